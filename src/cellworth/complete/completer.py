@@ -1,0 +1,79 @@
+"""What all completers share: they keep observed cells, work in scaled units, and complete new rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from cellworth.complete.inputs import check_table
+from cellworth.complete.scaling import Scaling
+
+Array = NDArray[np.floating]
+Mask = NDArray[np.bool_]
+
+
+class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of the completers, scikit-learn transformers from tables with NaN to tables without.
+
+    A subclass's ``fit(X, y=None)`` sets ``completed_`` (n, d), the completed training table in the user's
+    units with observed cells untouched, and ``scaling_``. It also says how new rows are completed, in
+    scaled units, by `_complete_new`.
+    """
+
+    dtype: DTypeLike | None = None  # a subclass with a parameter of this name overrides it
+    completed_: Array
+    scaling_: Scaling
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Learn from the table X (n, d), NaN in its holes, and complete it."""
+
+    @abstractmethod
+    def _complete_new(self, values: Array, observed: Mask) -> Array:
+        """Return estimates (m, d) of all cells of new rows; scaled in, scaled out; 0 in the holes."""
+
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> Array:
+        """Complete the table X (n, d), with the labels y if they are used, and return it completed."""
+        return self.fit(X, y, **fit_params).completed_
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Complete new rows X (m, d), without labels, by what was learned in `fit`.
+
+        Each row is completed on its own: a row's result does not depend on the others.
+        """
+        check_is_fitted(self)
+        X = check_table(self, X, dtype=self.dtype, reset=False)
+        holes = np.isnan(X)
+        incomplete = holes.any(axis=1)
+        completed = X.copy()
+        if incomplete.any():
+            part = X[incomplete]
+            values, observed = scaled_cells(part, self.scaling_)
+            filled = self._complete_new(values, observed).astype(X.dtype, copy=False)
+            completed[incomplete] = put_back(part, self.scaling_.undo_in_place(filled))
+        return completed
+
+
+def scaled_cells(X: Array, scaling: Scaling) -> tuple[Array, Mask]:
+    """Return the scaled values of X, 0 in the holes, and which cells are observed; both (n, d)."""
+    observed = ~np.isnan(X)
+    values = scaling.apply(X)
+    np.copyto(values, 0, where=~observed)
+    return values, observed
+
+
+def put_back(X: Array, filled: Array) -> Array:
+    """Return ``filled`` with the observed cells of X in their places, in filled's memory."""
+    np.copyto(filled, X, where=~np.isnan(X))
+    return filled

@@ -1,0 +1,74 @@
+"""Checks of the arrays that a completer is given, with messages in the user's terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from cellworth.errors import DataError, ParameterError
+
+Array = NDArray[np.floating]
+
+
+def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool) -> Array:
+    """Return X as a C-ordered float array with NaN for holes; learn or check its columns.
+
+    Parameters
+    ----------
+    dtype : data-type or None
+        None keeps float32 and float64 and turns all else into float64.
+    reset : bool
+        True in ``fit``: the number and names of columns are learned, and each must have an observed
+        value. False in ``transform``: they must agree with those of ``fit``.
+    """
+    X = validate_data(
+        estimator,
+        X,
+        dtype=[np.float64, np.float32] if dtype is None else dtype,
+        order="C",
+        ensure_all_finite=False,
+        reset=reset,
+    )
+    if np.isinf(X.sum()) or np.isinf(np.nansum(X)):
+        _refuse_infinity(estimator, X)
+    if reset:
+        empty = np.flatnonzero(np.isnan(X).all(axis=0))
+        if empty.size:
+            raise DataError(
+                f"{_columns(estimator, empty)} no observed value, so nothing can be learned about it; "
+                "expected at least one in each column. Drop the column, or get a value for it."
+            )
+    return X
+
+
+def _refuse_infinity(estimator: BaseEstimator, X: Array) -> None:
+    rows, columns = np.nonzero(np.isinf(X))
+    if rows.size:
+        raise DataError(
+            f"X contains infinity: {_name(estimator, columns[0])}, row {rows[0]} (counted from 0), "
+            f"{rows.size} cell(s) in all; expected finite numbers, or NaN for a hole."
+        )
+
+
+def _columns(estimator: BaseEstimator, indices: NDArray[np.intp]) -> str:
+    names = ", ".join(_name(estimator, j) for j in indices[:5])
+    more = f" and {len(indices) - 5} more" if len(indices) > 5 else ""
+    return f"{names}{more} {'has' if len(indices) == 1 else 'have'}"
+
+
+def _name(estimator: BaseEstimator, j: int) -> str:
+    names = getattr(estimator, "feature_names_in_", None)
+    return f"column {j} (counted from 0)" if names is None else f"column {names[j]!r}"
+
+
+def check_number(name: str, value: Any, *, minimum: float = -np.inf, above: float = -np.inf) -> None:
+    """Refuse a setting that is not a finite number of at least ``minimum`` and greater than ``above``."""
+    is_number = isinstance(value, int | float | np.number) and np.isfinite(value)
+    if is_number and value >= minimum and value > above:
+        return
+    limit = f"at least {minimum:g}" if minimum > -np.inf else f"greater than {above:g}"
+    raise ParameterError(f"{name} must be a finite number, {limit}; got {value!r}")

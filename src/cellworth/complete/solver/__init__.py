@@ -1,0 +1,1 @@
+"""The numeric kernels. They know arrays only; the paper's symbols stay in here."""
