@@ -15,10 +15,11 @@ from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import Labels, TargetKind, code_labels
 from cellworth.complete.low_rank import balanced_factors, fold_in
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.alternate import Callback, Solution, alternate
-from cellworth.complete.solver.apg import complete_rows
-from cellworth.complete.solver.backtracking import complete_rows_by_search
-from cellworth.complete.solver.blocks import Model, RowBlocks, Rows, workers
+from cellworth.complete.solver.apg import Callback, Solution, minimise
+from cellworth.complete.solver.backtracking import minimise_by_search
+from cellworth.complete.solver.blocks import RowBlocks, workers
+from cellworth.complete.solver.model import Model
+from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import shrinkage
 from cellworth.errors import ParameterError
 
@@ -59,12 +60,12 @@ class SupervisedCompleter(Completer):
         What `y` holds. "auto": floats with fractional parts or more than 20 distinct values are
         numbers, all else is classes.
     tol : float, default=1e-5
-        Ends when the step to the next point, times its Lipschitz constant, is below this fraction of
-        the norm of the observed (scaled) values.
+        Ends when the next move of table and model, in units of the objective's gradient, is below this
+        fraction of the norm of the observed (scaled) values.
     max_iter : int, default=1000
-        Most proximal steps, over all outer iterations.
+        Most iterations.
     warm_start : bool, default=False
-        Start from the last fit if the table has the same shape: a few steps after a few new answers.
+        Start from the last fit if the table has the same shape: a few iterations after a few answers.
     line_search : bool, default=False
         Search for the step size as the paper does, on one thread and with more memory, instead of
         using the known Lipschitz constant. The result is the same.
@@ -73,7 +74,7 @@ class SupervisedCompleter(Completer):
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     callback : callable or None, default=None
-        Called with a `Progress` after each step; a true return value ends the fit there.
+        Called with a `Progress` after each iteration; a true return value ends the fit there.
 
     Attributes
     ----------
@@ -87,12 +88,13 @@ class SupervisedCompleter(Completer):
     intercept_ : (n_outputs,) array
     classes_ : array or None
         The labels, sorted; with two, positive scores of f mean the second. None for a number.
-    objective_ : (n_outer,) array
-        Objective after each outer iteration; never rises.
+    objective_ : (at most n_iter_,) array
+        Objective after each iteration that lowered it; the last value is that of the result. An iteration
+        is one proximal step on the table and one fit of the model.
     trace_penalty_ : float
         :math:`\lambda_1` as it was used, whatever `penalty_unit`.
     n_iter_ : int
-        Proximal steps taken.
+        Iterations done.
     converged_ : bool
     scaling_ : Scaling
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
@@ -102,9 +104,9 @@ class SupervisedCompleter(Completer):
 
     Notes
     -----
-    Per step, on n rows and d <= n columns: 3 n d^2 flops, one pass over 3 n d numbers, and an
+    Per iteration, on n rows and d <= n columns: 3 n d^2 flops, one pass over 3 n d numbers, and an
     eigendecomposition of a d x d matrix (on the other side for n < d). Memory: three arrays of the
-    table's size beside the table. Typically 30 to 200 steps.
+    table's size beside the table. Typically 30 to 200 iterations.
 
     `fit_transform` completes with the help of the labels; `transform` completes rows whose labels are
     not known, so on the training table the two differ in the holes. In a Pipeline each is used where
@@ -168,27 +170,29 @@ class SupervisedCompleter(Completer):
         labels = code_labels(y, len(X), self.loss, self.target)
         earlier = self._earlier_fit(X.shape, labels)
         scaling = Scaling.of(X, self.scale)
-        rows = _rows_of(X, scaling, labels, self.label_weight)
-        with workers(_thread_count(self.n_jobs)) as pool:
+        # The solver wants the labelled rows first.
+        order = np.argsort(~labels.labelled, kind="stable")
+        rows = _rows_of(X, order, scaling, labels, supervised=self.label_weight > 0)
+        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
             blocks = RowBlocks(X.shape, X.itemsize, pool)
             self.trace_penalty_ = self._penalty(rows, blocks)
-            iterate, model, trace_norm = self._first_guess(rows, labels, scaling, earlier)
-            solution = alternate(
+            iterate, model, trace_norm = self._first_guess(rows, order, labels, scaling, earlier)
+            solve = minimise_by_search if self.line_search else minimise
+            solution = solve(
                 iterate,
                 model,
                 rows,
                 trace_penalty=self.trace_penalty_,
-                ridge=self.ridge,
+                trace_norm=trace_norm,
                 tol=self.tol,
                 max_iter=self.max_iter,
-                trace_norm=trace_norm,
-                pool=pool,
+                blocks=blocks,
                 callback=self.callback,
-                complete=complete_rows_by_search if self.line_search else complete_rows,
             )
-            self.low_rank_ = balanced_factors(solution.iterate, solution.rank, blocks)
+            left, right = balanced_factors(solution.iterate, len(solution.singular_values), blocks)
+        self.low_rank_ = _in_order(left, order), right
+        self.completed_ = put_back(X, scaling.undo_in_place(_in_order(solution.iterate, order)))
         self._keep(solution, labels, scaling)
-        self.completed_ = put_back(X, scaling.undo_in_place(solution.iterate))
         return self
 
     def _complete_new(self, values: Array, observed: Mask) -> Array:
@@ -225,26 +229,32 @@ class SupervisedCompleter(Completer):
         return self if same_shape and same_classes else None
 
     def _first_guess(
-        self, rows: Rows, labels: Labels, scaling: Scaling, earlier: SupervisedCompleter | None
+        self,
+        rows: Rows,
+        order: NDArray[np.intp],
+        labels: Labels,
+        scaling: Scaling,
+        earlier: SupervisedCompleter | None,
     ) -> tuple[Array, Model, float]:
         """Return a first table, model and the table's trace norm: the last fit's, or zeros."""
-        (_, d), outputs = rows.values.shape, labels.targets.shape[1]
+        d, outputs = rows.values.shape[1], labels.targets.shape[1]
+        weight = self.label_weight / max(1, len(rows.targets))
         if earlier is None:
-            model = Model(labels.loss, np.zeros((d, outputs)), np.zeros(outputs))
+            model = Model(labels.loss, weight, self.ridge, np.zeros((d, outputs)), np.zeros(outputs))
             return np.zeros_like(rows.values), model, 0.0
         left, right = earlier.low_rank_
-        iterate = (left @ right).astype(rows.values.dtype, copy=False)
+        iterate = (left[order] @ right).astype(rows.values.dtype, copy=False)
         iterate = scaling.apply(earlier.scaling_.undo_in_place(iterate))
         coef = earlier.coef_.T * scaling.width[:, None] / labels.width
         intercept = (earlier.intercept_ + scaling.offset @ earlier.coef_.T - labels.centre) / labels.width
         gram = iterate @ iterate.T if rows.wide else iterate.T @ iterate
         trace_norm = float(shrinkage(gram, 0.0).singular_values.sum())
-        return iterate, Model(labels.loss, coef, intercept), trace_norm
+        return iterate, Model(labels.loss, weight, self.ridge, coef, intercept), trace_norm
 
     def _keep(self, solution: Solution, labels: Labels, scaling: Scaling) -> None:
         """Set the fitted attributes, the model in the user's units; warn if the work is not done."""
         self.scaling_ = scaling
-        self.rank_ = solution.rank
+        self.rank_ = len(solution.singular_values)
         self.coef_ = (solution.model.coef / scaling.width[:, None]).T * labels.width
         offset = self.coef_ @ scaling.offset
         self.intercept_ = solution.model.intercept * labels.width + labels.centre - offset
@@ -254,7 +264,7 @@ class SupervisedCompleter(Completer):
         self.converged_ = solution.converged
         if not solution.converged and not solution.stopped:
             warnings.warn(
-                f"SupervisedCompleter did not converge in {self.max_iter} steps; raise max_iter, raise "
+                f"SupervisedCompleter did not converge in {self.max_iter} iterations; raise max_iter, raise "
                 f"tol (now {self.tol:g}), or raise trace_penalty (now {self.trace_penalty:g}), which makes "
                 "the problem easier.",
                 ConvergenceWarning,
@@ -262,14 +272,25 @@ class SupervisedCompleter(Completer):
             )
 
 
-def _rows_of(X: Array, scaling: Scaling, labels: Labels, label_weight: float) -> Rows:
+def _rows_of(
+    X: Array, order: NDArray[np.intp], scaling: Scaling, labels: Labels, *, supervised: bool
+) -> Rows:
     """Return the scaled table and coded labels as the solver wants them."""
-    values, observed = scaled_cells(X, scaling)
-    weights = np.zeros((len(X), 1), dtype=X.dtype)
-    weights[labels.labelled] = label_weight / max(1, int(labels.labelled.sum()))
+    values, observed = scaled_cells(X if _is_sorted(order) else X[order], scaling)
+    n_labelled = int(labels.labelled.sum()) if supervised else 0
+    targets = labels.targets[order[:n_labelled]].astype(X.dtype)
     n, d = X.shape
-    return Rows(values, observed, labels.targets.astype(X.dtype), weights, wide=n < d)
+    return Rows(values, observed, targets, wide=n < d)
 
 
-def _thread_count(n_jobs: int | None) -> int:
-    return int(effective_n_jobs(n_jobs))
+def _in_order(A: Array, order: NDArray[np.intp]) -> Array:
+    """Return the rows of A, sorted by ``order``, in the order of the user's table."""
+    if _is_sorted(order):
+        return A
+    restored = np.empty_like(A)
+    restored[order] = A
+    return restored
+
+
+def _is_sorted(order: NDArray[np.intp]) -> bool:
+    return bool((order[:-1] < order[1:]).all())

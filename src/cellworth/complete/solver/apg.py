@@ -1,64 +1,157 @@
-r"""Accelerated proximal gradient for the completion step of Eq. (1), the model f held fixed.
+r"""Accelerated proximal gradient for Eq. (1), table and model together.
 
-Minimises over the table :math:`\hat X`
+.. math:: \min_{\hat X, W, b}\ F = \tfrac12\|R_\Omega(\hat X - X)\|_F^2 + \lambda_1\|\hat X\|_{tr}
+          + w\sum_{i\ \mathrm{labelled}} \ell(y_i, W^\top\hat x_i + b) + \frac{\rho}{2}\|W\|_F^2
 
-.. math:: F(\hat X) = \tfrac12\|R_\Omega(\hat X - X)\|_\mathrm{F}^2 + \sum_i w_i\,\ell(y_i, f(\hat x_i))
-          + \lambda_1\|\hat X\|_\mathrm{tr}.
+An outer iteration is one proximal step on the table with the model held, then the fit of the model with
+the table held. Neither half raises F: the smooth part has the known Lipschitz constant
+:math:`L = 1 + c\,w\,\|W\|_2^2`, and the losses lie below their parabolas. Momentum carries table and model
+along together, by the paper's rule with its formula put right,
+:math:`\theta_{k+1} = (\sqrt{\theta_k^4 + 4\theta_k^2} - \theta_k^2)/2`. It can raise F; then it starts
+anew (O'Donoghue and Candes, 2015), from where neither half does.
 
-The smooth part g has the Lipschitz constant :math:`L = 1 + c\,\max_i w_i\,\|W\|_2^2`, known before the
-first step, so no line search is needed. Momentum follows the paper with its formula put right,
-:math:`\theta_{k+1} = (\sqrt{\theta_k^4 + 4\theta_k^2} - \theta_k^2)/2`, and starts anew whenever the
-objective rises (O'Donoghue and Candes, 2015).
+Why not complete to convergence between two fits, as the paper has it? The two are strongly coupled where
+labels weigh much, and then hundreds of rounds of it crawl along a valley that momentum on both crosses.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import svdvals
 
-from cellworth.complete.solver.blocks import Model, RowBlocks, Rows, StepSums, start, step
-from cellworth.complete.solver.svt import shrinkage
+from cellworth.complete.solver.blocks import RowBlocks
+from cellworth.complete.solver.model import Model, Moments, fit_model
+from cellworth.complete.solver.step import Rows, StepSums, start, step
+from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
 Array = NDArray[np.floating]
 
 
+@dataclass(frozen=True)
+class Progress:
+    """What a progress callback is told after each iteration.
+
+    Attributes
+    ----------
+    iteration, max_iter : int
+        Iterations done, and the most that will be done.
+    objective : float
+    stationarity, tol : float
+        How far from a stationary point, relative to the data, and the level at which the work ends.
+    seconds : float
+        Since the start of the fit.
+    """
+
+    iteration: int
+    max_iter: int
+    objective: float
+    stationarity: float
+    tol: float
+    seconds: float
+
+
+Callback = Callable[[Progress], Any]  # a true return value ends the work early
+
+
 @dataclass
-class Completed:
-    """The outcome of a completion step.
+class Solution:
+    """A table, its model, and how they were reached.
 
     Attributes
     ----------
     iterate : (n, d) array
-        The completed table; one of the two buffers that were passed in.
-    spare : (n, d) array
-        The other buffer; its content means nothing.
-    unsupervised : float
-        F(iterate) without the labels' term: half the squared misfit plus the weighted trace norm.
+        The completed table, scaled.
+    model : Model
     singular_values : (rank,) array
         Of ``iterate``, descending, all positive.
+    objective : list of float
+        F after the iterations that lowered it; the last value is that of the result.
     n_iter : int
     converged : bool
+    stopped : bool
+        The callback ended the work.
     """
 
     iterate: Array
-    spare: Array
-    unsupervised: float
+    model: Model
     singular_values: Array
-    n_iter: int
-    converged: bool
+    objective: list[float] = field(default_factory=list)
+    n_iter: int = 0
+    converged: bool = False
+    stopped: bool = False
 
 
-Watch = Callable[[int, float, float], bool]  # iteration, objective, relative change -> stop now?
+@dataclass
+class Monitor:
+    """Decides when the work is done, keeps the record, and tells the callback."""
+
+    tol: float
+    max_iter: int
+    callback: Callback | None
+    objective: list[float]
+    scale: float  # Frobenius norm of the observed values
+    slack: float  # relative rounding error of F
+    n_iter: int = 0
+    converged: bool = False
+    stopped: bool = False
+    begun: float = field(default_factory=time.perf_counter)
+
+    @classmethod
+    def of(cls, rows: Rows, first: float, tol: float, max_iter: int, callback: Callback | None) -> Monitor:
+        """Return a monitor that starts at the objective ``first``."""
+        eps = float(np.finfo(rows.values.dtype).eps)
+        scale = max(float(np.linalg.norm(rows.values)), float(np.finfo(float).tiny))
+        return cls(max(tol, 64 * eps), max_iter, callback, [first], scale, 8 * eps)
+
+    def lowest(self) -> float:
+        """Return the least objective so far, plus rounding."""
+        return self.objective[-1] + self.slack * abs(self.objective[-1])
+
+    def wants_more(self, objective: float) -> bool:
+        """Tell whether to go on: never end on an iterate that momentum has just made worse."""
+        if self.converged or self.stopped:
+            return False
+        return self.n_iter < self.max_iter or objective > self.lowest()
+
+    def record(self, objective: float, gradient: float) -> None:
+        """Note the objective of an iterate and the norm of the gradient mapping that led to it."""
+        self.n_iter += 1
+        stationarity = gradient / self.scale
+        self.converged = stationarity <= self.tol and objective <= self.lowest()
+        if objective < self.objective[-1]:
+            self.objective.append(objective)
+        if self.callback is not None:
+            seconds = time.perf_counter() - self.begun
+            report = Progress(self.n_iter, self.max_iter, objective, stationarity, self.tol, seconds)
+            self.stopped = bool(self.callback(report))
+
+    def solution(self, iterate: Array, model: Model, singular_values: Array) -> Solution:
+        """Return the outcome with the record."""
+        kept = self.objective[1:] or self.objective
+        return Solution(iterate, model, singular_values, kept, self.n_iter, self.converged, self.stopped)
 
 
-def lipschitz_constant(model: Model, rows: Rows) -> float:
-    """Return L of the smooth part's gradient: 1 for the observed cells, the rest for the labels."""
-    heaviest = float(rows.weights.max(initial=0.0))
-    return 1.0 + model.loss.curvature * heaviest * float(svdvals(model.coef)[0]) ** 2
+class Momentum:
+    """The sequence beta_k = theta_k (1 / theta_{k-1} - 1), which starts at 0."""
+
+    def __init__(self) -> None:
+        self.theta = 1.0
+
+    def restart(self) -> None:
+        """Start anew: the next value is 0."""
+        self.theta = 1.0
+
+    def next(self) -> float:
+        """Return the next beta."""
+        theta = next_theta(self.theta)
+        beta = theta * (1 / self.theta - 1)
+        self.theta = theta
+        return beta
 
 
 def next_theta(theta: float) -> float:
@@ -66,79 +159,80 @@ def next_theta(theta: float) -> float:
     return float((np.sqrt(theta**4 + 4 * theta**2) - theta**2) / 2)
 
 
-def complete_rows(
+def minimise(
     iterate: Array,
-    spare: Array,
-    rows: Rows,
     model: Model,
+    rows: Rows,
+    *,
     trace_penalty: float,
     trace_norm: float,
-    *,
     tol: float,
     max_iter: int,
     blocks: RowBlocks,
-    watch: Watch,
-) -> Completed:
-    r"""Minimise F from ``iterate``, using ``spare`` as the second buffer; both are overwritten.
+    callback: Callback | None = None,
+    hold_model: bool = False,
+) -> Solution:
+    r"""Minimise F from a table and a model.
 
-    Stops when the step is a near-stationary point: with :math:`\delta_k = \|X_k - X_{k-1}\|_F`, the
-    gradient mapping is at most :math:`L(\delta_{k+1} + \beta_k\delta_k)`, and that must fall below
-    ``tol`` times the norm of the observed values. The objective of the result is not above that of the
-    start (up to rounding): momentum may raise it on the way, never at the end.
+    Ends at a near-stationary point: the gradient mapping of the table is at most
+    :math:`L(\delta_{k+1} + \beta_k\delta_k)` with :math:`\delta_k = \|X_k - X_{k-1}\|_F`; this and the
+    model's move, in the metric of F, must together fall below ``tol`` times the norm of the observed
+    values (or below what the precision can resolve).
 
     Parameters
     ----------
+    iterate : (n, d) array
+        Overwritten.
     trace_norm : float
-        Trace norm of ``iterate`` on entry.
-    watch : callable
-        Called after each iteration; returning True ends the work.
+        Of ``iterate``.
+    hold_model : bool
+        Solve for the table only.
 
     Notes
     -----
-    One pass over the rows per iteration; 2 n d^2 + n d^2 flops and O(n d) memory traffic; a restart
-    costs one pass more.
+    Time per iteration: one pass over the rows, 3 n d^2 flops, and O(min(n, d)^3). Memory: one array like
+    ``iterate``.
     """
-    L = lipschitz_constant(model, rows)
-    scale = max(_norm(rows.values, blocks), np.finfo(float).tiny)
+    spare = np.empty_like(iterate)
+    momentum, ahead, L = Momentum(), model, model.lipschitz()
 
     def first_pass() -> StepSums:
         return StepSums(*blocks.sum(lambda b: start(iterate[b], spare[b], L, rows[b], model)))
 
-    def next_pass(P: Array, beta: float) -> StepSums:
-        return StepSums(*blocks.sum(lambda b: step(iterate[b], spare[b], P, beta, L, rows[b], model)))
-
     sums = first_pass()
-    begin = objective = sums.misfit + sums.loss + trace_penalty * trace_norm
-    theta, beta, delta = 1.0, 0.0, 0.0
-    converged, k = False, 0
-    while k < max_iter or objective > begin + rounding(iterate, begin):
-        k += 1
+    objective = sums.misfit + sums.loss + trace_penalty * trace_norm + model.penalty()
+    monitor = Monitor.of(rows, objective, tol, max_iter, callback)
+    singular_values = np.zeros(0)
+    beta = delta = 0.0
+    while monitor.wants_more(objective):
         shrunk = shrinkage(sums.gram, trace_penalty / L)
-        operator = shrunk.operator.astype(iterate.dtype, copy=False)
-        theta_next = next_theta(theta)
-        beta_next = theta_next * (1 / theta - 1)
-        sums = next_pass(operator, beta_next)
+        singular_values, P = shrunk.singular_values, shrunk.operator.astype(iterate.dtype, copy=False)
+        new, model_move = (
+            (ahead, 0.0) if hold_model else fit_model(ahead, _moments(sums, shrunk, spare, rows))
+        )
+        beta_next = momentum.next()
+        earlier, model = model, new
+        ahead = model.ahead_of(earlier, beta_next)
+        L_now, L = L, ahead.lipschitz()
+        sums = StepSums(
+            *blocks.sum(lambda b: step(iterate[b], spare[b], P, beta_next, L, rows[b], model, ahead))  # noqa: B023
+        )
         iterate, spare = spare, iterate
-        unsupervised = float(sums.misfit + trace_penalty * shrunk.singular_values.sum())
-        previous, objective = objective, unsupervised + sums.loss
-        stationarity = float(L * (np.sqrt(sums.change) + beta * delta) / scale)
-        rose = objective > previous + rounding(iterate, previous)
-        converged = stationarity <= tol and objective <= begin + rounding(iterate, begin)
-        if watch(k, objective, stationarity) or converged:
-            break
-        if rose:
-            theta, beta, delta = 1.0, 0.0, 0.0
+        previous = objective
+        objective = sums.misfit + sums.loss + trace_penalty * float(singular_values.sum()) + model.penalty()
+        delta_next = float(np.sqrt(sums.change))
+        monitor.record(objective, float(np.hypot(L_now * (delta_next + beta * delta), model_move)))
+        beta, delta = beta_next, delta_next
+        if objective > previous + monitor.slack * abs(previous) and monitor.wants_more(objective):
+            momentum.restart()
+            ahead, L, beta, delta = model, model.lipschitz(), 0.0, 0.0
             sums = first_pass()
-        else:
-            theta, beta, delta = theta_next, beta_next, float(np.sqrt(sums.change))
-    return Completed(iterate, spare, unsupervised, shrunk.singular_values, k, converged)
+    return monitor.solution(iterate, model, singular_values)
 
 
-def rounding(A: Array, objective: float) -> float:
-    """Return how far two sums over A may differ by rounding alone."""
-    return 8 * float(np.finfo(A.dtype).eps) * abs(objective)
-
-
-def _norm(A: Array, blocks: RowBlocks) -> float:
-    (square,) = blocks.sum(lambda b: (np.vdot(A[b], A[b]),))
-    return float(np.sqrt(square))
+def _moments(sums: StepSums, shrunk: Shrinkage, point: Array, rows: Rows) -> Moments:
+    """Return the moments of the next iterate, from those of the point that is shrunk to it."""
+    m = len(rows.targets)
+    if rows.wide:
+        return Moments.of(shrunk.operator[:m] @ point, sums.working)
+    return sums.moments(m).after(shrunk.operator)

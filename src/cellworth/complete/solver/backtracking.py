@@ -1,8 +1,7 @@
-r"""The completion step with the paper's line search: plain, on whole arrays.
+r"""The same iteration with the paper's line search: plain, on whole arrays.
 
-The same problem and the same answer as `cellworth.complete.solver.apg.complete_rows`, for those who
-want L found by search, as the paper has it, instead of known. It is also the plain version against
-which the blocked one is tested.
+For those who want L found by search, as the paper has it, instead of known. It is also the plain version
+against which `cellworth.complete.solver.apg.minimise` is tested.
 """
 
 from __future__ import annotations
@@ -10,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.complete.solver.apg import Completed, Watch, next_theta, rounding
-from cellworth.complete.solver.blocks import Model, RowBlocks, Rows
+from cellworth.complete.solver.apg import Callback, Momentum, Monitor, Solution
+from cellworth.complete.solver.blocks import RowBlocks
+from cellworth.complete.solver.model import Model, Moments, fit_model
+from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import shrinkage
 
 Array = NDArray[np.floating]
@@ -19,75 +20,71 @@ Array = NDArray[np.floating]
 GROWTH = 1.5  # gamma of the paper
 
 
-def complete_rows_by_search(
+def minimise_by_search(
     iterate: Array,
-    spare: Array,
-    rows: Rows,
     model: Model,
+    rows: Rows,
+    *,
     trace_penalty: float,
     trace_norm: float,
-    *,
     tol: float,
     max_iter: int,
     blocks: RowBlocks,
-    watch: Watch,
-) -> Completed:
-    """Minimise F from ``iterate``; arguments and result as those of `complete_rows`.
+    callback: Callback | None = None,
+    hold_model: bool = False,
+) -> Solution:
+    """Minimise F; arguments and result as those of `minimise`, but ``blocks`` is not used.
 
-    L starts at 1 and grows by half until the quadratic model at Z_k lies above F at X_{k+1}.
+    L starts at 1 and grows by half until the parabola at Z_k lies above the smooth part at X_{k+1}.
 
     Notes
     -----
     Seven arrays of the table's shape are alive at once, and each trial of L costs two products.
     """
-    L, theta, beta = 1.0, 1.0, 0.0
+    m = len(rows.targets)
     X = X_before = iterate
-    begin = objective = _smooth(X, rows, model) + trace_penalty * trace_norm
-    scale = max(float(np.linalg.norm(rows.values)), np.finfo(float).tiny)
-    converged, k = False, 0
-    while k < max_iter or objective > begin + rounding(X, begin):
-        k += 1
-        Z = X + beta * (X - X_before)
-        slope = _gradient(Z, rows, model)
-        g_Z = _smooth(Z, rows, model)
+    before, L, beta, momentum = model, 1.0, 0.0, Momentum()
+    objective = _smooth(X, rows, model) + trace_penalty * trace_norm + model.penalty()
+    monitor = Monitor.of(rows, objective, tol, max_iter, callback)
+    singular_values = np.zeros(0)
+    while monitor.wants_more(objective):
+        Z, ahead = X + beta * (X - X_before), model.ahead_of(before, beta)
+        scores = ahead.scores(Z[:m])
+        slopes = ahead.loss.gradient(scores, rows.targets)
+        gradient = (Z - rows.values) * rows.observed
+        gradient[:m] += ahead.weight * slopes @ ahead.coef.T.astype(Z.dtype)
+        g_Z = _smooth(Z, rows, ahead)
         while True:
-            X_new, singular_values = _shrink(Z - slope / L, trace_penalty / L, rows.wide)
+            X_new, singular_values = _shrink(Z - gradient / L, trace_penalty / L, rows.wide)
             move = X_new - Z
-            g_new = _smooth(X_new, rows, model)
-            bound = g_Z + float(np.vdot(slope, move)) + L / 2 * float(np.vdot(move, move))
-            if g_new <= bound + rounding(X, g_Z):
+            bound = g_Z + float(np.vdot(gradient, move)) + L / 2 * float(np.vdot(move, move))
+            if _smooth(X_new, rows, ahead) <= bound + monitor.slack * abs(bound):
                 break
             L *= GROWTH
-        trace = trace_penalty * float(singular_values.sum())
-        previous, objective = objective, g_new + trace
-        stationarity = L * float(np.linalg.norm(move)) / scale
-        X_before, X = X, X_new
-        converged = stationarity <= tol and objective <= begin + rounding(X, begin)
-        if watch(k, objective, stationarity) or converged:
-            break
-        if objective > previous + rounding(X, previous):
-            theta, beta = 1.0, 0.0
+        X_before, X, before = X, X_new, model
+        model_move = 0.0
+        if not hold_model:
+            working = scores - slopes / ahead.loss.curvature
+            model, model_move = fit_model(ahead, Moments.of(X[:m], working))
+        previous = objective
+        objective = _smooth(X, rows, model) + trace_penalty * float(singular_values.sum()) + model.penalty()
+        monitor.record(objective, float(np.hypot(L * np.linalg.norm(move), model_move)))
+        if objective > previous + monitor.slack * abs(previous):
+            momentum.restart()
+            beta = 0.0
         else:
-            theta_next = next_theta(theta)
-            theta, beta = theta_next, theta_next * (1 / theta - 1)
-    unsupervised = objective - model.total_loss(X, rows)
-    return Completed(X, spare, unsupervised, singular_values, k, converged)
+            beta = momentum.next()
+    return monitor.solution(X, model, singular_values)
 
 
 def _smooth(X: Array, rows: Rows, model: Model) -> float:
     """Return g(X) = 1/2 ||R_Omega(X - data)||^2 + weighted loss."""
     residual = (X - rows.values) * rows.observed
-    return 0.5 * float(np.vdot(residual, residual)) + model.total_loss(X, rows)
-
-
-def _gradient(Z: Array, rows: Rows, model: Model) -> Array:
-    slopes = model.loss.gradient(model.scores(Z), rows.targets) * rows.weights
-    return (Z - rows.values) * rows.observed + slopes @ model.coef.T.astype(Z.dtype)
+    m = len(rows.targets)
+    return 0.5 * float(np.vdot(residual, residual)) + model.total_loss(X[:m], rows.targets)
 
 
 def _shrink(A: Array, threshold: float, wide: bool) -> tuple[Array, Array]:
-    if wide:
-        shrunk = shrinkage(A @ A.T, threshold)
-        return shrunk.operator.astype(A.dtype) @ A, shrunk.singular_values
-    shrunk = shrinkage(A.T @ A, threshold)
-    return A @ shrunk.operator.astype(A.dtype), shrunk.singular_values
+    shrunk = shrinkage(A @ A.T if wide else A.T @ A, threshold)
+    operator = shrunk.operator.astype(A.dtype)
+    return (operator @ A if wide else A @ operator), shrunk.singular_values

@@ -32,14 +32,10 @@ class Loss(Protocol):
     curvature : float
         Upper bound, over all scores and targets, of the largest eigenvalue of the Hessian of one
         row's loss with respect to its scores.
-    quadratic : bool
-        True where the loss is ``sum((scores - targets)**2)``, so that the best linear model solves a
-        linear system.
     """
 
     coding: ClassVar[Literal["signs", "one-hot"]]
     curvature: ClassVar[float]
-    quadratic: ClassVar[bool]
 
     def value(self, scores: Array, targets: Array) -> Array:
         """Return the loss of each row, shape (n,), from two (n, n_outputs) arrays."""
@@ -53,7 +49,6 @@ class SquaredLoss:
 
     coding: ClassVar[Literal["signs", "one-hot"]] = "signs"
     curvature: ClassVar[float] = 2.0
-    quadratic: ClassVar[bool] = True
 
     def value(self, scores: Array, targets: Array) -> Array:
         """Return the loss of each row, (n,)."""
@@ -70,7 +65,6 @@ class LogisticLoss:
 
     coding: ClassVar[Literal["signs", "one-hot"]] = "signs"
     curvature: ClassVar[float] = 0.25
-    quadratic: ClassVar[bool] = False
 
     def value(self, scores: Array, targets: Array) -> Array:
         """Return the loss of each row, (n,)."""
@@ -86,7 +80,6 @@ class SquaredHingeLoss:
 
     coding: ClassVar[Literal["signs", "one-hot"]] = "signs"
     curvature: ClassVar[float] = 2.0
-    quadratic: ClassVar[bool] = False
 
     def value(self, scores: Array, targets: Array) -> Array:
         """Return the loss of each row, (n,)."""
@@ -107,7 +100,6 @@ class MultinomialLoss:
 
     coding: ClassVar[Literal["signs", "one-hot"]] = "one-hot"
     curvature: ClassVar[float] = 0.5
-    quadratic: ClassVar[bool] = False
 
     def value(self, scores: Array, targets: Array) -> Array:
         """Return the loss of each row, (n,)."""

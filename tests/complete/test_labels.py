@@ -1,0 +1,79 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from cellworth.complete.labels import code_labels
+from cellworth.errors import DataError
+
+
+def test_two_classes_become_signs():
+    labels = code_labels(["no", "yes", None, "yes"], 4, "squared", "auto")
+    assert list(labels.classes) == ["no", "yes"]
+    assert labels.targets.tolist() == [[-1.0], [1.0], [0.0], [1.0]]
+    assert labels.labelled.tolist() == [True, True, False, True]
+
+
+def test_several_classes_become_one_column_each():
+    labels = code_labels([2, 0, 1], 3, "logistic", "auto")
+    assert labels.targets.tolist() == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
+    assert code_labels([2, 0, 1], 3, "squared", "auto").targets[0].tolist() == [-1, -1, 1]
+
+
+@pytest.mark.parametrize(
+    ("y", "is_number"),
+    [
+        ([0.5, 1.0, 2.0], True),
+        ([0.0, 1.0, np.nan], False),
+        ([0, 1, 2], False),
+        (np.arange(30.0), True),
+        (np.arange(30), False),
+        (["a", "b", "c"], False),
+        ([True, False, True], False),
+    ],
+)
+def test_what_auto_makes_of_a_target(y, is_number):
+    assert (code_labels(y, len(y), "squared", "auto").classes is None) == is_number
+
+
+def test_numbers_are_standardised():
+    labels = code_labels([10.5, 20.0, np.nan, 30.0], 4, "squared", "auto")
+    known = labels.targets[labels.labelled, 0]
+    assert known.mean() == pytest.approx(0)
+    assert known.std() == pytest.approx(1)
+    np.testing.assert_allclose(known * labels.width + labels.centre, [10.5, 20.0, 30.0])
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(["a", None, "b"]),
+        pd.Series(["a", pd.NA, "b"], dtype="string"),
+        pd.Series([1, None, 0], dtype="Int64"),
+        pd.Series([True, None, False], dtype="boolean"),
+        pd.Series(["a", None, "b"], dtype="category"),
+        np.array(["a", np.nan, "b"], dtype=object),
+        [1.0, float("nan"), 0.0],
+    ],
+    ids=lambda y: str(getattr(y, "dtype", type(y))),
+)
+def test_every_way_to_write_a_missing_label(y):
+    labels = code_labels(y, 3, "squared", "auto")
+    assert labels.labelled.tolist() == [True, False, True]
+    assert len(labels.classes) == 2
+
+
+@pytest.mark.parametrize(
+    ("y", "kind", "message"),
+    [
+        ([np.nan, np.nan], "auto", "no label at all"),
+        (["a", "a"], "auto", "y has 1 class, .*'a'.*; expected two or more"),
+        (["a", 1], "auto", "mixes labels of the types int, str"),
+        ([np.inf, 0.5], "auto", "y contains infinity"),
+        (["a", "b"], "number", "y was to be a number"),
+        ([1j, 2], "auto", "complex"),
+    ],
+)
+def test_bad_labels_are_refused_with_a_remedy(y, kind, message):
+    y = np.array(y, dtype=object) if "a" in y else y
+    with pytest.raises(DataError, match=message):
+        code_labels(y, 2, "squared", kind)
