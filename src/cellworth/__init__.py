@@ -1,6 +1,30 @@
-"""cellworth: which missing cells of a table are worth paying for?"""
+"""Which missing cells of a table are worth paying for."""
 
-from cellworth.complete import SupervisedCompleter
+from cellworth.complete import (
+    Completion,
+    GaussianCompleter,
+    LMaFitCompleter,
+    NNLSCompleter,
+    OptSpaceCompleter,
+    Progress,
+    SoftImputeCompleter,
+    SupervisedCompleter,
+    fill,
+)
+from cellworth.table import Column, Table, Target
 
-__all__ = ["SupervisedCompleter"]
+__all__ = [
+    "Column",
+    "Completion",
+    "GaussianCompleter",
+    "LMaFitCompleter",
+    "NNLSCompleter",
+    "OptSpaceCompleter",
+    "Progress",
+    "SoftImputeCompleter",
+    "SupervisedCompleter",
+    "Table",
+    "Target",
+    "fill",
+]
 __version__ = "0.1.0"

@@ -1,6 +1,22 @@
 """Completers: each turns a table with holes into one without."""
 
+from cellworth.complete.fill import Completion, fill
+from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.complete.lmafit import LMaFitCompleter
+from cellworth.complete.nnls import NNLSCompleter
+from cellworth.complete.optspace import OptSpaceCompleter
+from cellworth.complete.soft_impute import SoftImputeCompleter
 from cellworth.complete.solver.apg import Progress
 from cellworth.complete.supervised import SupervisedCompleter
 
-__all__ = ["Progress", "SupervisedCompleter"]
+__all__ = [
+    "Completion",
+    "GaussianCompleter",
+    "LMaFitCompleter",
+    "NNLSCompleter",
+    "OptSpaceCompleter",
+    "Progress",
+    "SoftImputeCompleter",
+    "SupervisedCompleter",
+    "fill",
+]

@@ -48,7 +48,7 @@ class FactoredCompleter(Completer):
         X = check_table(self, X, dtype=self.dtype, reset=True)
         self.scaling_ = Scaling.of(X, self.scale)
         values, observed = scaled_cells(X, self.scaling_)
-        rng = np.random.default_rng(self.random_state)
+        rng = _generator(self.random_state)
         with workers(1):
             fit = self._factorise(values, observed, rng, _watcher(self.callback, self.max_iter, self.tol))
             filled = fit.left @ fit.right
@@ -100,6 +100,17 @@ def check_rank(rank: object, other: str = "") -> None:
     if rank is None or (isinstance(rank, int | np.integer) and not isinstance(rank, bool) and rank >= 1):
         return
     raise ParameterError(f"rank must be {other}None or a whole number of at least 1; got {rank!r}")
+
+
+def _generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
+    """Return the source of randomness; that of a seed differs from ``numpy.random.default_rng`` of that seed.
+
+    Else cells that were removed with ``default_rng(0).random(shape)`` would be the very ones that a
+    completer with the seed 0 wants to hide.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(1,)))
 
 
 def _watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:

@@ -33,8 +33,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
         ensure_all_finite=False,
         reset=reset,
     )
-    if np.isinf(X.sum()) or np.isinf(np.nansum(X)):
-        _refuse_infinity(estimator, X)
+    _refuse_infinity(estimator, X)
     if reset:
         empty = np.flatnonzero(np.isnan(X).all(axis=0))
         if empty.size:

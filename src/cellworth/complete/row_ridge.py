@@ -29,6 +29,8 @@ Mask = NDArray[np.bool_]
 RIDGES = 10.0 ** np.array([0, -0.5, -1, -1.5, -2, -3, -4, -6])
 """Candidates, as fractions of the mean square of the observed values."""
 
+UNINFORMED = 2  # the candidate that is taken where the table is too small to hide a cell
+
 GAIN = 0.99  # a higher rank must bring the held-out error down to this share of the best so far
 
 
@@ -82,7 +84,8 @@ def choose_rank(held: HeldOut, path: Iterable[Factors], ridge: float | None) -> 
         waited += 1
         if min(errors) < GAIN * best:
             best, waited = min(errors), 0
-            choice = Choice(len(fit.right), float(candidates[int(np.argmin(errors))]))
+            pick = int(np.argmin(errors)) if held.truth.size else min(UNINFORMED, len(errors) - 1)
+            choice = Choice(len(fit.right), float(candidates[pick]))
         if waited == PATIENCE:
             break
     return choice

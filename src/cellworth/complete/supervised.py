@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -122,8 +122,8 @@ class SupervisedCompleter(Completer):
     >>> completer = SupervisedCompleter(trace_penalty=0.01, label_weight=0.01)
     >>> completer.fit_transform(X, y)[29].round(-2)
     array([   0.,  300., 3000.])
-    >>> completer.transform([[60.0, np.nan, np.nan]]).round(-1)
-    array([[  60.,  600., 6000.]])
+    >>> completer.transform([[60.0, np.nan, np.nan]]).round(-2)
+    array([[ 100.,  600., 6000.]])
     """
 
     def __init__(
@@ -176,14 +176,11 @@ class SupervisedCompleter(Completer):
         with workers(int(effective_n_jobs(self.n_jobs))) as pool:
             blocks = RowBlocks(X.shape, X.itemsize, pool)
             self.trace_penalty_ = self._penalty(rows, blocks)
-            iterate, model, trace_norm = self._first_guess(rows, order, labels, scaling, earlier)
             solve = minimise_by_search if self.line_search else minimise
             solution = solve(
-                iterate,
-                model,
-                rows,
+                **self._first_guess(rows, order, labels, scaling, earlier),
+                rows=rows,
                 trace_penalty=self.trace_penalty_,
-                trace_norm=trace_norm,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 blocks=blocks,
@@ -235,21 +232,30 @@ class SupervisedCompleter(Completer):
         labels: Labels,
         scaling: Scaling,
         earlier: SupervisedCompleter | None,
-    ) -> tuple[Array, Model, float]:
-        """Return a first table, model and the table's trace norm: the last fit's, or zeros."""
+    ) -> dict[str, Any]:
+        """Return the first table with its trace norm, and the first model, as arguments of the solver.
+
+        They are those of the last fit, or else column means in the holes and a model of zeros.
+        """
         d, outputs = rows.values.shape[1], labels.targets.shape[1]
-        weight = self.label_weight / max(1, len(rows.targets))
         if earlier is None:
-            model = Model(labels.loss, weight, self.ridge, np.zeros((d, outputs)), np.zeros(outputs))
-            return np.zeros_like(rows.values), model, 0.0
-        left, right = earlier.low_rank_
-        iterate = (left[order] @ right).astype(rows.values.dtype, copy=False)
-        iterate = scaling.apply(earlier.scaling_.undo_in_place(iterate))
-        coef = earlier.coef_.T * scaling.width[:, None] / labels.width
-        intercept = (earlier.intercept_ + scaling.offset @ earlier.coef_.T - labels.centre) / labels.width
+            means = rows.values.sum(axis=0) / np.maximum(1, rows.observed.sum(axis=0))
+            iterate = np.where(rows.observed, rows.values, means.astype(rows.values.dtype))
+            coef, intercept = np.zeros((d, outputs)), np.zeros(outputs)
+        else:
+            left, right = earlier.low_rank_
+            iterate = (left[order] @ right).astype(rows.values.dtype, copy=False)
+            iterate = scaling.apply(earlier.scaling_.undo_in_place(iterate))
+            coef = earlier.coef_.T * scaling.width[:, None] / labels.width
+            shift = scaling.offset @ earlier.coef_.T - labels.centre
+            intercept = (earlier.intercept_ + shift) / labels.width
+        weight = self.label_weight / max(1, len(rows.targets))
         gram = iterate @ iterate.T if rows.wide else iterate.T @ iterate
-        trace_norm = float(shrinkage(gram, 0.0).singular_values.sum())
-        return iterate, Model(labels.loss, weight, self.ridge, coef, intercept), trace_norm
+        return {
+            "iterate": iterate,
+            "trace_norm": float(shrinkage(gram, 0.0).singular_values.sum()),
+            "model": Model(labels.loss, weight, self.ridge, coef, intercept),
+        }
 
     def _keep(self, solution: Solution, labels: Labels, scaling: Scaling) -> None:
         """Set the fitted attributes, the model in the user's units; warn if the work is not done."""

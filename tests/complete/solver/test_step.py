@@ -4,7 +4,7 @@ from hypothesis import given, settings
 
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.model import Moments
-from cellworth.complete.solver.step import StepSums, start, step
+from cellworth.complete.solver.step import StepSums, sample_size, start, step
 from cellworth.complete.solver.svt import shrinkage
 
 from .problems import make_rows, problems, random_model
@@ -30,13 +30,18 @@ def test_a_step_is_the_textbook_iteration(problem):
     A_new = Z - textbook_gradient(Z, rows, ahead) / L
 
     iterate, point = X.copy(), A.copy()
-    sums = step(iterate, point, P, beta, L, rows, model, ahead)
+    before = rng.normal(size=(sample_size(len(X)), X.shape[1]))
+    trail = before.copy()
+    sums = step(iterate, point, trail, P, beta, L, rows, model, ahead)
     np.testing.assert_allclose(point, X_new, atol=1e-12)
     np.testing.assert_allclose(iterate, A_new, atol=1e-11)
     np.testing.assert_allclose(sums.gram, A_new @ A_new.T if rows.wide else A_new.T @ A_new, atol=1e-10)
     assert sums.misfit == pytest.approx(0.5 * ((X_new - rows.values)[rows.observed] ** 2).sum())
     assert sums.loss == pytest.approx(model.total_loss(X_new[:m], rows.targets))
     assert sums.change == pytest.approx(((X_new - X) ** 2).sum())
+    np.testing.assert_allclose(trail, (X_new - X)[: len(trail)], atol=1e-12)
+    assert sums.sampled == pytest.approx((trail**2).sum())
+    assert sums.overlap == pytest.approx((trail * before).sum(), abs=1e-12)
 
     scores = ahead.scores(Z[:m])
     working = scores - ahead.loss.gradient(scores, rows.targets) / ahead.loss.curvature
@@ -75,10 +80,10 @@ def test_blocks_add_up_to_the_whole(labelled):
     model, ahead = (random_model(SquaredLoss(), d, 1, 0.3, rng) for _ in range(2))
     X, A = rng.normal(size=(2, n, d))
     P = shrinkage(A.T @ A, 1.0).operator
-    whole, split = (X.copy(), A.copy()), (X.copy(), A.copy())
+    whole, split = (X.copy(), A.copy(), np.zeros((n, d))), (X.copy(), A.copy(), np.zeros((n, d)))
     total = step(*whole, P, 0.3, 1.2, rows, model, ahead)
     parts = [
-        step(split[0][block], split[1][block], P, 0.3, 1.2, rows[block], model, ahead)
+        step(*(array[block] for array in split), P, 0.3, 1.2, rows[block], model, ahead)
         for block in (slice(0, 25), slice(25, 64), slice(64, 67))
     ]
     np.testing.assert_allclose(split[0], whole[0], atol=1e-12)

@@ -7,8 +7,9 @@ An outer iteration is one proximal step on the table with the model held, then t
 the table held. Neither half raises F: the smooth part has the known Lipschitz constant
 :math:`L = 1 + c\,w\,\|W\|_2^2`, and the losses lie below their parabolas. Momentum carries table and model
 along together, by the paper's rule with its formula put right,
-:math:`\theta_{k+1} = (\sqrt{\theta_k^4 + 4\theta_k^2} - \theta_k^2)/2`. It can raise F; then it starts
-anew (O'Donoghue and Candes, 2015), from where neither half does.
+:math:`\theta_{k+1} = (\sqrt{\theta_k^4 + 4\theta_k^2} - \theta_k^2)/2`. It starts anew, from 0, as soon as it
+points uphill, :math:`\langle Z_k - X_{k+1}, X_{k+1} - X_k\rangle > 0` (O'Donoghue and Candes, 2015), or has
+raised F.
 
 Why not complete to convergence between two fits, as the paper has it? The two are strongly coupled where
 labels weigh much, and then hundreds of rounds of it crawl along a valley that momentum on both crosses.
@@ -26,7 +27,7 @@ from numpy.typing import NDArray
 
 from cellworth.complete.solver.blocks import RowBlocks
 from cellworth.complete.solver.model import Model, Moments, fit_model
-from cellworth.complete.solver.step import Rows, StepSums, start, step
+from cellworth.complete.solver.step import Rows, StepSums, sample_size, start, step
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
 Array = NDArray[np.floating]
@@ -96,6 +97,8 @@ class Monitor:
     objective: list[float]
     scale: float  # Frobenius norm of the observed values
     slack: float  # relative rounding error of F
+    aim: float  # estimated stationarity at which to look closer
+    stationarity: float = np.inf
     n_iter: int = 0
     converged: bool = False
     stopped: bool = False
@@ -106,7 +109,8 @@ class Monitor:
         """Return a monitor that starts at the objective ``first``."""
         eps = float(np.finfo(rows.values.dtype).eps)
         scale = max(float(np.linalg.norm(rows.values)), float(np.finfo(float).tiny))
-        return cls(max(tol, 64 * eps), max_iter, callback, [first], scale, 8 * eps)
+        tol = max(tol, 64 * eps)
+        return cls(tol, max_iter, callback, [first], scale, 64 * eps, aim=tol)
 
     def lowest(self) -> float:
         """Return the least objective so far, plus rounding."""
@@ -116,19 +120,33 @@ class Monitor:
         """Tell whether to go on: never end on an iterate that momentum has just made worse."""
         if self.converged or self.stopped:
             return False
-        return self.n_iter < self.max_iter or objective > self.lowest()
+        worse = objective > self.lowest() and self.n_iter < 2 * self.max_iter
+        return self.n_iter < self.max_iter or worse
 
-    def record(self, objective: float, gradient: float) -> None:
-        """Note the objective of an iterate and the norm of the gradient mapping that led to it."""
+    def record(self, objective: float, gradient: float, *, exact: bool) -> None:
+        """Note the objective of an iterate and the norm of the gradient mapping that led to it.
+
+        An estimate of the norm never ends the work; see `seems_done`.
+        """
         self.n_iter += 1
-        stationarity = gradient / self.scale
-        self.converged = stationarity <= self.tol and objective <= self.lowest()
+        self.stationarity = gradient / self.scale
+        self.converged = exact and self.stationarity <= self.tol and objective <= self.lowest()
         if objective < self.objective[-1]:
             self.objective.append(objective)
         if self.callback is not None:
             seconds = time.perf_counter() - self.begun
-            report = Progress(self.n_iter, self.max_iter, objective, stationarity, self.tol, seconds)
+            report = Progress(self.n_iter, self.max_iter, objective, self.stationarity, self.tol, seconds)
             self.stopped = bool(self.callback(report))
+
+    def seems_done(self) -> bool:
+        """Tell whether an estimate calls for a step without momentum, whose gradient mapping is exact.
+
+        Each such call halves the level of the next, so that wrong estimates cost little.
+        """
+        if self.stationarity > self.aim:
+            return False
+        self.aim /= 2
+        return True
 
     def solution(self, iterate: Array, model: Model, singular_values: Array) -> Solution:
         """Return the outcome with the record."""
@@ -174,10 +192,10 @@ def minimise(
 ) -> Solution:
     r"""Minimise F from a table and a model.
 
-    Ends at a near-stationary point: the gradient mapping of the table is at most
-    :math:`L(\delta_{k+1} + \beta_k\delta_k)` with :math:`\delta_k = \|X_k - X_{k-1}\|_F`; this and the
+    Ends at a near-stationary point: the gradient mapping :math:`L\|Z_k - X_{k+1}\|_F` of the table and the
     model's move, in the metric of F, must together fall below ``tol`` times the norm of the observed
-    values (or below what the precision can resolve).
+    values (or below what the precision can resolve). While there is momentum the former is estimated from
+    sampled rows; a step without momentum confirms it.
 
     Parameters
     ----------
@@ -191,43 +209,62 @@ def minimise(
     Notes
     -----
     Time per iteration: one pass over the rows, 3 n d^2 flops, and O(min(n, d)^3). Memory: one array like
-    ``iterate``.
+    ``iterate``, and an eighth.
     """
     spare = np.empty_like(iterate)
+    trails = blocks.arrays(sample_size, iterate)
     momentum, ahead, L = Momentum(), model, model.lipschitz()
 
     def first_pass() -> StepSums:
         return StepSums(*blocks.sum(lambda b: start(iterate[b], spare[b], L, rows[b], model)))
 
+    def next_pass() -> StepSums:
+        return StepSums(
+            *blocks.sum(
+                lambda b: step(iterate[b], spare[b], trails[b.start], P, beta, L, rows[b], model, ahead)
+            )
+        )
+
     sums = first_pass()
     objective = sums.misfit + sums.loss + trace_penalty * trace_norm + model.penalty()
     monitor = Monitor.of(rows, objective, tol, max_iter, callback)
-    singular_values = np.zeros(0)
-    beta = delta = 0.0
+    singular_values: Array = np.zeros(0)
+    beta, sampled = 0.0, 0.0
     while monitor.wants_more(objective):
         shrunk = shrinkage(sums.gram, trace_penalty / L)
         singular_values, P = shrunk.singular_values, shrunk.operator.astype(iterate.dtype, copy=False)
-        new, model_move = (
-            (ahead, 0.0) if hold_model else fit_model(ahead, _moments(sums, shrunk, spare, rows))
-        )
-        beta_next = momentum.next()
-        earlier, model = model, new
-        ahead = model.ahead_of(earlier, beta_next)
-        L_now, L = L, ahead.lipschitz()
-        sums = StepSums(
-            *blocks.sum(lambda b: step(iterate[b], spare[b], P, beta_next, L, rows[b], model, ahead))  # noqa: B023
-        )
+        earlier, model_move = model, 0.0
+        if not hold_model:
+            model, model_move = fit_model(ahead, _moments(sums, shrunk, spare, rows))
+        beta_before, beta, L_before = beta, momentum.next(), L
+        ahead = model.ahead_of(earlier, beta)
+        L = ahead.lipschitz()
+        sums = next_pass()
         iterate, spare = spare, iterate
         previous = objective
         objective = sums.misfit + sums.loss + trace_penalty * float(singular_values.sum()) + model.penalty()
-        delta_next = float(np.sqrt(sums.change))
-        monitor.record(objective, float(np.hypot(L_now * (delta_next + beta * delta), model_move)))
-        beta, delta = beta_next, delta_next
-        if objective > previous + monitor.slack * abs(previous) and monitor.wants_more(objective):
+        table_move = _distance_to_extrapolation(sums, beta_before, sampled)
+        monitor.record(objective, float(np.hypot(L_before * table_move, model_move)), exact=beta_before == 0)
+        sampled = sums.sampled
+        uphill = beta_before * sums.overlap > sums.sampled
+        rose = objective > previous + monitor.slack * abs(previous)
+        if uphill or rose or (beta_before > 0 and monitor.seems_done()):
             momentum.restart()
-            ahead, L, beta, delta = model, model.lipschitz(), 0.0, 0.0
-            sums = first_pass()
+            ahead, L, beta = model, model.lipschitz(), 0.0
+            if monitor.wants_more(objective):
+                sums = first_pass()
     return monitor.solution(iterate, model, singular_values)
+
+
+def _distance_to_extrapolation(sums: StepSums, beta: float, sampled_before: float) -> float:
+    r"""Return :math:`\|X_{k+1} - Z_k\|_F`: exact without momentum, else estimated from the sampled rows.
+
+    With the moves :math:`D_k`, it is :math:`\|D_{k+1} - \beta_k D_k\|`.
+    """
+    if beta == 0 or sums.sampled == 0:
+        return float(np.sqrt(sums.change))
+    square = sums.sampled - 2 * beta * sums.overlap + beta**2 * sampled_before
+    return float(np.sqrt(max(0.0, square) / sums.sampled * sums.change))
 
 
 def _moments(sums: StepSums, shrunk: Shrinkage, point: Array, rows: Rows) -> Moments:

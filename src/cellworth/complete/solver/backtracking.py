@@ -46,7 +46,7 @@ def minimise_by_search(
     before, L, beta, momentum = model, 1.0, 0.0, Momentum()
     objective = _smooth(X, rows, model) + trace_penalty * trace_norm + model.penalty()
     monitor = Monitor.of(rows, objective, tol, max_iter, callback)
-    singular_values = np.zeros(0)
+    singular_values: Array = np.zeros(0)
     while monitor.wants_more(objective):
         Z, ahead = X + beta * (X - X_before), model.ahead_of(before, beta)
         scores = ahead.scores(Z[:m])
@@ -58,7 +58,8 @@ def minimise_by_search(
             X_new, singular_values = _shrink(Z - gradient / L, trace_penalty / L, rows.wide)
             move = X_new - Z
             bound = g_Z + float(np.vdot(gradient, move)) + L / 2 * float(np.vdot(move, move))
-            if _smooth(X_new, rows, ahead) <= bound + monitor.slack * abs(bound):
+            # Beyond the known constant the parabola lies above, whatever rounding says.
+            if _smooth(X_new, rows, ahead) <= bound or ahead.lipschitz() <= L:
                 break
             L *= GROWTH
         X_before, X, before = X, X_new, model
@@ -68,8 +69,9 @@ def minimise_by_search(
             model, model_move = fit_model(ahead, Moments.of(X[:m], working))
         previous = objective
         objective = _smooth(X, rows, model) + trace_penalty * float(singular_values.sum()) + model.penalty()
-        monitor.record(objective, float(np.hypot(L * np.linalg.norm(move), model_move)))
-        if objective > previous + monitor.slack * abs(previous):
+        monitor.record(objective, float(np.hypot(L * np.linalg.norm(move), model_move)), exact=True)
+        uphill = float(np.vdot(move, X - X_before)) < 0
+        if uphill or objective > previous + monitor.slack * abs(previous):
             momentum.restart()
             beta = 0.0
         else:

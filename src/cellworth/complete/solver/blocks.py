@@ -12,7 +12,11 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
+
+Array = NDArray[np.floating]
 
 BLOCK_BYTES = 1 << 18  # of one array; a step works on five at a time, and they must fit in a core's L2
 MAX_CHUNKS = 32  # partial sums are added in this many groups, whatever the number of threads
@@ -40,6 +44,15 @@ class RowBlocks:
         per_chunk = -(-len(blocks) // MAX_CHUNKS)
         self._chunks = [blocks[i : i + per_chunk] for i in range(0, len(blocks), per_chunk)]
         self._pool = pool
+
+    def arrays(self, n_rows: Callable[[int], int], like: Array) -> dict[int, Array]:
+        """Return an array of zeros for each block, under the number of the block's first row.
+
+        Its columns are as many as those of ``like``; ``n_rows`` tells its rows from those of the block.
+        """
+        blocks = [block for chunk in self._chunks for block in chunk]
+        shapes = {block.start: (n_rows(block.stop - block.start), like.shape[1]) for block in blocks}
+        return {start: np.zeros(shape, dtype=like.dtype) for start, shape in shapes.items()}
 
     def sum(self, function: Callable[[slice], tuple[Any, ...]]) -> tuple[Any, ...]:
         """Call ``function`` on the slice of each block and return the element-wise sum of its results."""

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, svdvals
+from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
 from cellworth.complete.solver.losses import Loss
 
@@ -54,7 +54,7 @@ class Model:
 
         1 comes from the observed cells, the rest from the labels.
         """
-        return 1.0 + self.loss.curvature * self.weight * float(svdvals(self.coef)[0]) ** 2
+        return 1.0 + self.loss.curvature * self.weight * float(eigvalsh(self.coef.T @ self.coef)[-1])
 
     def ahead_of(self, earlier: Model, momentum: float) -> Model:
         """Return self + momentum * (self - earlier)."""
@@ -70,7 +70,7 @@ class Moments(NamedTuple):
     xt: Array  # (d, n_outputs)
     x: Array  # (d,)
     t: Array  # (n_outputs,)
-    count: int
+    n_rows: int
 
     @classmethod
     def of(cls, X: Array, targets: Array) -> Moments:
@@ -81,7 +81,7 @@ class Moments(NamedTuple):
     def after(self, operator: Array) -> Moments:
         """Return the moments of the table X P for a symmetric P (d, d), from those of X."""
         return Moments(
-            operator @ self.xx @ operator, operator @ self.xt, operator @ self.x, self.t, self.count
+            operator @ self.xx @ operator, operator @ self.xt, operator @ self.x, self.t, self.n_rows
         )
 
 
@@ -91,13 +91,13 @@ def fit_model(start: Model, moments: Moments) -> tuple[Model, float]:
     The distance is measured in the metric of the objective's Hessian, so that half its square is what the
     move lowers the (majorised) objective by. O(d^3).
     """
-    if moments.count == 0:
+    if moments.n_rows == 0:
         return start, 0.0
     scale = start.loss.curvature * start.weight
-    x_mean, t_mean = moments.x / moments.count, moments.t / moments.count
-    hessian = scale * (moments.xx - moments.count * np.outer(x_mean, x_mean))
+    x_mean, t_mean = moments.x / moments.n_rows, moments.t / moments.n_rows
+    hessian = scale * (moments.xx - moments.n_rows * np.outer(x_mean, x_mean))
     hessian[np.diag_indices_from(hessian)] += start.ridge
-    side = scale * (moments.xt - moments.count * np.outer(x_mean, t_mean))
+    side = scale * (moments.xt - moments.n_rows * np.outer(x_mean, t_mean))
     coef = cho_solve(cho_factor(hessian, lower=True), side)
     move = coef - start.coef
     fitted = Model(start.loss, start.weight, start.ridge, coef, t_mean - x_mean @ coef)

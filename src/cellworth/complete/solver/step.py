@@ -52,21 +52,33 @@ class StepSums(NamedTuple):
     working: Array  # (n_outputs,): sum of the working targets; wide: the working targets themselves
     misfit: float  # 1/2 sum over observed cells of (new iterate - value)^2
     loss: float  # weighted loss of the new iterate
-    change: float  # squared Frobenius norm of new iterate - old iterate
+    change: float  # ||D||^2 for the move D = new iterate - old iterate
+    sampled: float  # the part of it in the sampled rows
+    overlap: float  # <D, the move before> in the sampled rows
 
     @property
     def gram(self) -> Array:
         """Gram matrix of the next point."""
         return np.asarray(self.labelled + self.unlabelled)
 
-    def moments(self, count: int) -> Moments:
-        """Return the moments of the next point (not if wide), ``count`` rows being labelled."""
-        return Moments(self.labelled, self.cross[:, :-1], self.cross[:, -1], self.working, count)
+    def moments(self, n_labelled: int) -> Moments:
+        """Return the moments of the next point (not if wide)."""
+        return Moments(self.labelled, self.cross[:, :-1], self.cross[:, -1], self.working, n_labelled)
+
+
+def sample_size(n_rows: int) -> int:
+    """Return how many rows of a block, the first ones, are sampled: an eighth, but 64 if there are so many.
+
+    Whether momentum still pays shows in the angle between two moves. To keep a whole move would cost an
+    array of the table's size; a sample of it tells the angle well enough, and stays in cache.
+    """
+    return min(n_rows, max(64, n_rows // 8))
 
 
 def step(
     iterate: Array,
     point: Array,
+    trail: Array,
     operator: Array,
     momentum: float,
     lipschitz: float,
@@ -84,6 +96,8 @@ def step(
     ----------
     iterate, point : (n, d) arrays, C-contiguous
         Overwritten, see above.
+    trail : (sample_size(n), d) array
+        The move before, X_k - X_{k-1}, in the sampled rows; overwritten with this one's.
     operator : (d, d) array, or (n, n) if ``rows.wide``
         P of `cellworth.complete.solver.svt.shrinkage` for the Gram matrix of all points.
     momentum : float
@@ -98,16 +112,20 @@ def step(
     Two products of 2 n d^2 flops (one of them symmetric) and some 15 passes in cache.
     """
     new = operator @ point if rows.wide else point @ operator
-    observed = rows.observed.astype(new.dtype)
+    mask = np.multiply(rows.observed, -1 / lipschitz, dtype=new.dtype)
     work = new - rows.values
-    work *= observed
-    misfit = 0.5 * _sum_of_squares(work)
+    work *= mask
+    misfit = 0.5 * lipschitz**2 * _sum_of_squares(work)
     loss = model.total_loss(new[: len(rows.targets)], rows.targets)
-    np.subtract(new, iterate, out=work)
-    change = _sum_of_squares(work)
+    move = np.subtract(new, iterate, out=work)
+    change = _sum_of_squares(move)
+    seen = move[: len(trail)]
+    sampled, overlap = _sum_of_squares(seen), float(seen.reshape(-1) @ trail.reshape(-1))
+    trail[...] = seen
     point[...] = new
-    Z = _add_multiple(new, momentum, work)
-    return StepSums(*_next_point(Z, lipschitz, rows, observed, ahead, out=iterate), misfit, loss, change)
+    Z = _add_multiple(new, momentum, move)
+    next_point = _next_point(Z, lipschitz, rows, mask, ahead, out=iterate)
+    return StepSums(*next_point, misfit, loss, change, sampled, overlap)
 
 
 def start(iterate: Array, point: Array, lipschitz: float, rows: Rows, model: Model) -> StepSums:
@@ -115,27 +133,28 @@ def start(iterate: Array, point: Array, lipschitz: float, rows: Rows, model: Mod
 
     ``point`` is overwritten; ``iterate`` is only read. The misfit and loss are those of ``iterate``.
     """
-    observed = rows.observed.astype(iterate.dtype)
+    mask = np.multiply(rows.observed, -1 / lipschitz, dtype=iterate.dtype)
     residual = iterate - rows.values
-    residual *= observed
-    misfit = 0.5 * _sum_of_squares(residual)
+    residual *= mask
+    misfit = 0.5 * lipschitz**2 * _sum_of_squares(residual)
     loss = model.total_loss(iterate[: len(rows.targets)], rows.targets)
-    return StepSums(*_next_point(iterate, lipschitz, rows, observed, model, out=point), misfit, loss, 0.0)
+    next_point = _next_point(iterate, lipschitz, rows, mask, model, out=point)
+    return StepSums(*next_point, misfit, loss, 0.0, 0.0, 0.0)
 
 
 def _next_point(
-    Z: Array, lipschitz: float, rows: Rows, observed: Array, model: Model, *, out: Array
+    Z: Array, lipschitz: float, rows: Rows, mask: Array, model: Model, *, out: Array
 ) -> tuple[Array, Array | float, Array, Array]:
     """Write Z - grad g(Z) / L into ``out``; return its Gram matrices and what the model's fit needs of it.
 
-    grad g(Z) = R_Omega(Z - X) + weight * l'(s_i) W^T, the second term in labelled rows.
+    grad g(Z) = R_Omega(Z - X) + weight * l'(s_i) W^T, the second term in labelled rows. ``mask`` holds
+    -1/L in observed cells, else 0.
     """
     m = len(rows.targets)
     scores = model.scores(Z[:m])
     slopes = model.loss.gradient(scores, rows.targets)
     np.subtract(Z, rows.values, out=out)
-    out *= observed
-    out *= -1 / lipschitz
+    out *= mask
     out += Z
     labelled, rest = out[:m], out[m:]
     if m:

@@ -1,0 +1,63 @@
+"""Command line: ``python -m benchmarks [part ...] [--quick] [--out FILE] [--plot FILE]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import platform
+import time
+from importlib.metadata import version
+from pathlib import Path
+
+from benchmarks.report import Section, write_markdown
+from benchmarks.settings import Settings
+
+PARTS = ("completion", "limit", "scaling", "warm")
+
+
+def parse(arguments: list[str] | None = None) -> argparse.Namespace:
+    """Return the options."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"some of {', '.join(PARTS)}; default: all")
+    parser.add_argument("--quick", action="store_true", help="small sizes only")
+    parser.add_argument(
+        "--cpu-limit",
+        type=int,
+        default=Settings.cpu_limit,
+        metavar="SECONDS",
+        help="for one solver at one size; default: %(default)s",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of the data")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the tables as Markdown")
+    parser.add_argument("--plot", metavar="FILE", help="plot the scaling part")
+    options = parser.parse_args(arguments)
+    unknown = set(options.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"expected parts out of {', '.join(PARTS)}; got {', '.join(sorted(unknown))}")
+    return options
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the parts that were asked for and print their tables as they come."""
+    options = parse(arguments)
+    settings = Settings(options.quick, options.seed, options.cpu_limit, options.plot)
+    begun, sections = time.perf_counter(), []
+    print(machine() + "\n", flush=True)
+    for part in options.parts or PARTS:
+        section: Section = importlib.import_module(f"benchmarks.parts.{part}").run(settings)
+        print(section.text(), flush=True)
+        sections.append(section)
+    if options.out:
+        write_markdown(sections, options.out, machine())
+    print(f"{time.perf_counter() - begun:.0f} s in all")
+
+
+def machine() -> str:
+    """Return one line on what this ran on."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "alipy"))
+    return f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores, {platform.machine()}."
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Time and memory as the table grows, at a fixed number of iterations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.measure import Measurement, measure
+from benchmarks.report import Section, number
+from benchmarks.settings import Settings, progress, size_name
+
+COLUMNS = 20
+ITERATIONS = 21  # odd: which buffer the result ends in depends on it, and with it the peak
+
+HEADER = ["size", "CPU s", "wall s", "us per row and iteration", "peak / table"]
+
+
+def run(settings: Settings) -> Section:
+    """Fit ever longer tables and report the slope of time against rows, on logarithmic scales."""
+    measured: dict[int, Measurement] = {}
+    for n in settings.rows:
+        progress(f"{size_name(n, COLUMNS)}, {ITERATIONS} iterations")
+        measured[n] = measure(
+            "cellworth", n, COLUMNS, seed=settings.seed, judge=False, tol=0, max_iter=ITERATIONS
+        )
+    if settings.plot:
+        _plot(measured, Path(settings.plot))
+    rows = [
+        [
+            size_name(n, COLUMNS),
+            number(m.cpu_seconds),
+            number(m.wall_seconds),
+            number(1e6 * m.cpu_seconds / (n * ITERATIONS)),
+            number(m.peak_per_table, ".2f"),
+        ]
+        for n, m in measured.items()
+    ]
+    worst = max(m.peak_per_table for m in measured.values())
+    notes = [
+        f"{ITERATIONS} iterations on one thread. Slope of log CPU s against log rows: {slope(measured):.2f} "
+        "(target <= 1.1).",
+        f"Highest peak memory: {worst:.2f} tables beside the table itself (target <= 4).",
+    ]
+    return Section("Scaling", HEADER, rows, notes)
+
+
+def slope(measured: dict[int, Measurement]) -> float:
+    """Return the exponent of time as a power of the number of rows, by least squares."""
+    log_rows = np.log(list(measured))
+    return float(np.polyfit(log_rows, np.log([m.cpu_seconds for m in measured.values()]), 1)[0])
+
+
+def _plot(measured: dict[int, Measurement], path: Path) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
+    n = np.array(list(measured), dtype=float)
+    seconds = np.array([m.cpu_seconds for m in measured.values()])
+    left.loglog(n, seconds, "o-", label=f"measured, slope {slope(measured):.2f}")
+    left.loglog(n, seconds[0] * n / n[0], ":", color="grey", label="slope 1")
+    left.set(xlabel="rows", ylabel="CPU seconds", title=f"{ITERATIONS} iterations, {COLUMNS} columns")
+    left.legend()
+    right.semilogx(n, [m.peak_per_table for m in measured.values()], "o-", label="measured")
+    right.axhline(4, linestyle=":", color="grey", label="target")
+    right.set(xlabel="rows", ylabel="tables", title="Peak memory beside the table", ylim=(0, None))
+    right.legend()
+    figure.savefig(path, dpi=150)
+    plt.close(figure)

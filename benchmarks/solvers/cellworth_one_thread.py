@@ -1,0 +1,19 @@
+"""cellworth on one thread. The table is scaled already, so ``scale=None``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.objective import LABEL_WEIGHT, RIDGE, TRACE_PENALTY
+from benchmarks.problem import Array
+from benchmarks.solvers import Estimate
+from cellworth import SupervisedCompleter
+
+
+def complete(table: Array, labels: Array, **options: Any) -> Estimate:
+    """Complete with the settings of the common objective; ``options`` are further parameters."""
+    completer = SupervisedCompleter(
+        trace_penalty=TRACE_PENALTY, label_weight=LABEL_WEIGHT, ridge=RIDGE, scale=None, **options
+    )
+    completer.fit(table, labels)
+    return Estimate(completer.low_rank_, completer.n_iter_)

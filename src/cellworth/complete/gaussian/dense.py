@@ -1,0 +1,257 @@
+r"""A joint Gaussian with a full covariance, and its EM step on the observed cells.
+
+The penalised log-likelihood of n rows, with the inverse-Wishart penalty of strength :math:`\kappa` towards
+the identity (the columns are scaled to variance 1), is
+
+.. math:: \sum_i \log N(x_{i,o_i};\ \mu_{o_i}, \Sigma_{o_i o_i})
+          - \frac{\kappa}{2}\bigl(\log|\Sigma| + \operatorname{tr}\Sigma^{-1}\bigr).
+
+Either side of a row can be solved: with :math:`\Lambda = \Sigma^{-1}` and residuals r, 0 in the holes,
+
+.. math:: \text{holes m:}\quad \hat r_m = -\Lambda_{mm}^{-1}(\Lambda r)_m,\ C_{mm} = \Lambda_{mm}^{-1};
+          \qquad \text{observed o:}\quad \hat r = \Sigma u,\ u_o = \Sigma_{oo}^{-1} r_o,\
+          C = \Sigma - \Sigma P_o \Sigma_{oo}^{-1} P_o^\top \Sigma.
+
+The M step, with the mean :math:`m` of the completed residuals, is :math:`\mu + m` and
+:math:`\bigl(\sum_i (\hat r_i \hat r_i^\top + C_i) - n\,m m^\top + \kappa I\bigr)/(n + \kappa)`.
+The side with fewer cells in the whole table is taken.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.complete.gaussian.patterns import Index, Mask, Patterns
+from cellworth.complete.gaussian.sums import add_up
+from cellworth.complete.gaussian.systems import Block, Systems, batches_by_count
+
+Array = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class DenseGaussian:
+    """A Gaussian of d columns.
+
+    Attributes
+    ----------
+    mean : (d,) array
+    covariance : (d, d) array
+        Positive definite.
+    """
+
+    mean: Array
+    covariance: Array
+
+    def to_vector(self) -> Array:
+        """Return unconstrained parameters: mean, Cholesky factor below the diagonal, log of its diagonal."""
+        L = np.linalg.cholesky(self.covariance)
+        return np.concatenate([self.mean, L[np.tril_indices(len(L), -1)], np.log(np.diag(L))])
+
+    def from_vector(self, vector: Array) -> Self:
+        """Return the Gaussian with these parameters, see `to_vector`."""
+        d = len(self.mean)
+        L = np.diag(np.exp(vector[-d:]))
+        L[np.tril_indices(d, -1)] = vector[d:-d]
+        return replace(self, mean=vector[:d], covariance=L @ L.T)
+
+    def on_columns(self, columns: slice) -> Self:
+        """Return the Gaussian of some of the columns."""
+        return replace(self, mean=self.mean[columns], covariance=self.covariance[columns, columns])
+
+    def with_noise(self, variances: Array) -> Self:
+        """Return the Gaussian with independent noise of these variances (d,) on its columns."""
+        return replace(self, covariance=self.covariance + np.diag(variances))
+
+    def rescaled(self, factor: Array, shift: Array) -> Self:
+        """Return the Gaussian of factor * x + shift, column by column."""
+        covariance = self.covariance * np.outer(factor, factor)
+        return replace(self, mean=self.mean * factor + shift, covariance=covariance)
+
+    def draw(self, n: int, rng: np.random.Generator) -> Array:
+        """Return n independent rows, (n, d)."""
+        normal = rng.standard_normal((n, len(self.mean)))
+        return self.mean + normal @ np.linalg.cholesky(self.covariance).T
+
+    def precision_times(self, residual: Array) -> Array:
+        """Return residual Sigma^-1, (n, d)."""
+        return residual @ np.linalg.inv(self.covariance)
+
+    def layout(self, observed: Mask) -> DenseLayout:
+        """Return the layout of the E step for a table with these observed cells (n, d)."""
+        return DenseLayout(observed)
+
+    def hole_variances(self, observed: Mask) -> Array:
+        """Return the variance of each hole given the observed cells of its row, (n, d); 0 where observed.
+
+        O(P (k^3 + k^2 d)) for P distinct patterns; k is the smaller side of each.
+        """
+        patterns = Patterns.of(observed)
+        holes = ~patterns.masks
+        few = 2 * holes.sum(axis=1) <= holes.shape[1]
+        variance = np.zeros(holes.shape)
+        variance[few] = _inverse_diagonals(np.linalg.inv(self.covariance), holes[few])
+        variance[~few] = _remaining_diagonals(self.covariance, ~holes[~few])
+        return variance[patterns.of_row]
+
+    def left_out_variances(self, observed: Mask) -> Array:
+        r"""Return the variance of each observed cell given the OTHERS of its row, (n, d); 0 in the holes.
+
+        :math:`1/(\Sigma_{oo}^{-1})_{jj}`; the cost is that of `hole_variances`.
+        """
+        patterns = Patterns.of(observed)
+        few = 2 * patterns.masks.sum(axis=1) <= patterns.masks.shape[1]
+        precision = np.zeros(patterns.masks.shape)
+        precision[few] = _inverse_diagonals(self.covariance, patterns.masks[few])
+        # The precision of the observed cells is what remains of the whole one when the holes are taken out.
+        precision[~few] = _remaining_diagonals(np.linalg.inv(self.covariance), ~patterns.masks[~few])
+        variance = np.divide(1, precision, where=patterns.masks, out=np.zeros_like(precision))
+        return variance[patterns.of_row]
+
+
+def _inverse_diagonals(A: Array, active: Mask) -> Array:
+    """Return the diagonals of the inverses of A on the active columns of each pattern, padded: (P, d)."""
+    out = np.zeros(active.shape)
+    for patterns, columns in batches_by_count(active):
+        inverses = np.linalg.inv(A[columns[:, :, None], columns[:, None, :]])
+        out[patterns[:, None], columns] = np.diagonal(inverses, axis1=1, axis2=2)
+    return out
+
+
+def _remaining_diagonals(A: Array, active: Mask) -> Array:
+    r"""Return the diagonals of :math:`A_{bb} - A_{ba} A_{aa}^{-1} A_{ab}`, a active, b not: (P, d)."""
+    out = np.tile(np.diag(A), (len(active), 1))
+    for patterns, columns in batches_by_count(active):
+        across = A[columns]
+        inverses = np.linalg.inv(A[columns[:, :, None], columns[:, None, :]])
+        out[patterns] -= np.einsum("gkd,gkd->gd", across, inverses @ across)
+    np.maximum(out, np.finfo(np.float64).eps * np.diag(A), out=out)
+    return np.where(active, 0, out)
+
+
+class Sums(NamedTuple):
+    """What the E step adds up over blocks of rows."""
+
+    inverses: Array  # (c, c): padded inverses of the systems
+    log_determinant: float
+    quadratic: float  # r' Sigma_oo^-1 r, on the observed side only
+    first: Array  # (d,): completed residuals
+    second: Array  # (d, d): products of completed residuals
+
+
+class DenseLayout:
+    """The E step of a `DenseGaussian` for one pattern of observed cells, laid out once."""
+
+    def __init__(self, observed: Mask) -> None:
+        self._by_holes = bool(2 * observed.sum() >= observed.size)
+        self._systems = Systems(~observed if self._by_holes else observed)
+        self._observed = observed[self._systems.order]
+
+    def complete(self, model: DenseGaussian, values: Array, pool: ThreadPoolExecutor | None = None) -> Array:
+        """Return the posterior means (n, d); observed cells keep their values.
+
+        ``values`` is finite and of any value in the holes. O(n d^2) plus the systems.
+        """
+        out = np.empty_like(values)
+        self._run(model, values[self._systems.order], pool, out)
+        completed = np.empty_like(out)
+        completed[self._systems.order] = out
+        return completed
+
+    def em(self, values: Array, shrinkage: float, pool: ThreadPoolExecutor | None) -> DenseEM:
+        """Return the EM iteration on these values (n, d)."""
+        return DenseEM(self, values[self._systems.order], shrinkage, pool)
+
+    def _run(
+        self, model: DenseGaussian, values: Array, pool: ThreadPoolExecutor | None, out: Array | None = None
+    ) -> Sums:
+        """Do the E step on rows in the order of the systems; write the completed rows into ``out``."""
+        precision = np.linalg.inv(model.covariance)
+
+        def of_block(block: Block) -> Sums:
+            return self._e_step(model, precision, values[block.rows], block, out)
+
+        return Sums(*add_up(of_block, self._systems.blocks, pool))
+
+    def _e_step(
+        self, model: DenseGaussian, precision: Array, values: Array, block: Block, out: Array | None
+    ) -> Sums:
+        columns: Index = self._systems.columns
+        observed = self._observed[block.rows]
+        residual = values - model.mean
+        np.copyto(residual, 0, where=~observed)
+        if self._by_holes:
+            A = precision[np.ix_(columns, columns)]
+            rhs = -residual @ precision[:, columns]
+            inverses, log_determinant, solution = block.solver.solve(A, rhs, with_inverses=out is None)
+            quadratic = 0.0  # the sums of `step` hold it
+            residual[:, columns] += solution
+        else:
+            A = model.covariance[np.ix_(columns, columns)]
+            rhs = residual[:, columns]
+            inverses, log_determinant, solution = block.solver.solve(A, rhs, with_inverses=out is None)
+            quadratic = float(np.vdot(solution, rhs))
+            np.copyto(residual, solution @ model.covariance[columns], where=~observed)
+        if out is not None:
+            np.copyto(out[block.rows], np.where(observed, values, residual + model.mean))
+        return Sums(inverses, log_determinant, quadratic, residual.sum(axis=0), residual.T @ residual)
+
+    def step(
+        self, model: DenseGaussian, values: Array, shrinkage: float, pool: ThreadPoolExecutor | None
+    ) -> tuple[float, float, DenseGaussian]:
+        """Return the penalised and the plain log-likelihood of the model, and the next model."""
+        n, d = values.shape
+        sums = self._run(model, values, pool)
+        log_determinant = 2 * float(np.log(np.diag(np.linalg.cholesky(model.covariance))).sum())
+        precision = np.linalg.inv(model.covariance)
+        within = np.zeros((d, d))
+        at = np.ix_(self._systems.columns, self._systems.columns)
+        if self._by_holes:
+            within[at] = sums.inverses
+            deviance = n * log_determinant + sums.log_determinant + float(np.vdot(precision, sums.second))
+        else:
+            within[at] = -sums.inverses
+            within = n * model.covariance + model.covariance @ within @ model.covariance
+            deviance = sums.log_determinant + sums.quadratic
+        plain = -0.5 * (deviance + float(self._observed.sum()) * np.log(2 * np.pi))
+        penalised = plain - 0.5 * shrinkage * (log_determinant + float(np.trace(precision)))
+        shift = sums.first / n
+        scatter = sums.second - n * np.outer(shift, shift) + within + shrinkage * np.eye(d)
+        covariance = (scatter + scatter.T) / (2 * (n + shrinkage))
+        return penalised, plain, DenseGaussian(model.mean + shift, covariance)
+
+
+@dataclass(frozen=True)
+class DenseEM:
+    """EM on given values: what `cellworth.complete.gaussian.climb.climb` asks for."""
+
+    layout: DenseLayout
+    values: Array  # (n, d) in the order of the cells
+    shrinkage: float
+    pool: ThreadPoolExecutor | None
+
+    def step(self, model: DenseGaussian) -> tuple[float, float, DenseGaussian]:
+        """Return the penalised and the plain log-likelihood of the model, and the next model."""
+        return self.layout.step(model, self.values, self.shrinkage, self.pool)
+
+
+def pairwise_start(values: Array, observed: Mask, shrinkage: float) -> DenseGaussian:
+    """Return a first guess from the pairs of cells that are observed together, O(n d^2).
+
+    ``values`` are centred and scaled, 0 in the holes. A correlation known from few pairs is shrunk
+    towards 0, and eigenvalues are kept away from 0.
+    """
+    weights = observed.astype(np.float64)
+    pairs = weights.T @ weights
+    covariance = values.T @ values / (pairs + shrinkage)
+    np.fill_diagonal(covariance, 1.0)
+    eigenvalues, basis = np.linalg.eigh(covariance)
+    covariance = (basis * np.maximum(eigenvalues, SMALLEST_EIGENVALUE)) @ basis.T
+    return DenseGaussian(np.zeros(len(covariance)), covariance)
+
+
+SMALLEST_EIGENVALUE = 1e-3  # of the first guess

@@ -1,0 +1,146 @@
+"""One fit, from a table to a fitted Gaussian: margins, labels, EM, calibration."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.complete.gaussian.choose import Gaussian, Recipe, choose_ranked
+from cellworth.complete.gaussian.climb import Climb, climb
+from cellworth.complete.gaussian.margins import Margins
+from cellworth.complete.gaussian.patterns import Mask
+from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
+from cellworth.complete.gaussian.trust import choose_trust
+from cellworth.complete.labels import Labels, TargetKind, code_labels
+from cellworth.complete.scaling import Scaling
+from cellworth.complete.solver.apg import Callback
+
+Array = NDArray[np.floating]
+MarginKind = Literal["normal", "rank", "auto"]
+
+
+@dataclass(frozen=True)
+class Start:
+    """An earlier fit to start from."""
+
+    fitted: FittedGaussian
+    scaling: Scaling
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is to be fitted, and how.
+
+    Attributes
+    ----------
+    values, observed : (n, d) arrays
+        Scaled, 0 in the holes.
+    y : the user's labels, or None
+    """
+
+    values: Array
+    observed: Mask
+    y: Any
+    target: TargetKind
+    scaling: Scaling
+    recipe: Recipe
+    margins: MarginKind
+    label_trust: float | Literal["auto"]
+    calibrate: bool
+    tol: float
+    max_iter: int
+    callback: Callback | None
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A fitted Gaussian, the cells that it was fitted to, what it says about them, and how EM went."""
+
+    fitted: FittedGaussian
+    cells: Cells
+    posterior: Posterior
+    went: Climb[Any]
+
+
+def run(job: Job, earlier: Start | None, pool: ThreadPoolExecutor | None) -> Fit:
+    """Fit a Gaussian to a table.
+
+    An ``earlier`` fit settles what is chosen on held-out cells, and is the start of EM where it has the
+    same columns.
+    """
+    n, d = job.values.shape
+    labels = code_labels(job.y, n, "squared", job.target)
+    margins = Margins.of(job.values, job.observed, np.full(d, _is_ranked(job, earlier)))
+    scores = margins.to_scores(job.values, job.observed)
+    trust = _trust(job, earlier, scores, margins, labels)
+    columns = scaled_labels(labels) if trust > 0 else np.zeros((n, 0))
+    known = np.repeat(labels.labelled[:, None], columns.shape[1], axis=1)
+    cells = Cells(np.hstack([scores, columns]), np.hstack([job.observed, known]))
+    start: Any = _first_guess(job, earlier, cells, margins)
+    layout = start.layout(cells.observed)
+    went = climb(
+        layout.em(cells.scores, job.recipe.shrinkage, pool),
+        start,
+        n_cells=int(cells.observed.sum()),
+        tol=job.tol,
+        max_iter=job.max_iter,
+        callback=job.callback,
+    )
+    fitted = FittedGaussian(went.model, margins, trust)
+    posterior = fitted.posterior(cells, layout, pool)
+    if job.calibrate:
+        fitted, posterior = fitted.calibrated(cells, posterior)
+    return Fit(fitted, cells, posterior, went)
+
+
+def scaled_labels(labels: Labels) -> Array:
+    """Return the label columns with mean 0 and variance 1 over the labelled rows, 0 in the others."""
+    known = labels.targets[labels.labelled]
+    spread = known.std(axis=0)
+    centred = (labels.targets - known.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    return np.where(labels.labelled[:, None], centred, 0)
+
+
+def _is_ranked(job: Job, earlier: Start | None) -> bool:
+    if job.margins != "auto":
+        return job.margins == "rank"
+    if earlier is not None:
+        return bool(earlier.fitted.margins.ranked.any())
+    return choose_ranked(job.values, job.observed, job.recipe, job.rng)
+
+
+def _trust(job: Job, earlier: Start | None, scores: Array, margins: Margins, labels: Labels) -> float:
+    """Return the trust in the labels: as given, as in an earlier fit, or chosen; 0 without labels."""
+    if not labels.labelled.any():
+        return 0.0
+    if job.label_trust != "auto":
+        return float(job.label_trust)
+    if earlier is not None:
+        return earlier.fitted.trust
+    for_loss = code_labels(
+        job.y, len(scores), "squared" if labels.classes is None else "logistic", job.target
+    )
+    columns = scaled_labels(labels)
+    return choose_trust(scores, job.observed, columns, for_loss, margins, job.recipe, job.rng)
+
+
+def _first_guess(job: Job, earlier: Start | None, cells: Cells, margins: Margins) -> Gaussian:
+    """Return the earlier model in the units of the new scaling if it fits, else a guess from the cells."""
+    fresh = job.recipe.start(cells.scores, cells.observed)
+    if earlier is None:
+        return fresh
+    old = earlier.fitted
+    if old.model.to_vector().shape != fresh.to_vector().shape or type(old.model) is not type(fresh):
+        return fresh
+    if (old.margins.ranked != margins.ranked).any():
+        return fresh
+    factor, shift = np.ones(len(fresh.mean)), np.zeros(len(fresh.mean))
+    d, then, now = len(margins.columns), earlier.scaling, job.scaling
+    factor[:d] = np.where(margins.ranked, 1, then.width / now.width)
+    shift[:d] = np.where(margins.ranked, 0, (then.offset - now.offset) / now.width)
+    return old.model.rescaled(factor, shift)

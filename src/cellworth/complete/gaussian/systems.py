@@ -1,0 +1,177 @@
+r"""The linear systems of an E step: for each row, those of one matrix on the row's active columns.
+
+Three ways, chosen by what is cheapest for the patterns at hand, all exact:
+
+* patterns that many rows share: one Cholesky factor each, one product for all their rows;
+* up to `TREE_COLUMNS` columns: the tree of patterns of `cellworth.complete.gaussian.tree`;
+* more columns: stacked LAPACK calls over patterns with the same number of active columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from cellworth.complete.gaussian.patterns import Index, Mask, Patterns
+from cellworth.complete.gaussian.tree import PatternTree
+
+Array = NDArray[np.floating]
+
+TREE_COLUMNS = 28  # up to here the tree beats LAPACK on patterns that are nearly all distinct
+BLOCK_ROWS = 4096  # of a block: its arrays stay in cache, and the tree's top is not repeated too often
+BATCH_BYTES = 1 << 22  # of the stacked matrices of one LAPACK call
+SHARED_WORK = 25_000  # rows x columns^2 from which a pattern of its own costs less than the tree
+SHARED_ROWS = 8  # never fewer rows than this in a pattern of its own
+
+
+class Solver(Protocol):
+    """Solves the systems of a block of rows."""
+
+    def solve(self, A: Array, rhs: Array, *, with_inverses: bool = True) -> tuple[Array, float, Array]:
+        """Return the sum of padded inverses, of log-determinants, and the solutions (0 where not active).
+
+        Without inverses, their sum may be left at 0.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of rows, in the order of `Systems.order`, and what solves its systems."""
+
+    rows: slice
+    solver: Solver
+
+
+class Systems:
+    """The systems of all rows of a mask, laid out in blocks once and solved for many matrices.
+
+    Parameters
+    ----------
+    active : (n, d) bool array
+
+    Attributes
+    ----------
+    order : (n,) int array
+        The rows in the order in which the blocks take them.
+    columns : (c,) int array
+        The columns that are active in some row, in the order in which they are eliminated: those whose
+        patterns vary least come first, so that more rows share the beginning.
+    blocks : list of Block
+        They depend on the mask alone, not on the number of threads.
+    """
+
+    def __init__(self, active: Mask) -> None:
+        share = active.mean(axis=0)
+        used = np.flatnonzero(share > 0)
+        self.columns: Index = used[np.argsort(-np.abs(share[used] - 0.5), kind="stable")]
+        patterns = Patterns.of(active[:, self.columns])
+        work = patterns.counts * len(self.columns) ** 2
+        shared = (work >= SHARED_WORK) & (patterns.counts >= SHARED_ROWS) | ~patterns.masks.any(axis=1)
+        first = np.argsort(~shared, kind="stable")
+        self.order: Index = patterns.order[np.argsort(~np.repeat(shared, patterns.counts), kind="stable")]
+        self.blocks = _lay_out(patterns.masks[first], patterns.counts[first], int(shared.sum()))
+
+
+def _lay_out(masks: Mask, counts: Index, n_shared: int) -> list[Block]:
+    """Cut the patterns, shared ones first, into blocks of about BLOCK_ROWS rows each."""
+    blocks, start = [], 0
+    for begin, end in ((0, n_shared), (n_shared, len(counts))):
+        group = np.cumsum(counts[begin:end]) // BLOCK_ROWS
+        cuts = begin + np.flatnonzero(np.diff(group)) + 1
+        for lo, hi in zip([begin, *cuts], [*cuts, end], strict=True):
+            if lo == hi:
+                continue
+            kind = SharedPatterns if end == n_shared else _kind_for(masks.shape[1])
+            n = int(counts[lo:hi].sum())
+            blocks.append(Block(slice(start, start + n), kind(masks[lo:hi], counts[lo:hi])))
+            start += n
+    return blocks
+
+
+def _kind_for(d: int) -> type[PatternTree] | type[PatternBatches]:
+    return PatternTree if d <= TREE_COLUMNS else PatternBatches
+
+
+class SharedPatterns:
+    """One Cholesky factor per pattern: O(P k^3 + n k^2) for patterns of k active columns."""
+
+    def __init__(self, masks: Mask, counts: Index) -> None:
+        self._columns = [np.flatnonzero(mask) for mask in masks]
+        self._ends = np.cumsum(counts)
+        self._counts = counts
+
+    def solve(self, A: Array, rhs: Array, *, with_inverses: bool = True) -> tuple[Array, float, Array]:
+        """See `Solver`."""
+        inverse_sum, log_determinant, solution = np.zeros_like(A), 0.0, np.zeros_like(rhs)
+        for columns, end, count in zip(self._columns, self._ends, self._counts, strict=True):
+            if not columns.size:
+                continue
+            factor = cho_factor(A[np.ix_(columns, columns)], lower=True, check_finite=False)
+            inverse = cho_solve(factor, np.eye(len(columns)), check_finite=False)
+            inverse_sum[np.ix_(columns, columns)] += count * inverse
+            log_determinant += 2 * count * float(np.log(np.diag(factor[0])).sum())
+            rows = slice(end - count, end)
+            solution[rows, columns] = rhs[rows, columns] @ inverse
+        return inverse_sum, log_determinant, solution
+
+
+class PatternBatches:
+    """Stacked inverses of all patterns with equally many active columns: O(P k^3 + n k^2)."""
+
+    def __init__(self, masks: Mask, counts: Index) -> None:
+        self._batches = [
+            (columns, counts[p], _rows_of(p, counts))
+            for p, columns in batches_by_count(masks)
+            if columns.size
+        ]
+
+    def solve(self, A: Array, rhs: Array, *, with_inverses: bool = True) -> tuple[Array, float, Array]:
+        """See `Solver`."""
+        d = len(A)
+        inverse_sum, log_determinant, solution = np.zeros(d * d), 0.0, np.zeros_like(rhs)
+        for columns, counts, rows in self._batches:
+            stack = A[columns[:, :, None], columns[:, None, :]]
+            diagonals = np.diagonal(np.linalg.cholesky(stack), axis1=1, axis2=2)
+            log_determinant += 2 * float(counts @ np.log(diagonals).sum(axis=1))
+            inverses = np.linalg.inv(stack)
+            cells = (columns[:, :, None] * d + columns[:, None, :]).ravel()
+            weighted = (inverses * counts[:, None, None]).ravel()
+            inverse_sum += np.bincount(cells, weighted, minlength=d * d)
+            pattern = np.repeat(np.arange(len(counts)), counts)
+            at = rows[:, None], columns[pattern]
+            solution[at] = np.matmul(inverses[pattern], rhs[at][:, :, None])[:, :, 0]
+        square = inverse_sum.reshape(d, d)
+        return (square + square.T) / 2, log_determinant, solution
+
+
+def batches_by_count(masks: Mask) -> list[tuple[Index, Index]]:
+    """Sort patterns by how many columns are active, in batches of bounded memory.
+
+    Returns
+    -------
+    list of (patterns, columns)
+        Shapes (g,) and (g, k): the active columns of g patterns with k active columns each.
+    """
+    size = masks.sum(axis=1)
+    batches = []
+    for k in np.unique(size):
+        patterns = np.flatnonzero(size == k)
+        limit = max(1, BATCH_BYTES // max(8, 8 * int(k) ** 2))
+        for i in range(0, len(patterns), limit):
+            part = patterns[i : i + limit]
+            columns = np.nonzero(masks[part])[1].reshape(len(part), int(k))
+            batches.append((part, columns))
+    return batches
+
+
+def _rows_of(patterns: Index, counts: Index) -> Index:
+    """Return the rows of the given patterns, where all rows stand pattern by pattern."""
+    ends = np.cumsum(counts)[patterns]
+    chosen = counts[patterns]
+    within = np.arange(chosen.sum()) - np.repeat(np.cumsum(chosen) - chosen, chosen)
+    return np.repeat(ends - chosen, chosen) + within

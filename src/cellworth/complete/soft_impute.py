@@ -1,0 +1,166 @@
+"""Soft-impute by alternating ridge regressions."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from cellworth.complete.completer import Mask
+from cellworth.complete.factored import Callback, FactoredCompleter, check_rank
+from cellworth.complete.penalty_path import (
+    PENALTIES,
+    PenaltyUnit,
+    check_penalty,
+    choose_penalty,
+    largest_singular_value,
+)
+from cellworth.complete.solver.factors import Factors, Watch
+from cellworth.complete.solver.soft_als import soft_als
+
+Array = NDArray[np.floating]
+
+PATH_TOL, PATH_STEPS = 1e-3, 100  # of a fit that only serves to choose
+WARM_TOL, WARM_STEPS = 1e-2, 20  # of a fit that only serves to start the next
+
+
+class SoftImputeCompleter(FactoredCompleter):
+    r"""Fill the holes of a table with two factors that are both kept small.
+
+    Solves, after Hastie, Mazumder, Lee and Zadeh (2015),
+
+    .. math:: \min_{A, B}\ \tfrac12\|R_\Omega(X - AB^\top)\|_F^2
+              + \tfrac\lambda2\left(\|A\|_F^2 + \|B\|_F^2\right)
+
+    over A (n, r) and B (d, r). If r does not bind, :math:`AB^\top` is the least-squares fit with
+    :math:`\lambda` times the trace norm. The penalty comes down to :math:`\lambda` along a path, each fit
+    begun from the one before.
+
+    Parameters
+    ----------
+    trace_penalty : float or None, default=None
+        :math:`\lambda`, not negative: larger gives a lower rank and smaller values. None: the one of
+        16, from 0.6 down to 0.0003 times the largest singular value of the scaled table with zeros in
+        its holes, that fills a hidden tenth of the observed cells best.
+    penalty_unit : {"absolute", "relative"}, default="absolute"
+        "absolute" takes `trace_penalty` as it is; "relative" as a fraction of the largest singular
+        value of the scaled table with zeros in its holes.
+    rank : int or None, default=None
+        r, the most components. None sets no limit if the penalty is given. If both are to be chosen, it
+        is unlimited or the place of the largest drop of the spectrum, whichever fills the hidden
+        cells better.
+    scale : {"minmax", "standard", None}, default="standard"
+        How columns are brought to a common scale first. Results are in the units of the input. Without
+        information a cell is filled with what scales to 0: the column's mean under "standard", its
+        smallest value under "minmax", where the penalty also weighs on the means.
+    tol : float, default=1e-4
+        Ends when an iteration moves the table by less than this fraction of the norm of the observed
+        (scaled) values.
+    max_iter : int, default=1000
+        Most iterations at the final penalty.
+    random_state : int, numpy.random.Generator or None, default=0
+        Draws the hidden cells. None draws anew in each fit.
+    dtype : {None, numpy.float32, numpy.float64}, default=None
+        Precision of the work and of the result. None: float32 for a float32 table, else float64.
+    callback : callable or None, default=None
+        Called with a `Progress` after each iteration at the final penalty; a true return value ends the
+        fit there.
+
+    Attributes
+    ----------
+    completed_ : (n, d) array
+        The table of `fit` without holes, in its own units; observed cells are kept as they were.
+    low_rank_ : tuple of (n, rank_) and (rank_, d) arrays
+        A and the transpose of B in scaled units, balanced: ``left @ right``.
+    rank_ : int
+    trace_penalty_ : float
+        :math:`\lambda` as it was used, whatever `penalty_unit`.
+    objective_ : (n_iter_,) array
+        Objective after each iteration at the final penalty; never rises. The last is completed by an
+        exact step that sets small components to 0.
+    n_iter_ : int
+        Iterations at the final penalty.
+    converged_ : bool
+    scaling_ : Scaling
+        scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Where the input had column names.
+
+    Notes
+    -----
+    Per iteration: four products of 2 n d r flops and QR factors of an n x r and a d x r matrix. The
+    choice of the penalty works on at most 10,000 rows. Memory: two arrays of the table's size beside
+    the table, and four of n x r.
+
+    References
+    ----------
+    T. Hastie, R. Mazumder, J. D. Lee and R. Zadeh, "Matrix completion and low-rank SVD via fast
+    alternating least squares", Journal of Machine Learning Research 16 (2015).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth.complete.soft_impute import SoftImputeCompleter
+    >>> X = np.outer(np.arange(1.0, 101.0), [1.0, 10.0, 100.0])  # three columns in proportion
+    >>> X[29, 2] = np.nan
+    >>> completer = SoftImputeCompleter(trace_penalty=1e-3, scale="minmax", tol=1e-6)
+    >>> completer.fit_transform(X)[29].round(-1)
+    array([  30.,  300., 3000.])
+    >>> completer.transform([[60.0, np.nan, np.nan]]).round(-1)
+    array([[  60.,  600., 6000.]])
+    """
+
+    def __init__(
+        self,
+        *,
+        trace_penalty: float | None = None,
+        penalty_unit: PenaltyUnit = "absolute",
+        rank: int | None = None,
+        scale: Literal["minmax", "standard"] | None = "standard",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: int | np.random.Generator | None = 0,
+        dtype: DTypeLike | None = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.trace_penalty = trace_penalty
+        self.penalty_unit = penalty_unit
+        self.rank = rank
+        self.scale = scale
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.dtype = dtype
+        self.callback = callback
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_rank(self.rank)
+        check_penalty(self.trace_penalty, self.penalty_unit)
+
+    def _factorise(self, values: Array, observed: Mask, rng: np.random.Generator, watch: Watch) -> Factors:
+        rank, largest = min(self.rank or min(values.shape), *values.shape), largest_singular_value(values)
+        if self.trace_penalty is None:
+            choice = choose_penalty(values, observed, _quick_fit, rank, cut=self.rank is None, rng=rng)
+            rank, penalty = choice.rank, choice.relative * largest
+        else:
+            penalty = self.trace_penalty * (largest if self.penalty_unit == "relative" else 1.0)
+        self.trace_penalty_ = float(penalty)
+        start = None
+        for warmer in PENALTIES[penalty < PENALTIES * largest] * largest:
+            start = soft_als(values, observed, float(warmer), rank, start, tol=WARM_TOL, max_iter=WARM_STEPS)
+        return soft_als(
+            values, observed, penalty, rank, start, tol=self.tol, max_iter=self.max_iter, watch=watch
+        )
+
+    def _row_penalty(self) -> float:
+        return self.trace_penalty_
+
+    def _easier(self) -> str:
+        return f", or raise trace_penalty (it was {self.trace_penalty_:g}), which makes the problem easier."
+
+
+def _quick_fit(values: Array, observed: Mask, penalty: float, rank: int, start: Factors | None) -> Factors:
+    return soft_als(values, observed, penalty, rank, start, tol=PATH_TOL, max_iter=PATH_STEPS)

@@ -1,0 +1,239 @@
+"""One column of a table: its name, its kind, and the values that its cells may take."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal, get_args
+
+import numpy as np
+
+from cellworth.errors import DataError, ParameterError
+from cellworth.table.source import Bools, Floats
+from cellworth.table.values.dates import FIRST_DAY, LAST_MOMENT, format_day, to_microsecond
+from cellworth.table.values.single import parse_value
+from cellworth.table.values.text import LARGEST_INTEGER
+from cellworth.table.wording import did_you_mean, listing, shorten
+
+Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+LABELLED: frozenset[Kind] = frozenset({"ordered", "category"})
+"""Kinds whose values are texts out of a list, held as codes."""
+BOUNDED: frozenset[Kind] = frozenset({"number", "integer", "date"})
+"""Kinds that may have bounds."""
+
+UserValue = float | int | bool | str | date
+"""A cell as the user writes it."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a table, as the user knows it, and the float64 values that stand for its cells.
+
+    ========  =================================  ==========================================
+    kind      the user's value                   the value in the table
+    ========  =================================  ==========================================
+    number    float                              itself
+    integer   int, at most 2**53 - 1 in size     itself
+    boolean   bool                               0 or 1
+    ordered   str, one of `categories`           its place in `categories`: 0, 1, ...
+    category  str, one of `categories`           its place in `categories`: 0, 1, ...
+    date      date, or datetime without a zone   days since 1970-01-01, the time as fraction
+    ========  =================================  ==========================================
+
+    A time with a zone is turned into UTC; one without is taken as it stands. Times are kept to the
+    microsecond (to some 40 microseconds by the year 9999).
+
+    Parameters
+    ----------
+    name : str
+        The user's name of the column.
+    kind : {"number", "integer", "boolean", "ordered", "category", "date"}
+        What its cells hold.
+    categories : tuple of str
+        The labels of an ordered column from low to high, or of a category column; else empty.
+    bounds : (float, float)
+        Smallest and largest value allowed, in the units of the table; infinite where open.
+    unit : str, optional
+        The unit of the values, for people to read.
+    whole_days : bool
+        Whether the values of a date column are days without a time.
+
+    Examples
+    --------
+    >>> stage = Column("stage", "ordered", categories=("I", "II", "III"))
+    >>> stage.parse("II"), stage.format(2.0)
+    (1.0, 'III')
+    """
+
+    name: str
+    kind: Kind
+    categories: tuple[str, ...] = ()
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    unit: str | None = None
+    whole_days: bool = False
+
+    def __post_init__(self) -> None:
+        _check_kind(self)
+        _check_bounds(self)
+
+    def parse(self, value: object) -> float:
+        """Turn a text or value of the user into the number that stands for it.
+
+        Raises
+        ------
+        DataError
+            If the value is blank, of another kind, outside the bounds, or not among the categories.
+
+        Examples
+        --------
+        >>> Column("age", "integer", bounds=(0, 120)).parse("42")
+        42.0
+        """
+        number = parse_value(value, self.kind, self.categories)
+        if number is None or bool(self.invalid(np.array([number]))[0]):
+            hint = did_you_mean(str(value), self.categories) if self.categories else ""
+            raise DataError(
+                f"column {shorten(self.name)}: expected {self.expected}, got {shorten(value)}.{hint}"
+            )
+        return number
+
+    def format(self, number: float) -> UserValue | None:
+        """Turn a number of the table into the user's value; NaN, a hole, into None.
+
+        Examples
+        --------
+        >>> Column("visit", "date", whole_days=True).format(18262.0)
+        datetime.date(2020, 1, 1)
+        """
+        if math.isnan(number):
+            return None
+        if self.kind == "number":
+            return float(number)
+        if self.kind == "date":
+            return format_day(number, self.whole_days)
+        if self.kind == "boolean":
+            return bool(number)
+        return int(number) if self.kind == "integer" else self.categories[int(number)]
+
+    def invalid(self, values: Floats) -> Bools:
+        """Mark the values that no cell of this column may hold; NaN, a hole, is allowed.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+
+        Returns
+        -------
+        ndarray of bool of shape (n,)
+        """
+        low, high = self.limits
+        wrong: Bools = (values < low) | (values > high) | np.isinf(values)
+        if self._is_whole:
+            wrong |= values != np.rint(values)
+        return wrong & ~np.isnan(values)
+
+    def nearest(self, values: Floats) -> Floats:
+        """Replace each value by the closest one that a cell of this column may hold.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            Finite numbers.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        low, high = self.limits
+        if self._is_whole:
+            values = np.rint(values)
+        values = np.clip(values, low, high) + 0.0  # + 0.0 turns -0.0 into 0.0
+        return to_microsecond(values) if self.kind == "date" else values
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The smallest and the largest value that a cell may hold, whole where the kind is."""
+        if self.kind == "boolean":
+            return 0.0, 1.0
+        if self.kind in LABELLED:
+            return 0.0, float(len(self.categories) - 1)
+        low, high = self.bounds
+        if self.kind == "integer":
+            low, high = max(low, -LARGEST_INTEGER), min(high, LARGEST_INTEGER)
+        if self.kind == "date":
+            low, high = max(low, FIRST_DAY), min(high, LAST_MOMENT)
+        return (float(np.ceil(low)), float(np.floor(high))) if self._is_whole else (low, high)
+
+    @property
+    def expected(self) -> str:
+        """What a cell may hold, in words, as in "a whole number from 0 to 120"."""
+        if self.kind in LABELLED:
+            return f"one of {listing(self.categories, most=10)}"
+        if self.kind == "boolean":
+            return "true or false (yes or no, 1 or 0)"
+        noun = {"number": "a number", "integer": "a whole number", "date": "a date such as 2020-12-31"}[
+            self.kind
+        ]
+        if self.kind == "date":
+            noun += " without a time" if self.whole_days else " or 2020-12-31T23:59:59"
+        return noun + self._bounds_in_words()
+
+    @property
+    def _is_whole(self) -> bool:
+        return self.whole_days if self.kind == "date" else self.kind != "number"
+
+    def _bounds_in_words(self) -> str:
+        words = ""
+        for word, bound in zip((" from", " to"), self.bounds, strict=True):
+            if math.isfinite(bound):
+                words += f"{word} {self.bound_as_written(bound)}"
+        return words
+
+    def bound_as_written(self, bound: float) -> float | int | str | None:
+        """Write one of the bounds as the user does: a number, an ISO date, or None where it is open."""
+        if not math.isfinite(bound):
+            return None
+        if self.kind == "date":
+            return format_day(bound, float(bound).is_integer()).isoformat()
+        return int(bound) if float(bound).is_integer() and abs(bound) <= LARGEST_INTEGER else float(bound)
+
+
+def check_kind_name(kind: object, place: str) -> Kind:
+    """Return the kind if it is one; ParameterError with the list of kinds if not."""
+    if kind in KINDS:
+        return kind
+    raise ParameterError(f"{place}: the kind must be one of {listing(KINDS, most=9)}, got {shorten(kind)}.")
+
+
+def _check_kind(column: Column) -> None:
+    place = f"column {shorten(column.name)}"
+    check_kind_name(column.kind, place)
+    categories: Sequence[str] = column.categories
+    if (column.kind in LABELLED) != bool(categories):
+        raise ParameterError(
+            f"{place}: categories go with the kinds 'ordered' and 'category' and must not be empty, "
+            f"got {len(categories)} categories for the kind {column.kind!r}."
+        )
+    if len(set(categories)) < len(categories):
+        twice = [text for text in dict.fromkeys(categories) if list(categories).count(text) > 1]
+        raise ParameterError(f"{place}: each category must be given once, got {listing(twice)} twice.")
+
+
+def _check_bounds(column: Column) -> None:
+    low, high = column.bounds
+    if column.bounds == (-math.inf, math.inf):
+        return
+    place = f"column {shorten(column.name)}"
+    if column.kind not in BOUNDED:
+        raise ParameterError(
+            f"{place}: bounds go with the kinds 'number', 'integer' and 'date'; this one is {column.kind!r}. "
+            "Leave its bounds out; what it may hold is said by its kind and categories."
+        )
+    if math.isnan(low) or math.isnan(high) or column.limits[0] > column.limits[1]:
+        raise ParameterError(
+            f"{place}: no value of the kind {column.kind!r} lies inside the bounds ({low}, {high}). "
+            "Give bounds=(lowest, highest), or None for an open side."
+        )

@@ -1,0 +1,88 @@
+"""Files as bytes: found or refused in words, read whole, replaced whole."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import os
+import tempfile
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from cellworth.errors import DataError
+from cellworth.table.wording import did_you_mean, shorten
+
+Format = Literal["csv", "parquet"]
+_DELIMITED = (".csv", ".tsv", ".txt")
+
+
+def format_of(path: Path, remedy: str) -> Format:
+    """Tell the format of a file from its suffix; DataError with the remedy if it is none that is known."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes[-1:] == [".parquet"]:
+        return "parquet"
+    if suffixes[-1:] == [".gz"]:
+        suffixes.pop()
+    if suffixes and suffixes[-1] in _DELIMITED:
+        return "csv"
+    raise DataError(
+        f"{path}: expected a file that ends in .csv, .tsv, .txt (each also with .gz) or .parquet, got "
+        f"{shorten(path.name)}. {remedy}"
+    )
+
+
+def check_readable(path: Path) -> None:
+    """Raise DataError if there is no file at the path."""
+    if path.is_dir():
+        raise DataError(f"{path}: expected a file, got a directory. Give the path of a file in it.")
+    if not path.exists():
+        neighbours = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+        hint = did_you_mean(path.name, neighbours)
+        raise DataError(f"{path}: no such file in {path.parent.absolute()}.{hint} Check the path.")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file, unpacked if it ends in .gz."""
+    try:
+        if path.suffix.lower() == ".gz":
+            with gzip.open(path) as file:
+                return file.read()
+        return path.read_bytes()
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(
+            f"{path}: expected a complete gzip file, got a damaged one ({error}). Get it again."
+        ) from None
+    except OSError as error:
+        raise DataError(
+            f"{path}: the file cannot be read ({error.strerror}). Check its permissions."
+        ) from None
+
+
+def replace_file(path: Path, write: Callable[[Path], None]) -> None:
+    """Write a file next to the path and move it there once it is complete: all of it or nothing."""
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+        os.close(handle)
+    except OSError as error:
+        raise DataError(
+            f"{path}: the file cannot be written ({error.strerror}). Check its directory."
+        ) from None
+    part = Path(name)
+    try:
+        write(part)
+        part.chmod(path.stat().st_mode & 0o777 if path.is_file() else 0o666 & ~_umask())
+        os.replace(part, path)
+    except OSError as error:
+        raise DataError(f"{path}: the file cannot be written ({error.strerror}).") from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            part.unlink()
+
+
+def _umask() -> int:
+    # The only way to learn the mask is to set it.
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask

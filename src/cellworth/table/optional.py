@@ -1,0 +1,22 @@
+"""Packages that are imported only where they are needed."""
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
+
+from cellworth.errors import MissingDependencyError
+
+_INSTALL = {"pyarrow": '"cellworth[parquet]"'}
+
+
+def require(module: str) -> ModuleType:
+    """Import a package that may not be installed; MissingDependencyError says how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise MissingDependencyError(
+            f"This needs the package {package}, which is not installed. "
+            f"Install it with: pip install {_INSTALL.get(package, package)}"
+        ) from error

@@ -1,0 +1,284 @@
+"""The table with holes: what comes in, what models see, and what goes back to the user."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from cellworth.errors import DataError
+from cellworth.table.building.assemble import Parts, assemble, checked_cells
+from cellworth.table.building.settings import Bounds, Keywords, Missing, Settings
+from cellworth.table.encoding import Encoded, encode
+from cellworth.table.files import check_readable, format_of
+from cellworth.table.reading.arrays import read_arrays
+from cellworth.table.reading.csv_file import read_csv
+from cellworth.table.reading.frames import index_column, read_frame
+from cellworth.table.reading.parquet_file import read_parquet
+from cellworth.table.source import Bools, Floats
+from cellworth.table.summary import summary
+from cellworth.table.values.text import label
+from cellworth.table.wording import not_there
+from cellworth.table.writing.files import write_table
+from cellworth.table.writing.frames import OutColumn, to_frame
+from cellworth.table.writing.metadata import table_keywords
+
+
+class Table:
+    """A table with holes. Make one with `Table.read`, `Table.from_frame` or `Table.from_arrays`.
+
+    A table does not change: its arrays are read-only, and `with_values` gives a new one.
+
+    Attributes
+    ----------
+    columns : tuple of Column, length p
+        The features, that is, neither the target nor the row ids.
+    values : ndarray of shape (n, p), read-only
+        One float64 per cell, NaN = hole; `Column` says what stands for what.
+    holes : ndarray of bool of shape (n, p), read-only
+        True where there is no value.
+    row_ids : tuple of str, length n
+        The user's ids of the rows; "0", "1", ... if there are none.
+    target : Target or None
+        The labels of the rows.
+    row_id : str or None
+        The name of the column that the row ids came from.
+
+    Examples
+    --------
+    >>> cells = [[1.5, "red"], [None, "blue"], [2.5, None]]
+    >>> table = Table.from_arrays(cells, [0, 1, 1], columns=["size", "hue"])
+    >>> table
+    Table of 3 rows and 2 columns (1 number, 1 category)
+      holes: 2 of 6 cells (33.3 %)
+      target: 'target', two classes: 0, 1
+    >>> table.columns[1].categories
+    ('blue', 'red')
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.columns, values, self.row_ids, self.target, self.row_id = parts
+        self.values: Floats = np.array(values, dtype=np.float64)
+        self.holes: Bools = np.isnan(self.values)
+        self.values.setflags(write=False)
+        self.holes.setflags(write=False)
+        self._row_places: dict[str, int] = {}
+
+    @classmethod
+    def read(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        target: str | None = None,
+        row_id: str | None = None,
+        missing: Missing = (),
+        kinds: Mapping[str, str] | None = None,
+        bounds: Bounds | None = None,
+        categories: Mapping[str, Sequence[object]] | None = None,
+        units: Mapping[str, str] | None = None,
+        target_kind: str | None = None,
+        encoding: str = "utf-8",
+        delimiter: str | None = None,
+    ) -> Table:
+        r"""Read a file that ends in .csv, .tsv, .txt (each also with .gz) or .parquet.
+
+        Blank cells and NaN are holes. White space around names and texts is removed. Takes O(n p): about
+        one to two seconds per million cells of CSV.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+        target : str, optional
+            The column to be predicted; its labels may have holes.
+        row_id : str, optional
+            The column that names the rows; without one they are "0", "1", ...
+        missing : sequence, or mapping of column name to sequence
+            Further marks of holes, such as ["?", "n/a", -9]; a number also matches where it is written -9.0.
+        kinds : mapping of column name to kind
+            "number", "integer", "boolean", "ordered", "category" or "date" (see `Column`), where the kind
+            found is not the one meant. Found in texts: whole numbers are "integer" (a column of 0 and 1
+            too), numbers "number", true/false or yes/no "boolean", ISO dates "date", others "category".
+        bounds : mapping of column name to (lowest, highest)
+            What a number, integer or date may be; None for an open side. Dates as dates or ISO texts.
+        categories : mapping of column name to sequence
+            All texts of a category, or those of an ordered column from low to high.
+        units : mapping of column name to str
+            The units of the values, for people to read.
+        target_kind : {"two classes", "several classes", "number"}, optional
+            Found if not given: two different labels are two classes; numbers with fractions or more than
+            20 different values are a number; the rest are several classes.
+        encoding : str
+            The encoding of a text file; a UTF-8 mark at its beginning is passed over.
+        delimiter : str, optional
+            What separates the fields; a tab in .tsv, a tab or comma in .txt, else a comma.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        DataError
+            If the file cannot be used as it is; the message names the place and the remedy.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "patients.csv"
+        >>> _ = path.write_text("id,age,stage,ill\na,61,II,yes\nb,?,I,no\n")
+        >>> table = Table.read(path, target="ill", row_id="id", missing=["?"])
+        >>> table.values
+        array([[61.,  1.],
+               [nan,  0.]])
+        """
+        settings = Settings(target, row_id, missing, kinds, bounds, categories, units, target_kind)
+        file = Path(path)
+        file_format = format_of(file, "For other files load a DataFrame and use Table.from_frame.")
+        check_readable(file)
+        raw, source = read_parquet(file) if file_format == "parquet" else read_csv(file, encoding, delimiter)
+        return cls(assemble(raw, settings, source))
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        target: str | None = None,
+        row_id: str | None = None,
+        **keywords: Unpack[Keywords],
+    ) -> Table:
+        """Take a pandas or polars DataFrame or a pyarrow Table; the keywords are those of `read`.
+
+        Types state the kinds; text is read as in a file. An ordered pandas Categorical, a polars Enum and an
+        ordered pyarrow dictionary are "ordered". A pandas index other than 0, 1, ... gives the row ids.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> Table.from_frame(pandas.DataFrame({"age": [61, None]}, index=["a", "b"])).row_ids
+        ('a', 'b')
+        """
+        raw, source = read_frame(frame)
+        index = index_column(frame, row_id)
+        if index is not None:
+            raw, row_id = [index, *raw], index.name
+        settings = Settings(target, row_id, **keywords)
+        return cls(assemble(raw, settings, source))
+
+    @classmethod
+    def from_arrays(
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        columns: Sequence[str] | None = None,
+        row_ids: Sequence[object] | None = None,
+        target: str = "target",
+        **keywords: Unpack[Keywords],
+    ) -> Table:
+        """Take X (n, p), numbers or objects, and labels y (n,) or None; other keywords are those of `read`.
+
+        Columns are named x0, x1, ... unless `columns` names them.
+
+        Examples
+        --------
+        >>> Table.from_arrays([[1.0, np.nan], [2.0, 3.0]]).holes
+        array([[False,  True],
+               [False, False]])
+        """
+        raw, source = read_arrays(X, y, columns, row_ids, target)
+        name = None if y is None else label(target)
+        settings = Settings(name, None if row_ids is None else raw[0].name, **keywords)
+        return cls(assemble(raw, settings, source))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows n and of columns p."""
+        return len(self.row_ids), len(self.columns)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the p columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def y(self) -> Floats | None:
+        """The target's values (n,), NaN = missing label, read-only; None without a target."""
+        return None if self.target is None else self.target.values
+
+    def row_index(self, row_id: object) -> int:
+        """Give the place of a row from its id; DataError suggests the closest id."""
+        if not self._row_places:
+            self._row_places = {known: place for place, known in enumerate(self.row_ids)}
+        if label(row_id) not in self._row_places:
+            raise DataError(not_there("row", label(row_id), self.row_ids))
+        return self._row_places[label(row_id)]
+
+    def column_index(self, name: str) -> int:
+        """Give the place of a column from its name; DataError suggests the closest name."""
+        if name not in self.column_names:
+            raise DataError(not_there("column", name, self.column_names))
+        return self.column_names.index(name)
+
+    def encode(self) -> Encoded:
+        """Turn the cells into a numeric matrix (n, d) for models; see `Encoded`."""
+        return encode(self.columns, self.values)
+
+    def with_values(self, values: npt.ArrayLike) -> Table:
+        """Give a new table with these cells and the same columns, row ids and target.
+
+        Parameters
+        ----------
+        values : array-like of shape (n, p)
+            Each cell is NaN, a hole, or a value that its column allows; DataError names one that is not.
+
+        Examples
+        --------
+        >>> table = Table.from_arrays([["red", 1.0], [None, 2.0], ["blue", 3.0]])
+        >>> table.with_values([[1, 1.0], [0, 2.0], [0, 3.0]]).to_frame("polars")["x0"].to_list()
+        ['red', 'blue', 'blue']
+        """
+        cells = checked_cells(values, self.columns, self.row_ids)
+        return Table(Parts(self.columns, cells, self.row_ids, self.target, self.row_id))
+
+    def to_frame(self, library: Literal["pandas", "polars", "pyarrow"]) -> Any:
+        """Give the user's own values as a frame: row ids first if they have a name, the target last.
+
+        Categories are categoricals, whole numbers and booleans have nulls for holes, dates are dates.
+        """
+        return to_frame(library, self.row_id, self.row_ids, self._out_columns())
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the user's own values to a file that `read` reads back; the format is told by the suffix.
+
+        A Parquet file remembers kinds, bounds, units and target, so that it reads back exactly as it is; a
+        CSV file does with ``Table.read(path, **table.keywords())``. The file is replaced whole or not at all.
+        """
+        write_table(Path(path), self.row_id, self.row_ids, self._out_columns())
+
+    def keywords(self) -> dict[str, Any]:
+        """Give the keywords of `read` that turn the written file into this table again."""
+        return table_keywords(self.columns, self.target, self.row_id)
+
+    def equals(self, other: Table) -> bool:
+        """Say whether the other table has the same columns, row ids, cells and target."""
+        same_target = other.target is None if self.target is None else self.target.equals(other.target)
+        return (
+            (self.columns, self.row_ids, self.row_id) == (other.columns, other.row_ids, other.row_id)
+            and np.array_equal(self.values, other.values, equal_nan=True)
+            and same_target
+        )
+
+    def __repr__(self) -> str:
+        return summary(self.columns, self.holes, self.target)
+
+    def _out_columns(self) -> list[OutColumn]:
+        out = [OutColumn(column, self.values[:, place]) for place, column in enumerate(self.columns)]
+        if self.target is not None:
+            out.append(OutColumn(self.target.column, self.target.cells, "target", self.target.kind))
+        return out

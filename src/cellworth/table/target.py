@@ -1,0 +1,128 @@
+"""The target of a table: the labels that its rows are learned for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, cast, get_args
+
+import numpy as np
+
+from cellworth.errors import DataError, ParameterError
+from cellworth.table.column import Column, UserValue
+from cellworth.table.source import Floats, Source
+from cellworth.table.wording import listing, shorten
+
+TargetKind = Literal["two classes", "several classes", "number"]
+TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
+MOST_CLASSES = 20
+"""A target of whole numbers with more distinct values than this is taken as a number."""
+
+
+@dataclass(frozen=True, eq=False)
+class Target:
+    """The labels of the rows, NaN where a label is missing.
+
+    Attributes
+    ----------
+    name : str
+        The user's name of the target column.
+    kind : {"two classes", "several classes", "number"}
+        What is to be predicted.
+    classes : tuple or None
+        The user's labels in ascending order (an ordered column keeps its order); None for a number.
+    values : ndarray of shape (n,), read-only
+        Places in `classes`, or the numbers themselves; NaN = missing label.
+    column : Column
+        How the labels are written in the user's table.
+
+    Examples
+    --------
+    >>> from cellworth.table import Table
+    >>> target = Table.from_arrays([[1.0], [2.0], [3.0]], ["ill", "well", None]).target
+    >>> target.kind, target.classes, target.values
+    ('two classes', ('ill', 'well'), array([ 0.,  1., nan]))
+    """
+
+    name: str
+    kind: TargetKind
+    classes: tuple[UserValue, ...] | None
+    values: Floats
+    column: Column = field(repr=False)
+
+    @property
+    def cells(self) -> Floats:
+        """(n,) float64, the labels as values of `column`: what is written back to the user's table."""
+        if self.classes is None:
+            return self.values
+        places = np.array([self.column.parse(label) for label in self.classes])
+        holes = np.isnan(self.values)
+        return np.where(holes, np.nan, places[np.where(holes, 0, self.values).astype(np.intp)])
+
+    def equals(self, other: Target | None) -> bool:
+        """Say whether the other target has the same name, kind, classes and labels."""
+        return (
+            other is not None
+            and (self.name, self.kind, self.classes) == (other.name, other.kind, other.classes)
+            and self.column == other.column
+            and np.array_equal(self.values, other.values, equal_nan=True)
+        )
+
+
+def make_target(column: Column, cells: Floats, kind: str | None, source: Source) -> Target:
+    """Turn the cells (n,) of the target column into labels; find the kind unless it is given."""
+    place = source.column(column.name)
+    if column.kind == "date":
+        raise DataError(
+            f"{place}: a target must be classes or numbers, got dates. Give a number of days, or "
+            f"set kinds={{{column.name!r}: 'category'}} to take each date as a class."
+        )
+    distinct = np.unique(cells[~np.isnan(cells)])
+    if len(distinct) < 2:
+        raise DataError(
+            f"{place}: a target needs at least two different labels, got only "
+            f"{shorten(column.format(float(distinct[0])))}. Add rows with other labels, or name another one."
+        )
+    found = check_target_kind(kind) or _find_kind(column, distinct)
+    _check_fit(found, column, distinct, place)
+    if found == "number":
+        return Target(column.name, found, None, _read_only(cells), column)
+    classes = tuple(cast(UserValue, column.format(float(value))) for value in distinct)
+    codes = np.where(np.isnan(cells), np.nan, np.searchsorted(distinct, cells))
+    return Target(column.name, found, classes, _read_only(codes), column)
+
+
+def check_target_kind(kind: str | None) -> TargetKind | None:
+    """Return the kind if it is one, or None; ParameterError with the list of kinds if not."""
+    if kind is None or kind in TARGET_KINDS:
+        return kind
+    raise ParameterError(f"target_kind must be one of {listing(TARGET_KINDS)}, got {shorten(kind)}.")
+
+
+def _find_kind(column: Column, distinct: Floats) -> TargetKind:
+    if len(distinct) == 2:
+        return "two classes"
+    if column.kind in ("number", "integer"):
+        has_fractions = bool(np.any(distinct != np.rint(distinct)))
+        if has_fractions or len(distinct) > MOST_CLASSES:
+            return "number"
+    return "several classes"
+
+
+def _check_fit(kind: TargetKind, column: Column, distinct: Floats, place: str) -> None:
+    if kind == "number" and column.kind not in ("number", "integer"):
+        raise DataError(
+            f"{place}: target_kind='number' needs numbers, got the kind {column.kind!r}. Leave it out."
+        )
+    if kind == "two classes" and len(distinct) > 2:
+        labels = [column.format(float(value)) for value in distinct]
+        raise DataError(
+            f"{place}: target_kind='two classes' needs two different labels, got {len(distinct)}: "
+            f"{listing(labels)}. "
+            "Use target_kind='several classes', or merge labels."
+        )
+
+
+def _read_only(values: Floats) -> Floats:
+    values = np.array(values, dtype=np.float64)
+    values.setflags(write=False)
+    return values

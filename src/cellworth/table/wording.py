@@ -1,0 +1,64 @@
+"""The words that error messages share: values cut to size, lists cut short, the closest name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from itertools import islice
+
+LONGEST_SHOWN = 40
+"""A value longer than this many characters is cut in messages."""
+MOST_COMPARED = 5_000
+"""The closest name is looked for among this many, for a comparison takes some 20 microseconds."""
+
+
+def shorten(value: object) -> str:
+    """Show a value as Python would write it, cut to `LONGEST_SHOWN` characters.
+
+    >>> shorten("short"), shorten("x" * 100)
+    ("'short'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' (100 characters)")
+    """
+    text = value if isinstance(value, str) else str(value)
+    shown = text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + "..."
+    quoted = repr(shown) if isinstance(value, str) else shown
+    return quoted if shown == text else f"{quoted} ({len(text)} characters)"
+
+
+def as_mark(text: str) -> str:
+    """Show how a text is added to `missing=`, without its letters if it is too long to show.
+
+    >>> as_mark("n.k."), as_mark("x" * 100)
+    ("missing=['n.k.']", 'missing=[...]')
+    """
+    return f"missing=[{text!r}]" if len(text) <= LONGEST_SHOWN else "missing=[...]"
+
+
+def listing(values: Sequence[object], most: int = 3) -> str:
+    """List the first values and the number of the rest.
+
+    >>> listing(["a", "b", "c", "d", "e"])
+    "'a', 'b', 'c' and 2 more"
+    """
+    shown = ", ".join(shorten(value) for value in values[:most])
+    return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Suggest the closest of the names, as a sentence with a space before it, or nothing.
+
+    >>> did_you_mean("stagee", ["age", "stage"])
+    " Did you mean 'stage'?"
+    """
+    known = {known.casefold(): known for known in islice(names, MOST_COMPARED)}
+    found = difflib.get_close_matches(name.casefold(), known, n=1)
+    return f" Did you mean {shorten(known[found[0]])}?" if found else ""
+
+
+def not_there(noun: str, name: object, names: Sequence[str]) -> str:
+    """Say that nothing has this name, what it may have been, and which names there are.
+
+    >>> not_there("column", "stagee", ["age", "stage"])
+    "There is no column 'stagee'. Did you mean 'stage'? The columns are 'age', 'stage'."
+    """
+    hint = did_you_mean(str(name), names)
+    return f"There is no {noun} {shorten(name)}.{hint} The {noun}s are {listing(names, most=10)}."

@@ -1,0 +1,113 @@
+"""Tables to frames of pandas, polars and pyarrow, with the user's own values in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cellworth.errors import ParameterError
+from cellworth.table.column import LABELLED, Column
+from cellworth.table.optional import require
+from cellworth.table.source import Floats
+from cellworth.table.values.dates import stamps_from_days
+from cellworth.table.wording import listing, shorten
+from cellworth.table.writing.metadata import field_metadata
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+class OutColumn(NamedTuple):
+    """A column on its way out: its description, its values (n,), and its role."""
+
+    column: Column
+    values: Floats
+    role: str = "feature"
+    target_kind: str | None = None
+
+
+def to_frame(library: str, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
+    """Build a frame: the row ids first if they have a name, then the columns."""
+    if library == "pandas":
+        return _to_pandas(row_id, row_ids, columns)
+    if library == "polars":
+        return _to_polars(row_id, row_ids, columns)
+    if library == "pyarrow":
+        return _to_pyarrow(row_id, row_ids, columns)
+    raise ParameterError(f"to_frame knows {listing(LIBRARIES)}, got {shorten(library)}.")
+
+
+def _to_pandas(row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
+    pandas = require("pandas")
+    data: dict[str, Any] = {} if row_id is None else {row_id: list(row_ids)}
+    for column, values, *_ in columns:
+        holes = np.isnan(values)
+        if column.kind in LABELLED:
+            codes = np.where(holes, -1, values).astype(np.intp)
+            data[column.name] = pandas.Categorical.from_codes(
+                codes, categories=list(column.categories), ordered=column.kind == "ordered"
+            )
+        elif column.kind in ("integer", "boolean"):
+            native = np.where(holes, 0, values).astype(np.int64 if column.kind == "integer" else np.bool_)
+            array = pandas.array(native, dtype="Int64" if column.kind == "integer" else "boolean")
+            array[holes] = pandas.NA
+            data[column.name] = array
+        else:
+            data[column.name] = stamps_from_days(values) if column.kind == "date" else values.copy()
+    return pandas.DataFrame(data)
+
+
+def _to_polars(row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
+    polars = require("polars")
+    series = [] if row_id is None else [polars.Series(row_id, list(row_ids), dtype=polars.String)]
+    for column, values, *_ in columns:
+        dtype = {
+            "number": polars.Float64,
+            "integer": polars.Int64,
+            "boolean": polars.Boolean,
+            "category": polars.Categorical,
+            "date": polars.Date if column.whole_days else polars.Datetime("us"),
+        }.get(column.kind) or polars.Enum(list(column.categories))
+        series.append(polars.Series(column.name, user_values(column, values), dtype=dtype))
+    return polars.DataFrame(series)
+
+
+def _to_pyarrow(row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
+    pyarrow = require("pyarrow")
+    fields, arrays = [], []
+    if row_id is not None:
+        fields.append(pyarrow.field(row_id, pyarrow.string(), metadata=field_metadata(None, "row_id")))
+        arrays.append(pyarrow.array(list(row_ids), pyarrow.string()))
+    for column, values, role, target_kind in columns:
+        array = _arrow_array(pyarrow, column, values)
+        fields.append(
+            pyarrow.field(column.name, array.type, metadata=field_metadata(column, role, target_kind))
+        )
+        arrays.append(array)
+    return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
+
+
+def _arrow_array(pyarrow: Any, column: Column, values: Floats) -> Any:
+    holes = np.isnan(values)
+    if column.kind in LABELLED:
+        codes = pyarrow.array(np.where(holes, 0, values).astype(np.int32), mask=holes)
+        texts = pyarrow.array(list(column.categories), pyarrow.string())
+        return pyarrow.DictionaryArray.from_arrays(codes, texts, ordered=column.kind == "ordered")
+    if column.kind == "number":
+        return pyarrow.array(values, mask=holes)
+    if column.kind == "date":
+        kind = pyarrow.date32() if column.whole_days else pyarrow.timestamp("us")
+        stamps = stamps_from_days(values)
+        return pyarrow.array(
+            stamps.astype("datetime64[D]") if column.whole_days else stamps, kind, mask=holes
+        )
+    native = np.int64 if column.kind == "integer" else np.bool_
+    return pyarrow.array(np.where(holes, 0, values).astype(native), mask=holes)
+
+
+def user_values(column: Column, values: Floats) -> list[Any]:
+    """Turn the values (n,) of a column into the user's, None = hole; a category's text is looked up once."""
+    if column.kind in LABELLED:
+        return [None if value != value else column.categories[int(value)] for value in values]
+    return [column.format(value) for value in values.tolist()]

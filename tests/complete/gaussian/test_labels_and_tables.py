@@ -1,0 +1,111 @@
+"""Labels as columns with a trust, and the paper's tables."""
+
+import numpy as np
+import pytest
+
+from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.complete.gaussian.dense import DenseGaussian
+from cellworth.complete.gaussian.trust import TRUSTS, _row_losses, temper
+from cellworth.complete.labels import code_labels
+from cellworth.paper.datasets import load
+from cellworth.paper.protocol import make_trial, reconstruction_error
+from tests.complete.gaussian import textbook
+
+
+def labelled_table(seed=0, n=600, d=5):
+    rng = np.random.default_rng(seed)
+    X, observed, *_ = textbook.gaussian_table(rng, n, d, 0.5)
+    y = (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=n) > 0).astype(int)
+    return X, np.where(observed, X, np.nan), y
+
+
+def test_trust_goes_from_ignoring_a_label_to_believing_it():
+    _, holed, y = labelled_table()
+    number = y + 0.0
+    fits = {
+        t: GaussianCompleter(margins="normal", label_trust=t, target="number") for t in (0.0, 1e-9, 0.5, 1.0)
+    }
+    filled = {t: fit.fit(holed, number).completed_ for t, fit in fits.items()}
+    without = GaussianCompleter(margins="normal").fit(holed).completed_
+    np.testing.assert_array_equal(filled[0.0], without)
+    as_column = GaussianCompleter(margins="normal").fit(np.column_stack([holed, number])).completed_[:, :5]
+    np.testing.assert_allclose(filled[1.0], as_column, atol=1e-8)
+    np.testing.assert_allclose(filled[1e-9], filled[0.0], atol=0.2)
+    gap = [np.abs(filled[t] - filled[1.0]).sum() for t in (1e-9, 0.5, 1.0)]
+    assert gap[0] > gap[1] > gap[2] == 0
+
+
+def test_tempering_adds_noise_to_the_label_alone():
+    model = DenseGaussian(np.zeros(3), np.diag([1.0, 2.0, 4.0]))
+    np.testing.assert_allclose(np.diag(temper(model, 0.25, 1).covariance), [1, 2, 16])
+
+
+def test_labels_help_to_complete_and_are_trusted():
+    truth, holed, y = labelled_table(1)
+    fitted = GaussianCompleter().fit(holed, y)
+    without = GaussianCompleter().fit(holed)
+    assert fitted.label_trust_ in TRUSTS
+    assert fitted.label_trust_ > 0
+    assert without.label_trust_ == 0
+    assert reconstruction_error(fitted.completed_, truth) < reconstruction_error(without.completed_, truth)
+
+
+def test_random_labels_and_few_labels_do_no_harm():
+    truth, holed, _ = labelled_table(2)
+    rng = np.random.default_rng(2)
+    without = reconstruction_error(GaussianCompleter().fit(holed).completed_, truth)
+    for y in (rng.integers(2, size=600), np.where(np.arange(600) < 10, rng.integers(2, size=600), np.nan)):
+        y[:2] = [0, 1]
+        fitted = GaussianCompleter().fit(holed, y)
+        assert reconstruction_error(fitted.completed_, truth) < 1.01 * without
+
+
+@pytest.mark.parametrize("kind", ["words", "three", "number", "partly"])
+def test_all_kinds_of_labels_take_part(kind):
+    truth, holed, y = labelled_table(3)
+    labels = {
+        "words": np.array(["no", "yes"])[y],
+        "three": np.digitize(truth[:, 0], [-1, 1]).astype(str),
+        "number": truth[:, 0] + truth[:, 1],
+        "partly": np.where(np.arange(600) % 3 == 0, np.nan, y),
+    }[kind]
+    fitted = GaussianCompleter(margins="normal", label_trust=0.7).fit(holed, labels)
+    assert fitted.label_trust_ == 0.7
+    assert np.isfinite(fitted.completed_).all()
+    assert fitted.sample(2, 0).shape == (2, 600, 5)
+    assert fitted.predict_interval()[0].shape == (600, 5)
+    assert fitted.covariance_.shape == (5, 5)
+    np.testing.assert_array_equal(fitted.transform(truth), truth)
+
+
+def test_ranking_loss_is_one_minus_the_area_under_the_curve():
+    from sklearn.metrics import roc_auc_score
+
+    rng = np.random.default_rng(4)
+    y = rng.integers(2, size=80)
+    score = np.round(y + rng.normal(size=80), 1)
+    labels = code_labels(y, 80, "logistic", "classes")
+    losses = _row_losses(score[:, None], labels.targets, labels)
+    for c in (0, 1):
+        assert losses[y == c].mean() == pytest.approx(1 - roc_auc_score(y, score))
+
+
+@pytest.mark.parametrize(
+    ("name", "limit"),
+    [
+        ("abalone", 0.09),
+        ("letter", 0.155),
+        ("image", 0.20),
+        ("chess", 0.40),
+        ("HTRU2", 0.13),
+        ("HillValley", 0.05),
+    ],
+)
+def test_paper_tables_are_completed_well_and_covered(paper_folder, name, limit):
+    trial = make_trial(load(name, paper_folder), 0.6, seed=0)
+    fitted = GaussianCompleter().fit(trial.holed)
+    assert reconstruction_error(fitted.completed_, trial.truth) <= limit
+    if name != "chess":
+        lower, upper = fitted.predict_interval(0.9)
+        covered = ((trial.truth >= lower) & (trial.truth <= upper))[np.isnan(trial.holed)]
+        assert 0.85 <= covered.mean() <= 0.95
