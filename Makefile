@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+LOWEST_TESTS := tests/table tests/complete/test_supervised.py tests/complete/test_fill.py tests/complete/gaussian tests/test_theory.py tests/test_package.py
 
 .PHONY: demo test lint types unit lowest docs docs-serve bench clean help
 
@@ -27,6 +28,9 @@ types: $(VENV)/.dev   ## mypy, strict
 unit: $(VENV)/.dev   ## the tests, on two processes, with coverage
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
 
+lowest: .venv-lowest/.installed   ## the core's tests on the oldest versions that pyproject.toml allows
+	.venv-lowest/bin/python -m pytest -q -n 2 $(LOWEST_TESTS)
+
 docs: $(VENV)/.dev   ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
 
@@ -43,6 +47,14 @@ $(VENV)/.installed: $(VENV)/bin/python pyproject.toml
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
+
+# The lower bounds are read from pyproject.toml, so that what is tested is what is promised.
+.venv-lowest/.installed: pyproject.toml
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python tests/lowest.py > .venv-lowest/constraints.txt
+	.venv-lowest/bin/python -m pip install --quiet --editable ".[parquet,plot]" pytest pytest-xdist hypothesis \
+		"pandas<3" polars -c .venv-lowest/constraints.txt
+	@touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 Array = NDArray[np.floating]
 
@@ -55,7 +54,7 @@ def shrinkage(gram: Array, threshold: float) -> Shrinkage:
     -----
     O(m^3), in float64 whatever the precision of A.
     """
-    squares, vectors = eigh(gram.astype(np.float64, copy=False), driver="evd", check_finite=False)
+    squares, vectors = np.linalg.eigh(gram.astype(np.float64, copy=False))
     sigma = np.sqrt(np.maximum(squares[::-1], 0))
     rank = int(np.count_nonzero(sigma > threshold))
     kept, basis = sigma[:rank], vectors[:, ::-1][:, :rank]

@@ -1,0 +1,68 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from cellworth import Completion, GaussianCompleter, SupervisedCompleter, Table, fill
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(0)
+    n = 120
+    size = rng.normal(10, 3, size=n)
+    frame = pd.DataFrame(
+        {
+            "size": size,
+            "count": np.rint(size * 2 + rng.normal(size=n)),
+            "grade": pd.cut(size, [-99, 8, 11, 99], labels=["low", "mid", "high"]).astype(str),
+            "stage": pd.Categorical(np.where(size > 10, "late", "early"), ["early", "late"], ordered=True),
+            "seen": size > 9,
+            "visit": pd.Timestamp("2024-01-01") + pd.to_timedelta(np.rint(size), unit="D"),
+            "ill": np.where(size + rng.normal(size=n) > 10, "yes", "no"),
+        }
+    )
+    for name in frame.columns[:-1]:
+        frame[name] = frame[name].astype(object).where(rng.random(n) > 0.3, None)
+    frame["stage"] = pd.Categorical(frame["stage"], ["early", "late"], ordered=True)
+    return Table.from_frame(frame, target="ill", kinds={"count": "integer"}, bounds={"count": (0, 40)})
+
+
+@pytest.mark.parametrize("completer", [None, SupervisedCompleter(scale="standard"), GaussianCompleter()])
+def test_every_kind_comes_back_as_its_kind(table, completer):
+    completion = fill(table, completer)
+    assert isinstance(completion, Completion)
+    filled = completion.table
+    assert not filled.holes.any()
+    np.testing.assert_array_equal(filled.values[~table.holes], table.values[~table.holes])
+    for place, column in enumerate(table.columns):
+        assert not column.invalid(filled.values[:, place]).any()
+    frame = filled.to_frame("pandas")
+    assert set(frame["grade"]) <= {"low", "mid", "high"}
+    assert frame["count"].between(0, 40).all()
+
+
+def test_the_variance_is_one_number_per_cell(table):
+    completion = fill(table, GaussianCompleter())
+    assert completion.variance.shape == table.shape
+    assert (completion.variance[~table.holes] == 0).all()
+    assert (completion.variance[table.holes] > 0).all()
+    assert fill(table, SupervisedCompleter()).variance is None
+
+
+def test_filling_recovers_what_the_other_columns_tell(table):
+    """Stage, grade and count all follow size here; a guess of the commonest value is right for half."""
+    filled = fill(table, GaussianCompleter()).table
+    size, stage = (filled.values[:, table.column_index(name)] for name in ("size", "stage"))
+    hidden = table.holes[:, table.column_index("stage")] & ~table.holes[:, table.column_index("size")]
+    assert (stage[hidden] == (size[hidden] > 10)).mean() > 0.75
+
+
+def test_the_users_completer_is_not_touched_and_the_target_kind_is_the_tables():
+    X = np.column_stack([np.arange(40.0), np.arange(40.0) * 2])
+    X[3, 1] = np.nan
+    table = Table.from_arrays(X, np.arange(40) % 5, target_kind="number")
+    mine = SupervisedCompleter()
+    completion = fill(table, mine)
+    assert not hasattr(mine, "completed_")
+    assert mine.target == "auto"
+    assert completion.completer.classes_ is None  # a number, though it looks like five classes
