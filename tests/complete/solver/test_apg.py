@@ -157,7 +157,8 @@ def test_line_search_agrees_with_the_known_constant():
 
 @pytest.mark.parametrize("labelled", [0.7, 1.0])
 def test_threads_give_the_same_bits(labelled, monkeypatch):
-    monkeypatch.setattr(blocks_module, "BLOCK_BYTES", 4096)
+    monkeypatch.setattr(blocks_module, "MIN_ROWS", 64)
+    monkeypatch.setattr(blocks_module, "BLOCK_BYTES", 2000)
     rng = np.random.default_rng(1)
     rows = make_rows(3000, 8, SquaredLoss(), 1, rng, labelled=labelled)
     results = []

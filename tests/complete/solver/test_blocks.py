@@ -6,6 +6,7 @@ from cellworth.complete.solver.blocks import RowBlocks, workers
 
 
 def test_blocks_cover_every_row_once_and_threads_change_no_bit(monkeypatch):
+    monkeypatch.setattr(blocks_module, "MIN_ROWS", 64)
     monkeypatch.setattr(blocks_module, "BLOCK_BYTES", 2000)
     rng = np.random.default_rng(0)
     A = rng.normal(size=(5003, 6))

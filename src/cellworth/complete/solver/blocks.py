@@ -19,6 +19,7 @@ from threadpoolctl import ThreadpoolController
 Array = NDArray[np.floating]
 
 BLOCK_BYTES = 1 << 18  # of one array; a step works on five at a time, and they must fit in a core's L2
+MIN_ROWS = 640  # with fewer rows, the calls cost more than the work
 MAX_CHUNKS = 32  # partial sums are added in this many groups, whatever the number of threads
 
 
@@ -39,7 +40,7 @@ class RowBlocks:
 
     def __init__(self, shape: tuple[int, int], itemsize: int, pool: ThreadPoolExecutor | None) -> None:
         n, d = shape
-        size = n if n < d else max(d, 64, BLOCK_BYTES // (d * itemsize))
+        size = n if n < d else max(d, MIN_ROWS, BLOCK_BYTES // (d * itemsize))
         blocks = [slice(i, min(i + size, n)) for i in range(0, n, size)]
         per_chunk = -(-len(blocks) // MAX_CHUNKS)
         self._chunks = [blocks[i : i + per_chunk] for i in range(0, len(blocks), per_chunk)]
