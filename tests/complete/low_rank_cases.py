@@ -8,23 +8,11 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import check_estimator
 
 from cellworth.complete.low_rank import fold_in
 from cellworth.complete.solver.blocks import workers
 from cellworth.errors import ParameterError
 from cellworth.testing.completer import random_table
-
-# scikit-learn skips this check by itself unless SCIPY_ARRAY_API is set before SciPy is imported.
-CANNOT_APPLY = {"check_array_api_input"}
-
-
-def check_with_scikit_learn(completer):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        outcomes = check_estimator(completer, on_fail=None, on_skip=None)
-    bad = [o for o in outcomes if o["status"] != "passed" and o["check_name"] not in CANNOT_APPLY]
-    assert not bad, "\n".join(f"{o['check_name']}: {o['exception']!r}" for o in bad)
 
 
 def rank_five(seed):

@@ -13,7 +13,6 @@ from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
     check_sensible_on_awkward_tables,
-    check_with_scikit_learn,
     error_in_holes,
     exactly_low_rank,
     fold_one_row,
@@ -22,6 +21,7 @@ from tests.complete.low_rank_cases import (
     rank_oracle,
     tiny_tables,
 )
+from tests.complete.scikit_learn import check_with_scikit_learn
 
 SETTINGS = [
     {},

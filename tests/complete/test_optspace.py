@@ -12,7 +12,6 @@ from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
     check_sensible_on_awkward_tables,
-    check_with_scikit_learn,
     error_in_holes,
     exactly_low_rank,
     noisy_table,
@@ -20,6 +19,7 @@ from tests.complete.low_rank_cases import (
     rank_oracle,
     tiny_tables,
 )
+from tests.complete.scikit_learn import check_with_scikit_learn
 
 SETTINGS = [{}, {"scale": "minmax"}, {"rank": "spectrum"}, {"rank": 3}, {"ridge": 0.01}, {"ridge": 0.0}]
 

@@ -14,7 +14,6 @@ from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
     check_sensible_on_awkward_tables,
-    check_with_scikit_learn,
     error_in_holes,
     fold_one_row,
     rank_five,
@@ -23,6 +22,7 @@ from tests.complete.low_rank_cases import (
     trace_objective,
     trace_oracle,
 )
+from tests.complete.scikit_learn import check_with_scikit_learn
 
 SETTINGS = [
     {},

@@ -12,12 +12,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import check_estimator
 
 from cellworth import SupervisedCompleter
 from cellworth.errors import DataError, ParameterError
 from cellworth.testing import check_completer
 from cellworth.testing.completer import random_table
+from tests.complete.scikit_learn import check_with_scikit_learn
 
 SETTINGS = [
     {},
@@ -29,10 +29,6 @@ SETTINGS = [
     {"label_weight": 0.0},
     {"n_jobs": 2},
 ]
-
-# scikit-learn skips this check by itself unless SCIPY_ARRAY_API is set before SciPy is imported; the
-# completer takes NumPy arrays and data frames, not arrays of other libraries.
-CANNOT_APPLY = {"check_array_api_input"}
 
 
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
@@ -46,11 +42,7 @@ def test_without_scaling_keeps_the_contract_but_for_units():
 
 @pytest.mark.parametrize("setting", SETTINGS[:3], ids=str)
 def test_passes_every_check_of_scikit_learn(setting):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        outcomes = check_estimator(SupervisedCompleter(**setting), on_fail=None, on_skip=None)
-    bad = [o for o in outcomes if o["status"] != "passed" and o["check_name"] not in CANNOT_APPLY]
-    assert not bad, "\n".join(f"{o['check_name']}: {o['exception']!r}" for o in bad)
+    check_with_scikit_learn(SupervisedCompleter(**setting))
 
 
 def with_holes(X, share, seed):

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.errors import ParameterError
 from cellworth.testing import check_completer
 from tests.complete.gaussian import textbook
+from tests.complete.scikit_learn import check_with_scikit_learn
 
 
 def holed(seed=0, n=400, d=6, share=0.6):
@@ -34,9 +34,8 @@ def test_contract(settings):
     check_completer(GaussianCompleter(**settings))
 
 
-@parametrize_with_checks([GaussianCompleter()])
-def test_scikit_learn(estimator, check):
-    check(estimator)
+def test_passes_every_check_of_scikit_learn():
+    check_with_scikit_learn(GaussianCompleter())
 
 
 def test_answers_equal_the_textbook_in_the_users_units():
