@@ -20,7 +20,7 @@ TABLES = ("abalone", "letter", "image", "chess", "HillValley", "HTRU2")
 HEADER = ["table", "error, ours", "error, gcimpute", "CPU s, ours", "CPU s, gcimpute", "CPU ratio"]
 
 NOTES = [
-    "One thread, default settings of both, no labels, one seed, 60 % observed. Error of the paper's protocol: "
+    "One thread, default settings of both, no labels, one seed, 60 % observed. Error by the paper's rule: "
     "||completed - truth|| / ||truth||, observed values kept. CPU of the fit; ours is the median of three."
 ]
 
