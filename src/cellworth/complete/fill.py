@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cellworth.complete.supervised import SupervisedCompleter
+from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.table import Table
 
 Array = NDArray[np.floating]
@@ -42,8 +42,8 @@ def fill(table: Table, completer: Any | None = None) -> Completion:
     ----------
     table : Table
     completer : estimator, optional
-        Any completer of this package or of your own; by default ``SupervisedCompleter()``. A clone of it
-        is fitted. Where it has a parameter ``target`` set to "auto", the table's kind of target is used.
+        Any completer of this package or of your own; by default ``GaussianCompleter()``. A clone of it is
+        fitted. Where it has a parameter ``target`` set to "auto", the table's kind of target is used.
 
     Returns
     -------
@@ -51,14 +51,13 @@ def fill(table: Table, completer: Any | None = None) -> Completion:
 
     Examples
     --------
-    >>> from cellworth import SupervisedCompleter, Table, fill
+    >>> from cellworth import Table, fill
     >>> rows = [[1.0, "low"], [1.1, "low"], [1.2, None], [3.0, "high"], [2.9, "high"], [None, "high"]]
     >>> table = Table.from_arrays(rows, columns=["size", "grade"])
-    >>> filled = fill(table, SupervisedCompleter(trace_penalty=0.1, scale="standard")).table
-    >>> filled.to_frame("pandas")["grade"].tolist()
+    >>> fill(table).table.to_frame("pandas")["grade"].tolist()
     ['low', 'low', 'low', 'high', 'high', 'high']
     """
-    fitted = clone(SupervisedCompleter() if completer is None else completer)
+    fitted = clone(GaussianCompleter() if completer is None else completer)
     if table.target is not None and fitted.get_params().get("target") == "auto":
         fitted.set_params(target="number" if table.target.kind == "number" else "classes")
     encoded = table.encode()
