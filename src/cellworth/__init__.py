@@ -1,6 +1,7 @@
 """Which missing cells of a table are worth paying for."""
 
 from cellworth.complete import (
+    AutoCompleter,
     Completion,
     GaussianCompleter,
     LMaFitCompleter,
@@ -14,6 +15,7 @@ from cellworth.complete import (
 from cellworth.table import Column, Table, Target
 
 __all__ = [
+    "AutoCompleter",
     "Column",
     "Completion",
     "GaussianCompleter",

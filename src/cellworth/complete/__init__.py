@@ -1,5 +1,6 @@
 """Completers: each turns a table with holes into one without."""
 
+from cellworth.complete.auto import AutoCompleter
 from cellworth.complete.fill import Completion, fill
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.lmafit import LMaFitCompleter
@@ -10,6 +11,7 @@ from cellworth.complete.solver.apg import Progress
 from cellworth.complete.supervised import SupervisedCompleter
 
 __all__ = [
+    "AutoCompleter",
     "Completion",
     "GaussianCompleter",
     "LMaFitCompleter",

@@ -131,10 +131,11 @@ def _refuse_other_delimiter(header: Sequence[str], first: Sequence[str], name: s
 def _check_widths(records: Sequence[Sequence[str]], lines: Sequence[int], width: int, name: str) -> None:
     wrong = [place for place, record in enumerate(records) if len(record) != width]
     if wrong:
-        first = wrong[0]
+        first, others = wrong[0], [lines[place] for place in wrong[1:]]
+        more = f"; more such rows: lines {listing(others)}" if others else ""
         raise DataError(
             f"{name}, line {lines[first]}: expected {width} fields, as in the header, got "
-            f"{len(records[first])}; such rows begin on lines {listing([lines[place] for place in wrong])}. "
+            f"{len(records[first])}{more}. "
             "Put fields that contain the separator into double quotes, and leave holes blank between "
             "separators."
         )

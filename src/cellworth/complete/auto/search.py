@@ -1,0 +1,191 @@
+"""Successive halving over candidates: all on one hold and few rows, the best few on more holds and all."""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from cellworth.complete.auto.candidates import gives_variances, uses_labels
+from cellworth.complete.auto.results import CandidateResult, Status
+from cellworth.complete.auto.trial import Task, Trial, make_trial
+
+Array = NDArray[np.floating]
+
+SCREEN_ROWS = 3_000  # on which all candidates are tried once
+FINAL_ROWS = 50_000  # on which the best few are; what is best on so many is so on more
+FINALISTS = 4
+
+
+@dataclass(eq=False)
+class Entry:
+    """A candidate and what is known about it; ``losses`` (rows,) and cells hidden, trial by trial."""
+
+    name: str
+    completer: Any
+    losses: dict[int, Array] = field(default_factory=dict)
+    n_hidden: dict[int, int] = field(default_factory=dict)
+    seconds: float = 0.0
+    reason: str = ""
+
+    def errors(self, trials: list[int]) -> list[float]:
+        """Return the mean squared error of each trial."""
+        return [float(self.losses[t].sum()) / max(1, self.n_hidden[t]) for t in trials]
+
+    def mean_error(self, trials: list[int]) -> float:
+        """Return the mean over trials; NaN over none."""
+        return float(np.mean(self.errors(trials))) if trials else math.nan
+
+    def result(self, status: Status, trials: list[int]) -> CandidateResult:
+        """Return what a user should know, judged on these trials if it took part, else on its own."""
+        known = [t for t in trials if t in self.losses] or list(self.losses)
+        spread = float(np.std(self.errors(known), ddof=1)) if len(known) > 1 else math.nan
+        return CandidateResult(
+            self.name, status, self.mean_error(known), spread, len(known), self.seconds, self.reason
+        )
+
+
+class Search:
+    """Tries candidates on a task, until the time is spent or someone says stop.
+
+    Parameters
+    ----------
+    entries : list of Entry
+        The simpler ones first.
+    task : Task
+    n_holds : int
+    rng : Generator
+    deadline : float
+        On the clock of ``time.perf_counter``: no fit begins after it.
+    pool : ThreadPoolExecutor or None
+    watch : callable
+        Called with fits done and planned, a name and an error after each fit; a true return value ends
+        the search.
+    """
+
+    def __init__(
+        self,
+        entries: list[Entry],
+        task: Task,
+        n_holds: int,
+        rng: np.random.Generator,
+        *,
+        deadline: float,
+        pool: ThreadPoolExecutor | None,
+        watch: Callable[[int, int, str, float], bool],
+    ) -> None:
+        self._entries, self._task, self._n_holds = entries, task, n_holds
+        self._seeds = rng.integers(2**63, size=n_holds + 1)
+        self._deadline, self._pool, self._watch = deadline, pool, watch
+        self._stopped = False
+        self._done = 0
+        screened_whole = len(task.X) <= SCREEN_ROWS
+        skip_screen = len(entries) <= FINALISTS and not screened_whole
+        self._finals = list(range(1, n_holds if screened_whole else n_holds + 1))
+        self._screen = [] if skip_screen else [0]
+        self._screen_counts = screened_whole
+        fits = len(entries) * len(self._screen) + min(FINALISTS, len(entries)) * len(self._finals)
+        self.total = fits + 1
+
+    def run(self) -> tuple[list[Entry], list[int]]:
+        """Return the entries from the one to choose on, and the trials on which the first were judged.
+
+        Those that failed are left out; those that were not reached come last.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of fits that only serve to choose
+            for trial in self._screen:
+                self._try_all(self._entries, trial, SCREEN_ROWS)
+            best = self._best(self._screen, FINALISTS)
+            finalists = [e for e in best if e.losses] or best
+            for trial in self._finals:
+                self._try_all([e for e in finalists if not e.reason], trial, FINAL_ROWS)
+        finalists = [e for e in self._entries if e in finalists and not e.reason]
+        shared = [t for t in (0, *self._finals) if finalists and all(t in e.losses for e in finalists)]
+        if not self._screen_counts and len(shared) > 1 and shared[0] == 0:
+            shared = shared[1:]  # a screening on fewer rows has served
+        rest = [e for e in self._best(self._screen, len(self._entries)) if e not in finalists]
+        return (_ranked(finalists, shared) if shared else finalists) + rest, shared
+
+    def _best(self, trials: list[int], count: int) -> list[Entry]:
+        """Return the entries ranked by these trials, then those that were not tried."""
+        alive = [e for e in self._entries if not e.reason]
+        tried = [e for e in alive if trials and all(t in e.losses for t in trials)]
+        tried = _ranked(tried, trials) if tried else tried
+        return (tried + [e for e in alive if e not in tried])[:count]
+
+    def _try_all(self, entries: list[Entry], number: int, most_rows: int) -> None:
+        if self._over():
+            return
+        trial = make_trial(self._task, most_rows, np.random.default_rng(self._seeds[number]))
+
+        def attempt(entry: Entry) -> Array | None:
+            return None if self._over() else _attempt(entry, trial)
+
+        run = map if self._pool is None else self._pool.map
+        for entry, losses in zip(entries, run(attempt, entries), strict=True):
+            if losses is not None:
+                entry.losses[number], entry.n_hidden[number] = losses, trial.n_hidden
+                self._tell(entry.name, entry.mean_error([number]))
+            elif entry.reason:
+                self._tell(entry.name, math.nan)
+
+    def _tell(self, name: str, error: float) -> None:
+        self._done += 1
+        if self._watch(self._done, self.total, name, error):
+            self._stopped = True
+
+    def _over(self) -> bool:
+        return self._stopped or time.perf_counter() >= self._deadline
+
+
+def _attempt(entry: Entry, trial: Trial) -> Array | None:
+    """Return the losses of one fit; None, and the reason in the entry, if it fails."""
+    begun = time.perf_counter()
+    try:
+        completed = np.asarray(clone(entry.completer).fit_transform(trial.holed, trial.y))
+        if completed.shape != trial.truth.shape:
+            entry.reason = f"gave a table of shape {completed.shape} for one of shape {trial.truth.shape}"
+            return None
+        losses = trial.losses(completed)
+        if not np.isfinite(losses).all():
+            entry.reason = "left holes, or gave values that are not finite"
+            return None
+        return losses
+    except Exception as error:  # whatever a candidate does, the others go on
+        entry.reason = why(error)
+        return None
+    finally:
+        entry.seconds += time.perf_counter() - begun
+
+
+def why(error: Exception) -> str:
+    """Return an error as the reason of a failure, on one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _ranked(entries: list[Entry], trials: list[int]) -> list[Entry]:
+    """Return the entries by error, but with the preferred one of those that tie with the best in front.
+
+    An entry ties if its mean squared error exceeds the least by at most one standard error of the
+    difference, which is taken over rows: the same cells are hidden from all. Of those that tie, one that
+    gives variances is preferred, then one without labels, then the first listed.
+    """
+    by_error = sorted(entries, key=lambda e: e.mean_error(trials))
+    tied = [e for e in entries if _ties(e, by_error[0], trials)]
+    first = min(tied, key=lambda e: (not gives_variances(e.completer), uses_labels(e.completer)))
+    return [first, *(e for e in by_error if e is not first)]
+
+
+def _ties(entry: Entry, best: Entry, trials: list[int]) -> bool:
+    excess = np.concatenate([entry.losses[t] - best.losses[t] for t in trials])
+    return bool(excess.sum() <= math.sqrt(len(excess)) * excess.std())
