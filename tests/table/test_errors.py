@@ -8,8 +8,12 @@ from cellworth.table import Table
 GOOD = "id,age,sex,visit,y\na,61,f,2020-01-02,1\nb,,m,2020-05-01,0\nc,44,,,1\n"
 
 FILES = {
-    "ragged": ("a,b\n1,2\n3\n4,5,6\n", {}, ["line 3", "expected 2 fields", "got 1", "lines 3, 4", "quotes"]),
-    "many ragged": ("a,b\n" + "1\n" * 5, {}, ["lines 2, 3, 4 and 2 more"]),
+    "ragged": (
+        "a,b\n1,2\n3\n4,5,6\n",
+        {},
+        ["line 3", "expected 2 fields", "got 1", "rows: lines 4", "quotes"],
+    ),
+    "many ragged": ("a,b\n" + "1\n" * 5, {}, ["lines 3, 4, 5 and 1 more"]),
     "same name twice": ("a,b,a\n1,2,3\n", {}, ["'a' more than once", "columns 1, 3", "Rename"]),
     "no name": ("a, ,b\n1,2,3\n", {}, ["column 2 of 3 has no name"]),
     "same id twice": ("id,a\nx,1\ny,2\nx,3\n", {"row_id": "id"}, ["'id'", "'x' in lines 2 and 4"]),

@@ -125,9 +125,3 @@ def checked(candidates: Any) -> list[tuple[str, Any]]:
 def gives_variances(completer: Any) -> bool:
     """Return whether a completer can say how sure it is of a cell."""
     return hasattr(completer, "predict_interval")
-
-
-def uses_labels(completer: Any) -> bool:
-    """Return whether the completed table of a completer depends on the labels."""
-    settings = completer.get_params()
-    return any(settings.get(name, 0) != 0 for name in ("label_weight", "label_trust"))

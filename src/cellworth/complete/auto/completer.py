@@ -93,9 +93,9 @@ class AutoCompleter(Completer):
     -----
     The rule: the least mean error wins, but candidates tie with it whose error is larger by at most one
     standard error of the difference, taken over rows. Of those that tie, one that gives variances is
-    preferred, then one that does not use labels, then the first listed. So labels take part in low-rank
-    completion only where this fills hidden cells better. The Gaussian with labels also asks held-out rows
-    how far to trust them, see `cellworth.complete.gaussian.trust`.
+    preferred, then the one with the least error. So labels take part only where this fills hidden cells
+    better; the Gaussian also asks held-out rows how far to trust them, see
+    `cellworth.complete.gaussian.trust`.
 
     A candidate that raises an error is noted as failed, with the reason, and the others go on.
     `transform_with_variance`, `predict_interval` and `sample` exist where the chosen completer has them.

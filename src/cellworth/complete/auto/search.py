@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cellworth.complete.auto.candidates import gives_variances, uses_labels
+from cellworth.complete.auto.candidates import gives_variances
 from cellworth.complete.auto.results import CandidateResult, Status
 from cellworth.complete.auto.trial import Task, Trial, make_trial
 
@@ -178,11 +178,11 @@ def _ranked(entries: list[Entry], trials: list[int]) -> list[Entry]:
 
     An entry ties if its mean squared error exceeds the least by at most one standard error of the
     difference, which is taken over rows: the same cells are hidden from all. Of those that tie, one that
-    gives variances is preferred, then one without labels, then the first listed.
+    gives variances is preferred, then the one with the least error.
     """
     by_error = sorted(entries, key=lambda e: e.mean_error(trials))
     tied = [e for e in entries if _ties(e, by_error[0], trials)]
-    first = min(tied, key=lambda e: (not gives_variances(e.completer), uses_labels(e.completer)))
+    first = min(tied, key=lambda e: (not gives_variances(e.completer), e.mean_error(trials)))
     return [first, *(e for e in by_error if e is not first)]
 
 

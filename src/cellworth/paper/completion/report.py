@@ -86,7 +86,7 @@ def page(summaries: Summaries, coverages: Sequence[Coverage], command: str) -> s
         _coverage_table(coverages),
         "![Covered share against nominal level](coverage.png)",
         "## Seconds per fit",
-        "On one thread, while other processes ran: good for comparisons within a row.",
+        "On one thread each, on a machine that was busy with other work: a rough guide only.",
         _table(summaries, lambda key, s: f"{s.seconds:.2f}"),
     ]
     return "\n\n".join(parts) + "\n"
