@@ -22,6 +22,8 @@ from cellworth.complete.solver.apg import Callback
 Array = NDArray[np.floating]
 MarginKind = Literal["normal", "rank", "auto"]
 
+SAMPLE_ROWS = 2000  # enough for a covariance of some dozen columns to be a good start
+
 
 @dataclass(frozen=True)
 class Start:
@@ -82,6 +84,8 @@ def run(job: Job, earlier: Start | None, pool: ThreadPoolExecutor | None) -> Fit
     known = np.repeat(labels.labelled[:, None], columns.shape[1], axis=1)
     cells = Cells(np.hstack([scores, columns]), np.hstack([job.observed, known]))
     start: Any = _first_guess(job, earlier, cells, margins)
+    if earlier is None:
+        start = _climbed_on_a_sample(job, start, cells, pool)
     layout = start.layout(cells.observed)
     went = climb(
         layout.em(cells.scores, job.recipe.shrinkage, pool),
@@ -96,6 +100,17 @@ def run(job: Job, earlier: Start | None, pool: ThreadPoolExecutor | None) -> Fit
     if job.calibrate:
         fitted, posterior = fitted.calibrated(cells, posterior)
     return Fit(fitted, cells, posterior, went)
+
+
+def _climbed_on_a_sample(job: Job, start: Any, cells: Cells, pool: ThreadPoolExecutor | None) -> Any:
+    """Return a better start for a long table: what EM finds on every k-th row, at a fraction of the cost."""
+    every = len(cells.scores) // SAMPLE_ROWS
+    if every < 2:
+        return start
+    scores, observed = cells.scores[::every], cells.observed[::every]
+    problem = start.layout(observed).em(scores, job.recipe.shrinkage, pool)
+    n_cells = int(observed.sum())
+    return climb(problem, start, n_cells=n_cells, tol=job.tol, max_iter=job.max_iter).model
 
 
 def scaled_labels(labels: Labels) -> Array:
