@@ -10,8 +10,13 @@ from benchmarks.solvers import Estimate
 from cellworth import SupervisedCompleter
 
 
-def complete(table: Array, labels: Array, **options: Any) -> Estimate:
-    """Complete with the settings of the common objective; ``options`` are further parameters."""
+def complete(table: Array, labels: Array, *, until: float | None = None, **options: Any) -> Estimate:
+    """Complete with the settings of the common objective; ``options`` are further parameters.
+
+    ``until`` ends the fit at the first iterate whose objective is at most that.
+    """
+    if until is not None:
+        options["callback"] = lambda progress: progress.objective <= until
     completer = SupervisedCompleter(
         trace_penalty=TRACE_PENALTY, label_weight=LABEL_WEIGHT, ridge=RIDGE, scale=None, **options
     )
