@@ -99,18 +99,22 @@ def test_is_sensible_on_awkward_tables():
     check_sensible_on_awkward_tables(AutoCompleter())
 
 
-# Seeds 0 to 4: "gaussian" and "gaussian, ranks" were chosen each time for the first two kinds; low rank gave
-# "nnls" but for seed 4, where "gaussian" was best in truth; noise gave column means but for seed 4.
+# In noise nothing beats the column means, but a Gaussian that ties with them is preferred for its variances.
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [(gaussian, "gaussian"), (skewed, "gaussian, ranks"), (low_rank, "nnls"), (noise, "column means")],
+    [
+        (gaussian, {"gaussian"}),
+        (skewed, {"gaussian, ranks"}),
+        (low_rank, {"nnls"}),
+        (noise, {"column means", "gaussian, 5 factors"}),
+    ],
 )
 @pytest.mark.parametrize("seed", [0, 2])
 def test_chooses_what_the_table_was_made_for_and_is_never_much_worse_than_the_best(kind, expected, seed):
     truth, holed = kind(seed)
     auto = AutoCompleter(random_state=seed).fit(holed)
-    assert auto.best_name_ == expected
-    assert isinstance(auto.best_completer_, type(dict(default_candidates(labels=False))[expected]))
+    assert auto.best_name_ in expected
+    assert isinstance(auto.best_completer_, type(dict(default_candidates(labels=False))[auto.best_name_]))
     single = [clone(c).fit_transform(holed) for _, c in default_candidates(labels=False)]
     least = min(error(completed, truth, holed) for completed in single)
     # Over the four kinds and seeds 0 to 4 the ratio was 1.000, but for 1.031 and 1.002.
@@ -128,18 +132,18 @@ def test_labels_are_used_where_they_fill_cells_better():
     assert "supervised" not in chosen
 
 
-def test_of_candidates_that_tie_the_first_that_gives_variances_without_labels_is_taken():
+def test_of_candidates_that_tie_the_best_that_gives_variances_is_taken():
     _, holed = gaussian(0)
     same = {"margins": "normal", "tol": 1e-6}
     candidates = [
         ("low rank", SoftImputeCompleter(trace_penalty=0.1)),
-        ("labels", GaussianCompleter(label_trust=1.0, **same)),
+        ("loose", GaussianCompleter(label_trust=0.0, shrinkage=200.0, **same)),
         ("first", GaussianCompleter(label_trust=0.0, **same)),
         ("second", GaussianCompleter(label_trust=0.0, **same)),
     ]
     assert AutoCompleter(candidates=candidates).fit(holed).best_name_ == "first"
-    twins = [("labels", SupervisedCompleter()), ("none", SupervisedCompleter(label_weight=0.0))]
-    assert AutoCompleter(candidates=twins).fit(holed).best_name_ == "none"
+    twins = [("one", SupervisedCompleter(label_weight=0.0)), ("two", SupervisedCompleter(label_weight=0.0))]
+    assert AutoCompleter(candidates=twins).fit(holed).best_name_ == "one"
 
 
 def test_gives_what_the_chosen_completer_gives():

@@ -110,7 +110,7 @@ class AutoCompleter(Completer):
     >>> X[0] = [180, np.nan]
     >>> completer = AutoCompleter().fit(X)
     >>> completer.best_name_
-    'gaussian'
+    'gaussian, ranks'
     >>> completer.completed_[0].round(-1)
     array([180.,  80.])
     >>> print(completer.results_table().splitlines()[0])
