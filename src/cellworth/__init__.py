@@ -1,32 +1,85 @@
 """Which missing cells of a table are worth paying for."""
 
-from cellworth.complete import (
-    AutoCompleter,
-    Completion,
-    GaussianCompleter,
-    LMaFitCompleter,
-    NNLSCompleter,
-    OptSpaceCompleter,
-    Progress,
-    SoftImputeCompleter,
-    SupervisedCompleter,
-    fill,
-)
-from cellworth.table import Column, Table, Target
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cellworth.complete import (
+        AutoCompleter,
+        CommitteeCompleter,
+        Completion,
+        GaussianCompleter,
+        LMaFitCompleter,
+        NNLSCompleter,
+        OptSpaceCompleter,
+        Progress,
+        SoftImputeCompleter,
+        SupervisedCompleter,
+        fill,
+    )
+    from cellworth.prices import Group, Prices
+    from cellworth.simulation import plot_curves, simulate
+    from cellworth.strategy import Advice, Strategy, advise
+    from cellworth.table import Column, Table, Target
 
 __all__ = [
+    "Advice",
     "AutoCompleter",
     "Column",
+    "CommitteeCompleter",
     "Completion",
     "GaussianCompleter",
+    "Group",
     "LMaFitCompleter",
     "NNLSCompleter",
     "OptSpaceCompleter",
+    "Prices",
     "Progress",
     "SoftImputeCompleter",
+    "Strategy",
     "SupervisedCompleter",
     "Table",
     "Target",
+    "advise",
     "fill",
+    "plot_curves",
+    "simulate",
 ]
 __version__ = "0.1.0"
+
+# A name is imported when it is first used, so that importing the package takes no time of its own.
+_HOMES = {
+    "cellworth.complete": (
+        "AutoCompleter",
+        "CommitteeCompleter",
+        "Completion",
+        "GaussianCompleter",
+        "LMaFitCompleter",
+        "NNLSCompleter",
+        "OptSpaceCompleter",
+        "Progress",
+        "SoftImputeCompleter",
+        "SupervisedCompleter",
+        "fill",
+    ),
+    "cellworth.prices": ("Group", "Prices"),
+    "cellworth.simulation": ("plot_curves", "simulate"),
+    "cellworth.strategy": ("Advice", "Strategy", "advise"),
+    "cellworth.table": ("Column", "Table", "Target"),
+}
+_PARTS = ("complete", "prices", "score", "select", "simulation", "strategy", "table", "testing", "theory")
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return importlib.import_module(f"cellworth.{name}")
+    if name not in _HOME_OF:
+        raise AttributeError(f"module 'cellworth' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME_OF[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_PARTS})

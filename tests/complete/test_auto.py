@@ -15,9 +15,9 @@ from cellworth.complete.auto import (
     default_candidates,
     search,
 )
-from cellworth.complete.auto.progress import ProgressLine, in_words
 from cellworth.complete.auto.results import text_table
 from cellworth.errors import DataError, ParameterError
+from cellworth.progress import ProgressLine, in_words
 from cellworth.testing import check_completer
 from cellworth.testing.completer import random_table
 from tests.complete.low_rank_cases import check_refuses, check_sensible_on_awkward_tables

@@ -32,6 +32,7 @@ def test_errors_say_what_to_do(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"cannot read .*abalone\.data.*is CELLWORTH_DATA right"):
         load("abalone", tmp_path)
     monkeypatch.delenv("CELLWORTH_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(DataError, match="set CELLWORTH_DATA"):
         load("abalone")
 

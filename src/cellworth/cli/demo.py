@@ -1,46 +1,35 @@
-"""``python -m cellworth demo``."""
+"""``cellworth demo``."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import Annotated
 
-from cellworth.demo import describe, draw, run_demo
-from cellworth.errors import MissingDependencyError
+import typer
 
-
-def add_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the command to the command line."""
-    parser = commands.add_parser(
-        "demo",
-        help="hide cells of a real table, fill them, and show what came out",
-        epilog="example: python -m cellworth demo --hidden 0.5 --picture holes.png",
-    )
-    parser.add_argument("--hidden", type=_share, default=0.7, help="share of the cells to hide (default 0.7)")
-    parser.add_argument("--seed", type=int, default=0, help="of the holes and the split (default 0)")
-    parser.add_argument(
-        "--picture", type=Path, default=Path("cellworth-demo.png"), help="where the picture goes"
-    )
-    parser.set_defaults(run=run)
+EXAMPLE = "Example: cellworth demo --hidden 0.5 --picture holes.png"
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Run the demonstration and print it."""
-    demo = run_demo(arguments.hidden, arguments.seed)
-    print(describe(demo))
+def _share(value: float) -> float:
+    if not 0 < value < 0.95:
+        raise typer.BadParameter(f"expected a share above 0 and below 0.95; got {value}.")
+    return value
+
+
+def demo(
+    hidden: Annotated[float, typer.Option(callback=_share, help="Share of the cells to hide.")] = 0.7,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the holes and of the split.")] = 0,
+    picture: Annotated[Path, typer.Option(help="PNG file for the picture.")] = Path("cellworth-demo.png"),
+) -> None:
+    """Hide cells of a real table, fill them, and show what came out."""
+    from cellworth.demo import describe, draw, run_demo
+    from cellworth.errors import MissingDependencyError
+
+    result = run_demo(hidden, seed)
+    print(describe(result))
     try:
-        draw(demo, arguments.picture)
+        draw(result, picture)
     except MissingDependencyError as error:
         print(f"\nNo picture: {error}")
     else:
-        print(f"\nThe picture is in {arguments.picture}")
-
-
-def _share(text: str) -> float:
-    try:
-        share = float(text)
-    except ValueError:
-        share = -1.0
-    if not 0 < share < 0.95:
-        raise argparse.ArgumentTypeError(f"expected a share above 0 and below 0.95; got {text!r}")
-    return share
+        print(f"\nThe picture is in {picture}")

@@ -1,6 +1,7 @@
 """Completers: each turns a table with holes into one without."""
 
 from cellworth.complete.auto import AutoCompleter
+from cellworth.complete.committee import CommitteeCompleter
 from cellworth.complete.fill import Completion, fill
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.lmafit import LMaFitCompleter
@@ -12,6 +13,7 @@ from cellworth.complete.supervised import SupervisedCompleter
 
 __all__ = [
     "AutoCompleter",
+    "CommitteeCompleter",
     "Completion",
     "GaussianCompleter",
     "LMaFitCompleter",

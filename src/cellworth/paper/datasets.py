@@ -1,7 +1,7 @@
 """The six tables of the paper, from a folder of files.
 
-The folder is given by the environment variable CELLWORTH_DATA; the files are in its subfolder
-``paper``. All tables are complete: the experiments make the holes.
+The folder is the subfolder ``paper`` of the environment variable CELLWORTH_DATA, or the one that
+``cellworth paper fetch`` filled. All tables are complete: the experiments make the holes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.errors import DataError
+from cellworth.paper.fetch import paper_folder
 
 Array = NDArray[np.float64]
 
@@ -48,51 +49,57 @@ def load(name: str, folder: Path | str | None = None) -> DataSet:
     name : str
         One of `NAMES`.
     folder : path, optional
-        Where the files are; by default the subfolder ``paper`` of ``$CELLWORTH_DATA``.
+        Where the files are; by default the subfolder ``paper`` of ``$CELLWORTH_DATA``, or what
+        ``cellworth paper fetch`` fetched.
     """
     if name not in _READERS:
         raise DataError(f"no data set {name!r}; expected one of {', '.join(NAMES)}")
-    X, y = _READERS[name](Path(folder) if folder is not None else _default_folder())
+    X, y = _READERS[name](Path(folder) if folder is not None else paper_folder())
     return DataSet(name, X, y)
 
 
-def _default_folder() -> Path:
+def data_folder(name: str) -> Path:
+    """Return the subfolder ``name`` of ``$CELLWORTH_DATA``; DataError if the variable is not set."""
     root = os.environ.get("CELLWORTH_DATA")
     if not root:
         raise DataError(
-            "the folder of the paper's data is not known; set CELLWORTH_DATA to the folder that holds paper/"
+            f"the folder of the data is not known; set CELLWORTH_DATA to the folder that holds {name}/"
         )
-    return Path(root) / "paper"
+    return Path(root) / name
 
 
-def _cells(path: Path, delimiter: str = ",") -> list[list[str]]:
-    """Return the fields of a text file, packed or not, without empty lines."""
+def read_text(path: Path) -> str:
+    """Return the text of a file, packed or not."""
     try:
         raw = path.read_bytes()
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}; is CELLWORTH_DATA right?") from None
-    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("ascii")
-    return [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if row]
+    return (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode("ascii")
+
+
+def read_fields(path: Path, delimiter: str = ",") -> list[list[str]]:
+    """Return the fields of a text file, packed or not, without empty lines."""
+    return [row for row in csv.reader(io.StringIO(read_text(path)), delimiter=delimiter) if row]
 
 
 def _abalone(folder: Path) -> tuple[Array, NDArray[np.int64]]:
-    rows = [r for r in _cells(folder / "abalone.data") if r[0] in "MI"]
+    rows = [r for r in read_fields(folder / "abalone.data") if r[0] in "MI"]
     return np.array([r[1:] for r in rows], dtype=float), np.array([int(r[0] == "M") for r in rows])
 
 
 def _letter(folder: Path) -> tuple[Array, NDArray[np.int64]]:
-    rows = [r for r in _cells(folder / "letter-recognition.data.gz") if r[0] in "AB"]
+    rows = [r for r in read_fields(folder / "letter-recognition.data.gz") if r[0] in "AB"]
     return np.array([r[1:] for r in rows], dtype=float), np.array([int(r[0] == "A") for r in rows])
 
 
 def _image(folder: Path) -> tuple[Array, NDArray[np.int64]]:
-    header, *rows = _cells(folder / "image_2086x18.csv.gz")
+    header, *rows = read_fields(folder / "image_2086x18.csv.gz")
     label = header.index("y")
     return np.array([r[:18] for r in rows], dtype=float), np.array([int(float(r[label]) > 0) for r in rows])
 
 
 def _chess(folder: Path) -> tuple[Array, NDArray[np.int64]]:
-    rows = np.array(_cells(folder / "kr-vs-kp.data"))
+    rows = np.array(read_fields(folder / "kr-vs-kp.data"))
     codes = [np.unique(column, return_inverse=True)[1] for column in rows[:, :-1].T]
     return np.array(codes, dtype=float).T, (rows[:, -1] == "won").astype(np.int64)
 
@@ -100,14 +107,14 @@ def _chess(folder: Path) -> tuple[Array, NDArray[np.int64]]:
 def _hill_valley(version: str) -> Callable[[Path], tuple[Array, NDArray[np.int64]]]:
     def read(folder: Path) -> tuple[Array, NDArray[np.int64]]:
         files = [f"Hill_Valley_{version}_noise_{part}.data.gz" for part in ("Training", "Testing")]
-        rows = [r for file in files for r in _cells(folder / file)[1:]]
+        rows = [r for file in files for r in read_fields(folder / file)[1:]]
         return np.array([r[:-1] for r in rows], dtype=float), np.array([int(r[-1]) for r in rows])
 
     return read
 
 
 def _htru2(folder: Path) -> tuple[Array, NDArray[np.int64]]:
-    rows = np.array(_cells(folder / "HTRU_2.csv.gz"), dtype=float)
+    rows = np.array(read_fields(folder / "HTRU_2.csv.gz"), dtype=float)
     return rows[:, :-1], rows[:, -1].astype(np.int64)
 
 

@@ -5,5 +5,7 @@ Each check raises AssertionError with the broken promise in words; it needs no t
 
 from cellworth.testing.completer import check_completer
 from cellworth.testing.loss import check_loss
+from cellworth.testing.scorer import check_scorer
+from cellworth.testing.selector import check_selector
 
-__all__ = ["check_completer", "check_loss"]
+__all__ = ["check_completer", "check_loss", "check_scorer", "check_selector"]

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.complete.auto.candidates import Candidates, checked, default_candidates
-from cellworth.complete.auto.progress import ProgressLine, SearchProgress
+from cellworth.complete.auto.progress import SearchProgress
 from cellworth.complete.auto.results import text_table
 from cellworth.complete.auto.search import Entry, Search, why
 from cellworth.complete.auto.trial import Task
@@ -25,6 +25,7 @@ from cellworth.complete.labels import TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.blocks import workers
 from cellworth.errors import DataError
+from cellworth.progress import ProgressLine
 
 Array = NDArray[np.floating]
 

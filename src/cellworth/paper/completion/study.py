@@ -22,12 +22,12 @@ from cellworth.complete import (
     SupervisedCompleter,
 )
 from cellworth.complete.auto import AutoCompleter
-from cellworth.complete.auto.progress import ProgressLine
 from cellworth.complete.solver.blocks import workers
 from cellworth.errors import ParameterError
 from cellworth.paper.completion.results import Coverage, Outcome
 from cellworth.paper.datasets import load
 from cellworth.paper.protocol import Trial, make_trial, reconstruction_error, svm_accuracy
+from cellworth.progress import ProgressLine
 
 DATASETS = ("abalone", "letter", "image", "chess", "HillValley", "HTRU2")
 SHARES = (0.6, 0.8)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from cellworth.errors import DataError
+from cellworth.optional import require
 from cellworth.table.files import read_bytes
-from cellworth.table.optional import require
 from cellworth.table.reading.cells import RawColumn
 from cellworth.table.reading.frames import read_frame
 from cellworth.table.source import Source

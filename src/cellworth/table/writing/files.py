@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from cellworth.optional import require
 from cellworth.table.column import LABELLED, Column
 from cellworth.table.files import format_of, replace_file
-from cellworth.table.optional import require
 from cellworth.table.source import Floats
 from cellworth.table.values.dates import stamps_from_days
 from cellworth.table.writing.frames import OutColumn, to_frame

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cellworth.errors import ParameterError
+from cellworth.optional import require
 from cellworth.table.column import LABELLED, Column
-from cellworth.table.optional import require
 from cellworth.table.source import Floats
 from cellworth.table.values.dates import stamps_from_days
 from cellworth.table.wording import listing, shorten

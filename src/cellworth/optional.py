@@ -7,7 +7,7 @@ from types import ModuleType
 
 from cellworth.errors import MissingDependencyError
 
-_INSTALL = {"pyarrow": '"cellworth[parquet]"'}
+_INSTALL = {"pyarrow": '"cellworth[parquet]"', "matplotlib": '"cellworth[plot]"'}
 
 
 def require(module: str) -> ModuleType:

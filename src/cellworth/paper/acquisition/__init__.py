@@ -1,0 +1,1 @@
+"""What buying cells brings: every strategy on the paper's tables and on tables with real prices."""

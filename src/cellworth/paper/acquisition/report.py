@@ -1,0 +1,225 @@
+"""The page of the study on buying cells: its plots and tables, and where buying pays, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from cellworth.paper.acquisition.experiments import Experiment
+from cellworth.paper.acquisition.measures import Interval, Measure, Record, interval, measure, random_of
+from cellworth.paper.acquisition.plots import plot_gains, plot_many, plot_one
+
+Results = dict[Experiment, list[Record]]
+Measures = dict[str, Measure]
+
+LOW_RANK = "`random`"
+JOINT = "`random-gaussian`"
+SHARES = (0.05, 0.1, 0.25, 0.5)
+
+
+def write_report(results: Results, folder: Path, command: str, minutes: float | None) -> None:
+    """Write ``acquisition.md`` and its pictures into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [_opening(results, command, minutes)]
+    by_name = {experiment.name: records for experiment, records in results.items()}
+    if "prices" in by_name:
+        parts.append(_prices(by_name["prices"], folder))
+    if "windows" in by_name:
+        parts.append(_windows(by_name["windows"], folder))
+    fees = {e.table: records for e, records in results.items() if e.priced == "fees"}
+    if fees:
+        parts.append(_fees(fees, folder))
+    for start in (0.2, 0.6):
+        cells = {
+            e.table: r for e, r in results.items() if e.name.startswith("cells-") and e.observed == start
+        }
+        if cells:
+            parts.append(_cells(cells, start, folder))
+    (folder / "acquisition.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+
+
+def _opening(results: Results, command: str, minutes: float | None) -> str:
+    from cellworth import __version__
+
+    seeds = len({r["seed"] for records in results.values() for r in records})
+    took = "" if minutes is None else f"\n\nIt took {minutes:.0f} minutes on two cores."
+    return (
+        "# What buying cells brings\n\n"
+        f"Made with cellworth {__version__} by\n\n    {command}{took}\n\n"
+        "Cells of 70 % of the rows are hidden at random; strategies buy them back round by round; a linear "
+        "SVM trained on the filled rows is judged on the other rows, which are complete. "
+        f"{seeds} seeds; all strategies of a seed start from the same holes. Bands and ± are 95 % intervals "
+        "of the mean over seeds; in the plots, each split is first shifted so that its full information (the "
+        "dashed line, the classifier that knows all cells) is that of the mean."
+    )
+
+
+def _prices(records: Sequence[Record], folder: Path) -> str:
+    title = "HTRU2 from 60 %, each column 1 to 10 a cell"
+    plot_one(records, "accuracy", "money", title, folder / "prices.png")
+    rows = []
+    for name, runs in _by_strategy(records).items():
+        rows.append(
+            [
+                name,
+                *(
+                    _text(interval([_at_share(run, "money", "accuracy", s) for run in runs]), 100, 2)
+                    for s in SHARES
+                ),
+                f"{np.mean([_cells_at(run, 0.25) for run in runs]):.0f}",
+            ]
+        )
+    header = ["strategy", *(f"{s:.0%} of the money" for s in SHARES), "cells for 25 % of the money"]
+    return (
+        "## Prices from 1 to 10\n\nThe paper's Figure 2: accuracy (%) against money on HTRU2. Without regard "
+        "to prices, variance per unit of money, the paper's bi-objective search (POSS), and the exact "
+        "knapsack.\n\n"
+        f"![Accuracy against money](prices.png)\n\n{markdown(header, rows)}\n\n{_best_of(records)}"
+    )
+
+
+def _windows(records: Sequence[Record], folder: Path) -> str:
+    title = "HTRU2 from 60 %, variance over the last completions"
+    plot_one(records, "accuracy", "cells", title, folder / "windows.png")
+    rows = [
+        [
+            name,
+            *(
+                _text(interval([_at_share(run, "cells", "accuracy", s) for run in runs]), 100, 2)
+                for s in SHARES
+            ),
+        ]
+        for name, runs in _by_strategy(records).items()
+    ]
+    header = ["variance over", *(f"{s:.0%} of the cells" for s in SHARES)]
+    return (
+        "## How many completions the variance looks at\n\nThe paper's Figure 3: accuracy (%) on HTRU2.\n\n"
+        f"![Accuracy against cells](windows.png)\n\n{markdown(header, rows)}\n\n{_best_of(records)}"
+    )
+
+
+def _fees(results: dict[str, list[Record]], folder: Path) -> str:
+    measures = {name: measure(records, "money") for name, records in results.items()}
+    plot_many(dict(results), "money", folder / "fees.png")
+    plot_gains(measures, folder / "fees-gains.png")
+    return (
+        "## Real fees\n\nTurney's five medical tables from 20 % of the cells, at the fees of Ontario's "
+        "health insurance in Canadian dollars: tests of one group (a blood draw) are cheaper after the "
+        "first.\n\n"
+        f"![AUC against dollars](fees.png)\n\n{_tables(measures, 'of the fees of all hidden cells')}\n\n"
+        f"![Mean AUC above random](fees-gains.png)\n\n{_where_it_pays(measures)}"
+    )
+
+
+def _cells(results: dict[str, list[Record]], start: float, folder: Path) -> str:
+    measures = {name: measure(records, "cells") for name, records in results.items()}
+    stem = f"cells-{100 * start:.0f}"
+    plot_many(dict(results), "cells", folder / f"{stem}.png")
+    plot_gains(measures, folder / f"{stem}-gains.png")
+    return (
+        f"## The paper's six tables from {start:.0%} observed\n\nEvery cell costs the same.\n\n"
+        f"![AUC against cells]({stem}.png)\n\n{_tables(measures, 'of the hidden cells')}\n\n"
+        f"![Mean AUC above random]({stem}-gains.png)\n\n{_where_it_pays(measures)}"
+    )
+
+
+def _tables(measures: dict[str, Measures], of_what: str) -> str:
+    """Return what is needed until the goal, and the height of the curves."""
+    names = list(next(iter(measures.values())))
+    header = ["strategy", *measures]
+    needed = [[n, *(_marked(m[n].needed, m[n].saved, 100, 0) for m in measures.values())] for n in names]
+    heights = [[n, *(_marked(m[n].mean_auc, m[n].gain, 1, 4) for m in measures.values())] for n in names]
+    return (
+        f"Bought until 99 % of the full-information AUC is first reached, in % {of_what}. Bold: less than "
+        "random, beyond the 95 % interval of the paired difference; *(worse)*: more. Strategies that "
+        f"complete by low rank are compared with {LOW_RANK}, those on the joint Gaussian (from "
+        f"`em-inference` on) with {JOINT}.\n\n{markdown(header, needed)}\n\nMean AUC over the whole way "
+        "from nothing to everything bought. Bold: above random in the same sense; *(worse)*: below.\n\n"
+        f"{markdown(header, heights)}"
+    )
+
+
+def _where_it_pays(measures: dict[str, Measures]) -> str:
+    """Return plain sentences: on which tables which strategies beat random, and on which none does."""
+    pays: dict[str, list[str]] = {}
+    hurts: dict[str, list[str]] = {}
+    none = []
+    for table, by_strategy in measures.items():
+        winners = [n for n, m in by_strategy.items() if n != random_of(n) and m.gain.above_zero]
+        for name in winners:
+            pays.setdefault(name, []).append(table)
+        for name, m in by_strategy.items():
+            if name != random_of(name) and m.gain.below_zero:
+                hurts.setdefault(name, []).append(table)
+        if not winners:
+            none.append(table)
+    lines = ["In mean AUC over the whole way, beyond the interval:", ""]
+    tried = [n for n in next(iter(measures.values())) if n != random_of(n)]
+    for name in tried:
+        better, worse = pays.get(name, []), hurts.get(name, [])
+        lines.append(
+            f"- `{name}` beats random on {len(better)} of {len(measures)}{_list(better)} and is beaten by it "
+            f"on {len(worse)}{_list(worse)}."
+        )
+    if none:
+        lines += ["", f"**Choosing does not pay on {', '.join(none)}**: no strategy beats random there."]
+    return "\n".join(lines)
+
+
+def _best_of(records: Sequence[Record]) -> str:
+    """Return which strategy has the highest accuracy over the first half, and whether beyond noise."""
+    halves = {
+        name: {
+            run[0]["seed"]: float(np.mean([r["accuracy"] for r in run[: len(run) // 2 + 1]])) for run in runs
+        }
+        for name, runs in _by_strategy(records).items()
+    }
+    ranked = sorted(halves, key=lambda name: -float(np.mean(list(halves[name].values()))))
+    best, second = ranked[0], ranked[1]
+    ahead = interval([halves[best][s] - halves[second][s] for s in halves[best]])
+    verdict = "beyond noise" if ahead.above_zero else "not beyond noise"
+    order = ", ".join(f"{name} {100 * np.mean(list(halves[name].values())):.2f}" for name in ranked)
+    return (
+        f"Mean accuracy (%) over the first half of the rounds: {order}. The first is ahead of the second by "
+        f"{_text(ahead, 100, 3)} points: {verdict}."
+    )
+
+
+def _by_strategy(records: Sequence[Record]) -> dict[str, list[list[Record]]]:
+    """Return the runs of each strategy, each a list of records by round."""
+    runs: dict[str, dict[int, list[Record]]] = {}
+    for record in records:
+        runs.setdefault(record["strategy"], {}).setdefault(record["seed"], []).append(record)
+    return {name: list(by_seed.values()) for name, by_seed in runs.items()}
+
+
+def _at_share(run: Sequence[Record], unit: str, metric: str, share: float) -> float:
+    total = run[0]["hidden" if unit == "cells" else "total"]
+    return float(np.interp(share * total, [r[unit] for r in run], [r[metric] for r in run]))
+
+
+def _cells_at(run: Sequence[Record], share: float) -> float:
+    return float(np.interp(share * run[0]["total"], [r["money"] for r in run], [r["cells"] for r in run]))
+
+
+def _marked(value: Interval, better: Interval, unit: float, digits: int) -> str:
+    text = _text(value, unit, digits)
+    if better.above_zero:
+        return f"**{text}**"
+    return f"{text} *(worse)*" if better.below_zero else text
+
+
+def _text(value: Interval, unit: float, digits: int) -> str:
+    return f"{unit * value.mean:.{digits}f} ± {unit * value.half:.{digits}f}"
+
+
+def _list(names: Sequence[str]) -> str:
+    return f" ({', '.join(names)})" if names else ""
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table, its first column to the left and the others to the right."""
+    rule = ["---", *["---:"] * (len(header) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [header, rule, *rows])

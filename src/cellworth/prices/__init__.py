@@ -1,0 +1,10 @@
+"""Prices: what it costs to learn the true values of cells.
+
+`Prices` is the user's statement by name; ``Prices.on(table)`` is the `PriceList` of one table's cells.
+"""
+
+from cellworth.prices.group import Group
+from cellworth.prices.price_list import Bill, PriceList
+from cellworth.prices.prices import Prices
+
+__all__ = ["Bill", "Group", "PriceList", "Prices"]

@@ -1,0 +1,245 @@
+"""The user's statement of prices, by name, before it is laid over a table."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cellworth.errors import CellworthError, DataError, ParameterError
+from cellworth.prices.amount import check_price, check_visit, difference
+from cellworth.prices.cell_prices import (
+    ByCell,
+    ByColumn,
+    ByFunction,
+    ByMatrix,
+    CellPrices,
+    PriceFunction,
+    check_known,
+)
+from cellworth.prices.csv_file import Statement, read_statement, write_statement
+from cellworth.prices.group import Group
+from cellworth.prices.price_list import PriceList
+from cellworth.prices.stored import cells_from_plain, cells_to_plain, group_from_plain, group_to_plain
+from cellworth.table import Table
+from cellworth.table.wording import shorten
+
+
+@dataclass(frozen=True, repr=False)
+class Prices:
+    """What cells cost, stated by name; `on` lays it over a table.
+
+    Make it with `same`, `per_column`, `per_cell` or `read`. Each takes ``groups``, columns that are cheaper
+    together, and ``visit``, a price for going to a row. A column has its price from one place: from a group
+    or from the prices of its cells.
+
+    Prices are money, in one unit throughout; they are positive and finite.
+
+    Attributes
+    ----------
+    cells : ByColumn, ByCell, ByMatrix or ByFunction
+        The prices of the cells outside groups.
+    groups : tuple of Group
+    visit : float
+        Paid once for each row of a batch; 0 for none.
+
+    Examples
+    --------
+    >>> from cellworth import Table
+    >>> table = Table.from_arrays([[61, 233, 1], [47, None, None]], columns=["age", "chol", "fbs"])
+    >>> blood = Group("blood", ["chol", "fbs"], first=7.25, then=5.00)
+    >>> prices = Prices.per_column({"age": 1.0}, groups=[blood], visit=10.0)
+    >>> prices.on(table).cost([(1, 1), (1, 2)], before=~table.holes)  # 10.00 + 7.25 + 5.00
+    22.25
+    """
+
+    cells: CellPrices
+    groups: tuple[Group, ...] = ()
+    visit: float = 0.0
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "groups", _check_groups(self.groups, self.cells))
+        object.__setattr__(self, "visit", check_visit(self.visit))
+
+    @classmethod
+    def same(cls, price: float, *, groups: Iterable[Group] = (), visit: float = 0.0) -> Prices:
+        """One price for every cell.
+
+        Examples
+        --------
+        >>> Prices.same(1, visit=5)
+        Prices.same(1.0, visit=5.0)
+        """
+        return cls(ByColumn({}, check_price(price, "the price")), tuple(groups), visit)
+
+    @classmethod
+    def per_column(
+        cls,
+        prices: Mapping[str, float],
+        *,
+        default: float | None = None,
+        groups: Iterable[Group] = (),
+        visit: float = 0.0,
+    ) -> Prices:
+        """One price for each column; ``default`` for those that are neither named nor in a group.
+
+        Examples
+        --------
+        >>> Prices.per_column({"age": 1, "mri": 350.0}, default=20)
+        Prices.per_column({'age': 1.0, 'mri': 350.0}, default=20.0)
+        """
+        return cls(ByColumn(prices, default), tuple(groups), visit)
+
+    @classmethod
+    def per_cell(
+        cls,
+        prices: ArrayLike | Mapping[tuple[object, str], float] | PriceFunction,
+        *,
+        default: float | Mapping[str, float] | None = None,
+        groups: Iterable[Group] = (),
+        visit: float = 0.0,
+    ) -> Prices:
+        """One price for each cell.
+
+        Parameters
+        ----------
+        prices : (n, p) array-like, mapping or function
+            A matrix in the order of the table's rows and columns, NaN in the columns of groups; a mapping of
+            (row id, column name) to prices; or a function of row id and column name, both texts, that
+            returns a price.
+        default : float or mapping of column name to float, optional
+            For a mapping alone: the price of the cells that it does not name.
+
+        Examples
+        --------
+        >>> Prices.per_cell({("p1", "mri"): 500}, default={"age": 1, "mri": 350})
+        Prices.per_cell({('p1', 'mri'): 500.0}, default={'age': 1.0, 'mri': 350.0})
+        """
+        if isinstance(prices, Mapping):
+            rest = ByColumn(default) if isinstance(default, Mapping) else ByColumn({}, default)
+            return cls(ByCell.of(prices, rest), tuple(groups), visit)
+        if default is not None:
+            raise ParameterError(
+                "default goes with a mapping; a matrix or function prices every cell itself."
+            )
+        cells = ByFunction(prices) if callable(prices) else ByMatrix.of(prices)
+        return cls(cells, tuple(groups), visit)
+
+    def on(self, table: Table) -> PriceList:
+        """Lay the prices over the cells of a table.
+
+        Takes O(p) for prices by column, else O(n p).
+
+        Raises
+        ------
+        DataError
+            If a name is not in the table, or a cell has no price; the message names it.
+        """
+        names = table.column_names
+        place = {name: number for number, name in enumerate(names)}
+        for group in self.groups:
+            check_known(group.columns, names, f"group {shorten(group.name)}")
+        grouped = {column for group in self.groups for column in group.columns}
+        own = self.cells.lay(table, grouped)
+        group_of, fee = np.full(len(names), -1), np.zeros(len(names))
+        for number, group in enumerate(self.groups):
+            members = [place[column] for column in group.columns]
+            group_of[members] = number
+            own[..., members] = group.then
+            fee[members] = list(map(difference, group.first, group.then))
+        lasting = np.array([group.lasting for group in self.groups], dtype=bool)
+        return PriceList(np.broadcast_to(own, table.shape), group_of, fee, lasting, self.visit)
+
+    @classmethod
+    def read(
+        cls, path: str | os.PathLike[str], *, encoding: str = "utf-8", delimiter: str | None = None
+    ) -> Prices:
+        r"""Read prices by column from a CSV file, as a spreadsheet writes it.
+
+        The header is ``column,price``, with groups ``column,price,group,price_after_first``, and with
+        groups that last also ``lasting`` (yes or no). The line ``(other columns)`` has the price of columns
+        without a line, ``(visit)`` that of a visit. Fields may come in any order.
+
+        Raises
+        ------
+        DataError
+            If the file cannot be used as it is; the message names its line and column.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "prices.csv"
+        >>> _ = path.write_text("column,price\nage,1.00\nmri,350\n(visit),5\n")
+        >>> Prices.read(path)
+        Prices.per_column({'age': 1.0, 'mri': 350.0}, visit=5.0)
+        """
+        return cls(*read_statement(Path(path), encoding, delimiter))
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write prices by column to a CSV file that `read` reads back exactly; all of it or nothing."""
+        write_statement(Path(path), Statement(self.cells, self.groups, self.visit))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the prices as plain data that JSON can hold; a function is refused.
+
+        Examples
+        --------
+        >>> Prices.same(2.0).to_dict()
+        {'cells': {'by': 'column', 'prices': {}, 'default': 2.0}, 'groups': [], 'visit': 0.0}
+        """
+        groups = [group_to_plain(group) for group in self.groups]
+        return {"cells": cells_to_plain(self.cells), "groups": groups, "visit": self.visit}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Prices:
+        """Return the prices that `to_dict` turned into plain data."""
+        try:
+            groups = tuple(group_from_plain(group) for group in plain["groups"])
+            return cls(cells_from_plain(plain["cells"]), groups, plain["visit"])
+        except CellworthError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise DataError(
+                f"expected what Prices.to_dict gives; got {shorten(plain)} ({type(error).__name__}: {error})."
+            ) from None
+
+    def __repr__(self) -> str:
+        constructor, arguments = self.cells.spelled()
+        if self.groups:
+            arguments.append(f"groups={list(self.groups)}")
+        if self.visit:
+            arguments.append(f"visit={self.visit}")
+        return f"Prices.{constructor}({', '.join(arguments)})"
+
+
+def _check_groups(groups: Iterable[Group], cells: CellPrices) -> tuple[Group, ...]:
+    checked = tuple(groups)
+    if not checked and isinstance(cells, ByColumn) and not cells.prices and cells.default is None:
+        raise ParameterError("expected at least one price, got none. Name columns, or give default=.")
+    names: set[str] = set()
+    owner: dict[str, str] = {}
+    for group in checked:
+        if not isinstance(group, Group):
+            raise ParameterError(f"groups must be a list of Group; got {shorten(group)} in it.")
+        if group.name in names:
+            raise ParameterError(f"groups must have different names; got {shorten(group.name)} twice.")
+        names.add(group.name)
+        for column in group.columns:
+            if column in owner:
+                raise ParameterError(
+                    f"a column can be in one group; got {shorten(column)} in the groups "
+                    f"{shorten(owner[column])} and {shorten(group.name)}."
+                )
+            owner[column] = group.name
+    for column in cells.named_columns:
+        if column in owner:
+            raise ParameterError(
+                f"column {shorten(column)} has a price of its own and is in the group "
+                f"{shorten(owner[column])}, which states its prices. Take it out of one of them."
+            )
+    return checked

@@ -1,0 +1,132 @@
+"""Worths from what a completer does not know about a cell, and from how much that matters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.complete.inputs import check_number
+from cellworth.errors import ParameterError
+from cellworth.score.linear_model import fit_linear_model
+from cellworth.score.memoryless import Memoryless
+from cellworth.score.round import Round
+from cellworth.score.widths import observed_variances
+
+Array = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class PosteriorVariance(Memoryless):
+    """The share of a column's variance that the completer leaves unexplained in a cell.
+
+    The completer's ``variance_`` divided by the variance of the column's observed cells (by 1 for a constant
+    column): 0 is a cell that the rest of its row determines, 1 one about which the row says nothing. It
+    needs no history and no labels, but a completer that has a ``variance_``, such as `GaussianCompleter`.
+    Costs O(nd).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth import GaussianCompleter
+    >>> from cellworth.score import PosteriorVariance, Round
+    >>> rng = np.random.default_rng(0)
+    >>> height = rng.normal(170, 10, size=300)
+    >>> X = np.column_stack([height, height - 100 + rng.normal(0, 5, size=300), rng.normal(size=300)])
+    >>> X[0, 1:] = np.nan  # the second column follows the first, the third does not
+    >>> round = Round(X, None, None, GaussianCompleter(margins="normal").fit(X), rng)
+    >>> PosteriorVariance().score(round)[0].round(1)
+    array([0. , 0.2, 1. ])
+    """
+
+    def score(self, round: Round) -> Array:
+        """Return the worths (n, d), in variances of the columns."""
+        return posterior_variances(round) / observed_variances(round.X)
+
+
+@dataclass(eq=False)
+class PosteriorImpact(Memoryless):
+    r"""How far what is not known about a cell may move the prediction of its row.
+
+    With the completer's standard deviation :math:`s_{ij}` of the cell, a logistic regression on the completed
+    table with coefficients :math:`w_{jk}`, and the probabilities :math:`p_{ik}` that it gives the row,
+
+    .. math:: I_{ij} = s_{ij}^q \sum_{k<l} p_{ik}\, p_{il}\, |w_{jk} - w_{jl}|^q
+
+    For two classes that is :math:`(s\,|w|)^q\,p(1-p)` with the coefficient w of the log-odds. For
+    q = 2 it is :math:`s^2\, w_j^\top (\operatorname{diag} p - p p^\top)\, w_j`: twice the log-loss that not
+    knowing the cell is expected to cost, to second order. For a number as the target it is
+    :math:`(s\,|w|)^q` with the coefficient of a ridge regression: for q = 2 the variance of the prediction.
+
+    Parameters
+    ----------
+    power : float, default=2.0
+        q, positive. With 1, worths are less far apart: a batch that is drawn in proportion to them spreads
+        more.
+
+    Notes
+    -----
+    The units of the columns cancel. Where the model knows nothing (no labels, or of one class only), the
+    worths are those of `PosteriorVariance`. Needs a completer with a ``variance_``, such as
+    `GaussianCompleter`. Time: the regression, and O(n d K^2) for K classes. Nothing is remembered from round
+    to round.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth import GaussianCompleter
+    >>> from cellworth.score import PosteriorImpact, Round
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = (X[:, 0] + 0.5 * rng.normal(size=300) > 0).astype(float)  # only the first column matters
+    >>> X[0] = np.nan
+    >>> completer = GaussianCompleter(margins="normal", label_trust=0).fit(X, y)
+    >>> scores = PosteriorImpact().score(Round(X, y, "classes", completer, rng))
+    >>> bool(scores[0, 0] > 50 * scores[0, 1])
+    True
+    """
+
+    power: float = 2.0
+
+    def __post_init__(self) -> None:
+        check_number("power", self.power, above=0)
+
+    def score(self, round: Round) -> Array:
+        """Return the worths (n, d); for a number as the target in its units, to the power."""
+        variances = posterior_variances(round)
+        model = fit_linear_model(round)
+        if not model.knows_something:
+            return variances / observed_variances(round.X)
+        scores: Array = variances if self.power == 2 else variances ** (self.power / 2)
+        if round.target == "number":
+            scores *= np.abs(model.coefficients[:, 0]) ** self.power
+        else:
+            scores *= undecided(model.probabilities(round.completed), model.coefficients, self.power)
+        return scores
+
+
+def undecided(probabilities: Array, coefficients: Array, power: float) -> Array:
+    """Return, for all rows and columns (n, d), the sum over pairs of classes of p_k p_l |w_jk - w_jl|^power.
+
+    Parameters
+    ----------
+    probabilities : (n, K) array
+    coefficients : (d, K) array
+    """
+    total = np.zeros((len(probabilities), len(coefficients)))
+    for k in range(probabilities.shape[1] - 1):
+        distances = np.abs(coefficients[:, k + 1 :] - coefficients[:, k : k + 1]) ** power
+        total += probabilities[:, k : k + 1] * (probabilities[:, k + 1 :] @ distances.T)
+    return total
+
+
+def posterior_variances(round: Round) -> Array:
+    """Return a copy of the completer's variances (n, d), 0 where observed; refuse one that has none."""
+    variances = getattr(round.completer, "variance_", None)
+    if variances is None:
+        raise ParameterError(
+            f"this scorer needs a completer that tells the variance of each cell; "
+            f"{type(round.completer).__name__} has no variance_. Use GaussianCompleter, or score by Variance."
+        )
+    return np.array(variances, dtype=np.float64) * round.holes

@@ -1,0 +1,83 @@
+"""The paper's worth of a cell: how much its completion has moved from round to round."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.score.first_round import first_round_scores
+from cellworth.score.history import AllRounds, History, LastRounds
+from cellworth.score.parameters import check_whole_number
+from cellworth.score.round import Round, State
+from cellworth.score.widths import squared_ranges
+
+Array = NDArray[np.float64]
+
+
+@dataclass(eq=False)
+class Variance:
+    r"""The spread of a cell's completions over the rounds, Eq. (5) of Huang et al. (KDD 2018).
+
+    .. math:: I_{ij} = \frac{1}{r_j^2} \sum_{t} \bigl(X^t_{ij} - m_{ij}\bigr)^2
+
+    over all completions so far or the last few, with :math:`m_{ij}` their mean and :math:`r_j` the range of
+    the column's observed cells in this round (1 for a constant column): the paper scales each column to
+    [0, 1]. A cell that the completer keeps changing its mind about is one that it cannot decide.
+
+    Parameters
+    ----------
+    window : int or None, default=None
+        m, at least 2: only the last m completions count. A cell that has settled is then no longer worth
+        much. None: all completions, as in most of the paper.
+
+    Notes
+    -----
+    A row that has been completed once has no spread. It follows the rule of
+    `cellworth.score.first_round`: the completer's own variance, or that of a committee of refits. This is
+    the whole table in the first round, and rows that have been added since.
+
+    Time: O(nd) a round, O(mnd) with a window. Memory: two arrays of the table's size, or m with a window,
+    however many rounds there are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth import GaussianCompleter
+    >>> from cellworth.score import Round, Variance
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]]
+    >>> X[0] = [1.0, np.nan, np.nan]
+    >>> scorer = Variance()
+    >>> for answer in (np.nan, 6.0):
+    ...     X[0, 1] = answer
+    ...     completer = GaussianCompleter(margins="normal").fit(X)
+    ...     scores = scorer.score(Round(X, None, None, completer, rng))
+    >>> bool(scores[0, 2] > 0.1)  # the answer in the second column moved the completion of the third
+    True
+    """
+
+    window: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole_number("window", self.window, 2, or_none=True)
+        self._history: History = AllRounds() if self.window is None else LastRounds(int(self.window))
+
+    def score(self, round: Round) -> Array:
+        """Take in the round's completion and return the worths (n, d), in squared ranges of the columns."""
+        self._history.add(round.completed)
+        scores = self._history.spread(squared_ranges(round.X))
+        scores *= round.holes
+        new = self._history.seen < 2
+        if new.any():
+            scores[new] = first_round_scores(round)[new]
+        return scores
+
+    def state(self) -> State:
+        """Return a copy of what is remembered: counts by row, and sums or the last completions."""
+        return self._history.state()
+
+    def restore(self, state: State) -> None:
+        """Go on from a state, which is copied."""
+        self._history.restore(state)

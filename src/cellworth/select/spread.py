@@ -1,0 +1,77 @@
+"""Spreading a batch over rows: at most so many cells of a row, and less for each further one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from cellworth.errors import ParameterError
+from cellworth.select.limits import as_number, positive_integer
+from cellworth.select.offer import Array, Places
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How a batch is kept from crowding onto few rows.
+
+    Attributes
+    ----------
+    per_row : int or None
+        The most cells of one row; None: any number.
+    crowding : float, above 0 and at most 1
+        A cell's score is multiplied by this for each cell chosen before it in its row; 1: no penalty.
+    """
+
+    per_row: int | None = None
+    crowding: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.per_row is not None:
+            positive_integer("per_row", self.per_row)
+        if not 0 < as_number(self.crowding) <= 1:
+            raise ParameterError(f"crowding must be above 0 and at most 1; got {self.crowding!r}")
+
+    @property
+    def active(self) -> bool:
+        """Whether a batch is spread at all."""
+        return self.per_row is not None or self.crowding < 1
+
+    @property
+    def most(self) -> float:
+        """The most cells of one row, infinite for any number."""
+        return math.inf if self.per_row is None else self.per_row
+
+    def worth(self, scores: Array) -> float:
+        """Return what cells of one row with these scores (m,) are worth together.
+
+        The best comes first, so the order in which they are given does not matter; those past `per_row`
+        are worth nothing. As a function of the set this is submodular: a cell adds less to a larger one.
+        """
+        best = np.sort(scores)[::-1]
+        if self.per_row is not None:
+            best = best[: self.per_row]
+        return float(best @ self.crowding ** np.arange(len(best)))
+
+    def gains(self, chosen: Array, scores: Array) -> Array:
+        """Return what each cell with the scores (m,) adds to the worth of the chosen ones (k,) of its row."""
+        before = self.worth(chosen)
+        return np.array([self.worth(np.append(chosen, score)) - before for score in scores])
+
+    def total(self, rows: Places, scores: Array) -> float:
+        """Return the worth of a batch: cells in the rows (k,) with the scores (k,)."""
+        if not self.active:
+            return float(scores.sum())
+        order = np.argsort(rows, kind="stable")
+        parts = np.split(scores[order], np.flatnonzero(np.diff(rows[order])) + 1)
+        return sum(map(self.worth, parts))
+
+    def within_rows(self, rows: Places, scores: Array) -> Places:
+        """Return which of the cells to keep, as numbers in their order: the best `per_row` of each row."""
+        if self.per_row is None:
+            return np.arange(len(rows))
+        order = np.lexsort((np.arange(len(rows)), -scores, rows))
+        sorted_rows = rows[order]
+        rank = np.arange(len(rows)) - np.searchsorted(sorted_rows, sorted_rows)
+        return np.sort(order[rank < self.per_row])

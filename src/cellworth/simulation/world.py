@@ -1,0 +1,136 @@
+"""A table whose hidden cells are known to the simulator: the truth, the split, the holes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+
+from cellworth.errors import DataError, ParameterError
+from cellworth.table import Table, Target
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class World:
+    """Training rows whose cells can be bought, and test rows that judge what the money bought.
+
+    Values are those of ``Table.encode``, each column scaled to [0, 1] by its known cells, as in the paper.
+
+    Attributes
+    ----------
+    truth : (n, d) array
+        The training rows; NaN where not even the simulator knows.
+    start : (n, d) array
+        The same with NaN in the hidden cells too.
+    hidden : (n, p) array of bool
+        The cells that can be bought.
+    y : (n,) array
+    X_test, y_test : arrays (m, d) and (m,)
+        Rows that were never hidden; NaN only where the table itself has holes.
+    owner : (d,) array of int
+        The cell column of each encoded column.
+    rows : (n,) array of int
+        The places of the training rows in the user's table.
+    target : {"classes", "number"}
+    """
+
+    truth: Array
+    start: Array
+    hidden: Mask
+    y: Array
+    X_test: Array
+    y_test: Array
+    owner: NDArray[np.intp]
+    rows: NDArray[np.intp]
+    target: Literal["classes", "number"]
+
+    def reveal(self, X: Array, cells: NDArray[np.intp]) -> Array:
+        """Return a copy of X (n, d) with the true values in the cells (k, 2)."""
+        bought = np.zeros(self.hidden.shape, dtype=bool)
+        bought[cells[:, 0], cells[:, 1]] = True
+        return np.where(bought[:, self.owner], self.truth, X)
+
+
+def make_world(table: Table, *, observed: float, train: float, seed: int) -> World:
+    """Split the labelled rows and hide cells of the training rows, each independently of all others.
+
+    Parameters
+    ----------
+    table : Table
+        With a target. Its own holes stay holes: they can never be bought, and count in no error.
+    observed : float
+        The share of the known cells of the training rows that stay visible, between 0 and 1.
+    train : float
+        The share of training rows.
+    seed : int
+        Of the split and of the holes: all strategies with the same seed play in the same world.
+    """
+    target = _check(table, observed, train)
+    rng = np.random.default_rng(seed)
+    labelled = np.flatnonzero(~np.isnan(target.values))
+    y = target.values[labelled]
+    rows, test = train_test_split(
+        labelled,
+        train_size=train,
+        random_state=int(rng.integers(2**31)),
+        stratify=y if _can_stratify(target, y) else None,
+    )
+    encoded = table.encode()
+    X = _scaled(encoded.X)
+    known = ~table.holes[rows]
+    hidden = known & (rng.random(known.shape) >= observed)
+    _leave_one_per_column(hidden, known, table.column_names, rng)
+    return World(
+        truth=X[rows],
+        start=np.where(hidden[:, encoded.owner], np.nan, X[rows]),
+        hidden=hidden,
+        y=target.values[rows],
+        X_test=X[test],
+        y_test=target.values[test],
+        owner=encoded.owner,
+        rows=rows,
+        target="number" if target.kind == "number" else "classes",
+    )
+
+
+def _check(table: Table, observed: float, train: float) -> Target:
+    if table.target is None:
+        raise DataError("a simulation needs labels to judge by; name the target when you make the table")
+    if not 0 < observed <= 1:
+        raise ParameterError(
+            f"observed must be a share above 0 and at most 1, such as 0.6 for 60 %; got {observed!r}"
+        )
+    if not 0 < train < 1:
+        raise ParameterError(f"train must be a share between 0 and 1, such as 0.7; got {train!r}")
+    return table.target
+
+
+def _can_stratify(target: Target, y: Array) -> bool:
+    """Return whether each class has rows enough for both sides of a split."""
+    return target.kind != "number" and bool(np.bincount(y.astype(np.intp)).min() >= 2)
+
+
+def _scaled(X: Array) -> Array:
+    lowest, highest = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
+    width = np.where(highest > lowest, highest - lowest, 1.0)
+    return (X - lowest) / width
+
+
+def _leave_one_per_column(
+    hidden: Mask, known: Mask, names: tuple[str, ...], rng: np.random.Generator
+) -> None:
+    """Show one cell of each column that would otherwise be empty; in place."""
+    for column in np.flatnonzero((known & ~hidden).sum(axis=0) == 0):
+        candidates = np.flatnonzero(known[:, column])
+        if len(candidates) == 0:
+            raise DataError(
+                f"column {names[column]!r} has no known cell among the training rows; leave it out, or "
+                "raise train"
+            )
+        hidden[rng.choice(candidates), column] = False

@@ -1,0 +1,225 @@
+"""The contract of a scorer."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+
+from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.score.labels import labels_to_fit
+from cellworth.score.round import Round, Scorer
+from cellworth.testing.completer import random_table
+
+Array = NDArray[np.float64]
+Target = Literal["classes", "number"] | None
+
+ANSWERS = 12  # cells that are bought between two rounds
+SLACK = 64  # bytes by which a pickled state may grow: numbers get longer, arrays must not
+
+
+def check_scorer(scorer: Scorer | Callable[[], Scorer], completer: Any = None, *, seed: int = 0) -> None:
+    """Check that a scorer keeps what every scorer promises.
+
+    The promises: worths have the table's shape, are finite float64 numbers and never negative, and are 0
+    where a cell is observed; the round is left alone, and later rounds leave earlier worths alone; the same
+    rounds give the same worths, to the bit; a state holds arrays, numbers, texts and None, later rounds leave
+    it alone, and whoever goes on from it (a new scorer or a used one, through pickle or not) gives the worths
+    that its owner would have given, to the bit; from the fifth round to the tenth the state does not grow;
+    rows may be added; the units of the columns do not matter; labels may be two or more classes, numbers,
+    missing in part or altogether, or all the same; a table without holes, a constant column and an empty row
+    are no trouble.
+
+    Parameters
+    ----------
+    scorer : Scorer, or a callable that makes one
+        A scorer is copied, and must not have scored yet.
+    completer : estimator, optional
+        What completes the rounds; it is cloned. By default a `GaussianCompleter`, which has variances and can
+        draw tables.
+    seed : int
+
+    Examples
+    --------
+    >>> from cellworth.score import Variance
+    >>> check_scorer(Variance(window=3))
+    """
+    made = scorer if callable(scorer) else lambda: copy.deepcopy(scorer)
+    if completer is None:
+        completer = GaussianCompleter(margins="normal", label_trust=0.0, calibrate=False)
+    rng = np.random.default_rng(seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        X, y = random_table(rng)
+        rounds = list(_rounds(X, y.astype(float), "classes", completer, rng, count=10))
+        _check_worths(made(), rounds[:3])
+        _check_same_again(made, rounds[:4])
+        _check_restored(made, rounds[:5])
+        _check_memory(made(), rounds)
+        _check_new_rows(made, X, y.astype(float), completer)
+        _check_units(made, X, y.astype(float), completer, rng)
+        for name, labels, target in _kinds_of_labels(y, rng):
+            _check_worths(made(), list(_rounds(X, labels, target, completer, rng, count=2)), name)
+        for name, table in _awkward_tables(X):
+            worked = list(_rounds(table, y.astype(float), "classes", completer, rng, count=2))
+            _check_worths(made(), worked, name)
+
+
+def _rounds(
+    X: Array, y: Array | None, target: Target, completer: Any, rng: np.random.Generator, count: int
+) -> Iterator[Round]:
+    """Yield completed rounds; between two, some holes of the table get a value."""
+    X = X.copy()
+    values = rng.normal(scale=np.nanstd(X, axis=0), size=X.shape)
+    for number in range(count):
+        yield _round(X.copy(), y, target, completer, number)
+        bought = rng.permutation(np.flatnonzero(np.isnan(X)))[:ANSWERS]
+        X.flat[bought] = values.flat[bought]
+
+
+def _round(X: Array, y: Array | None, target: Target, completer: Any, number: int) -> Round:
+    plan = Round(X, y, target, None, np.random.default_rng(number))
+    fitted = clone(completer).fit(X, labels_to_fit(plan))
+    return Round(X, y, target, fitted, plan.rng)
+
+
+def _again(round: Round, number: int) -> Round:
+    """Return the same round with its generator at its beginning."""
+    return Round(round.X, round.y, round.target, round.completer, np.random.default_rng(number))
+
+
+def _check_worths(scorer: Scorer, rounds: list[Round], where: str = "a plain table") -> None:
+    earlier: list[tuple[Array, Array]] = []
+    for number, round in enumerate(rounds):
+        before = pickle.dumps((round.X, round.y, round.completer))
+        scores = scorer.score(_again(round, number))
+        after = pickle.dumps((round.X, round.y, round.completer))
+        assert before == after, "score must not change the round's table, labels or completer"
+        _check_form(scores, round, where)
+        earlier.append((scores, scores.copy()))
+    for scores, then in earlier:
+        np.testing.assert_array_equal(scores, then, err_msg="later rounds must leave earlier worths alone")
+
+
+def _check_form(scores: Array, round: Round, where: str) -> None:
+    shape = round.X.shape
+    assert isinstance(scores, np.ndarray), f"score must return an array; got {type(scores).__name__}"
+    assert scores.shape == shape, f"worths must have the table's shape {shape}; got {scores.shape} ({where})"
+    assert scores.dtype == np.float64, f"worths must be float64; got {scores.dtype}"
+    assert np.isfinite(scores).all(), f"worths must be finite ({where})"
+    assert (scores >= 0).all(), f"worths must not be negative ({where})"
+    assert (scores[~np.isnan(round.X)] == 0).all(), f"worths must be 0 where a cell is observed ({where})"
+
+
+def _check_same_again(made: Callable[[], Scorer], rounds: list[Round]) -> None:
+    one, other = made(), made()
+    for number, round in enumerate(rounds):
+        np.testing.assert_array_equal(
+            other.score(_again(round, number)),
+            one.score(_again(round, number)),
+            err_msg="the same rounds must give the same worths; is all randomness from round.rng?",
+        )
+
+
+def _check_restored(made: Callable[[], Scorer], rounds: list[Round]) -> None:
+    owner, used = made(), made()
+    used.score(_again(rounds[-1], 99))
+    for number, round in enumerate(rounds):
+        state = owner.state()
+        _check_kinds(state)
+        saved = pickle.dumps(state)
+        fresh, through_pickle = made(), made()
+        fresh.restore(state)
+        used.restore(state)
+        through_pickle.restore(pickle.loads(saved))
+        expected = owner.score(_again(round, number))
+        for name, heir in (("a new", fresh), ("a used", used), ("a new", through_pickle)):
+            np.testing.assert_array_equal(
+                heir.score(_again(round, number)),
+                expected,
+                err_msg=f"{name} scorer restored before round {number + 1} must go on as the owner does",
+            )
+        assert pickle.dumps(state) == saved, "a state must stay as it is when scorers go on from it"
+
+
+def _check_kinds(state: Any) -> None:
+    assert isinstance(state, dict), f"a state must be a dict; got {type(state).__name__}"
+    for name, value in state.items():
+        assert isinstance(name, str), f"the names in a state must be texts; got {name!r}"
+        right = value is None or isinstance(value, np.ndarray | np.generic | int | float | str)
+        assert right, f"a state holds arrays, numbers, texts and None; {name!r} is {type(value).__name__}"
+
+
+def _check_memory(scorer: Scorer, rounds: list[Round]) -> None:
+    sizes = []
+    for number, round in enumerate(rounds):
+        scorer.score(_again(round, number))
+        sizes.append(len(pickle.dumps(scorer.state())))
+    assert sizes[9] <= sizes[4] + SLACK, (
+        "the state must not grow with the number of rounds; "
+        f"got {sizes[4]} bytes after 5 rounds and {sizes[9]} after 10"
+    )
+
+
+def _check_new_rows(made: Callable[[], Scorer], X: Array, y: Array, completer: Any) -> None:
+    owner = made()
+    for number, rows in enumerate((40, 40, 50, 50, 60)):
+        round = _round(X[:rows], y[:rows], "classes", completer, number)
+        heir = made()
+        heir.restore(owner.state())
+        scores = owner.score(round)
+        _check_form(scores, round, "rows were added")
+        np.testing.assert_array_equal(
+            heir.score(_again(round, number)),
+            scores,
+            err_msg="a restored scorer must go on as the owner does when rows are added",
+        )
+
+
+def _check_units(
+    made: Callable[[], Scorer], X: Array, y: Array, completer: Any, rng: np.random.Generator
+) -> None:
+    # Powers of two: the completer then sees the same numbers to the bit, and only the scorer is tested.
+    factor = 2.0 ** rng.integers(-6, 7, size=X.shape[1])
+    here, there = made(), made()
+    for number, round in enumerate(_rounds(X, y, "classes", completer, rng, count=3)):
+        scores = here.score(round)
+        np.testing.assert_allclose(
+            there.score(_round(round.X * factor, y, "classes", completer, number)),
+            scores,
+            rtol=1e-6,
+            atol=1e-9 * float(scores.max()),
+            err_msg="worths must not depend on the units of the columns",
+        )
+
+
+def _kinds_of_labels(
+    y: NDArray[np.int64], rng: np.random.Generator
+) -> Iterator[tuple[str, Array | None, Target]]:
+    partly = y.astype(float)
+    partly[::3] = np.nan
+    numbers = y + rng.normal(size=len(y))
+    numbers[::4] = np.nan
+    yield "no labels", None, None
+    yield "two classes, some labels missing", partly, "classes"
+    yield "several classes", (np.arange(len(y)) % 4).astype(float), "classes"
+    yield "a number as the target, some labels missing", numbers, "number"
+    yield "all labels missing", np.full(len(y), np.nan), "classes"
+    yield "labels of one class only", np.where(y == 1, 1.0, np.nan), "classes"
+    yield "a number as the target, one label", np.where(np.arange(len(y)) == 3, 2.5, np.nan), "number"
+
+
+def _awkward_tables(X: Array) -> Iterator[tuple[str, Array]]:
+    constant, empty_row = X.copy(), X.copy()
+    constant[:, 2] = np.where(np.isnan(X[:, 2]), np.nan, 5.0)
+    empty_row[7] = np.nan
+    yield "no hole", np.nan_to_num(X)
+    yield "a constant column", constant
+    yield "a row with nothing observed", empty_row

@@ -1,0 +1,184 @@
+"""The contract of a selector."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from cellworth.errors import ParameterError
+from cellworth.prices import PriceList
+from cellworth.select.offer import Offer, Selection
+
+
+def check_selector(selector: Any, *, seed: int = 0) -> None:
+    """Check that a selector keeps what every selector promises.
+
+    The promises: a batch is within its budget and its count, for prices per column, per cell, in cents, in
+    groups (open since before, or not) and with visits; it has available cells only, none twice; its prices
+    are what each cell adds to the bill, and their sum is the bill; its scores are those offered; a cell of
+    score 0 is never taken in place of a better one; the same state of the generator gives the same batch;
+    the offer is left alone; a ``per_row`` of the selector is kept; a front goes up; nothing on offer, or too
+    little money, gives an empty batch; limits that make no sense are refused.
+
+    Parameters
+    ----------
+    selector : object with ``select(offer, *, budget=None, count=None, rng)``
+    seed : int
+
+    Examples
+    --------
+    >>> from cellworth.select import Top
+    >>> check_selector(Top())
+    """
+    rng = np.random.default_rng(seed)
+    for name, offer in random_offers(rng).items():
+        for limits in _limits(offer, rng):
+            _check_batch(selector, offer, limits, f"with {name} and {limits}")
+        _check_empty(selector, offer, name)
+    _check_worthless(selector, rng)
+    _check_refusals(selector, random_offers(rng)["prices per column"])
+
+
+def random_offers(rng: np.random.Generator, n: int = 12, p: int = 6) -> dict[str, Offer]:
+    """Return offers of n x p cells, some known, some not to be had, some of score 0, by kind of price."""
+    whole = np.tile(rng.integers(1, 11, size=p).astype(float), (n, 1))
+    cents = np.tile(rng.integers(1, 2000, size=p) / 100, (n, 1))
+    cells = rng.uniform(0.1, 10, size=(n, p))
+    group_of = np.array([0, 0, 1, 1, 1] + [-1] * (p - 5))
+    fee = np.where(group_of >= 0, rng.integers(1, 60, size=p) / 4, 0.0)
+    alone = np.full(p, -1), np.zeros(p), np.zeros(0, dtype=bool)
+    prices = {
+        "prices per column": PriceList(whole, *alone),
+        "prices in cents": PriceList(cents, *alone),
+        "prices of 0.1": PriceList(np.full((n, p), 0.1), *alone),
+        "prices per cell": PriceList(cells, *alone),
+        "prices of groups": PriceList(cents, group_of, fee, np.array([True, False])),
+        "visits": PriceList(whole, *alone, visit=7.5),
+        "groups and visits": PriceList(cells, group_of, fee, np.array([False, True]), visit=3.3),
+    }
+    offers = {}
+    for name, price_list in prices.items():
+        state = rng.choice(3, p=[0.7, 0.15, 0.15], size=(n, p))
+        scores = rng.exponential(size=(n, p)) * (rng.random((n, p)) > 0.1)
+        scores[state > 0] = np.nan  # not to be looked at
+        offers[name] = Offer(scores, state == 0, price_list, state == 1)
+    return offers
+
+
+def _limits(offer: Offer, rng: np.random.Generator) -> list[dict[str, Any]]:
+    cells = np.argwhere(offer.available)
+    everything = offer.prices.cost(cells, offer.before)
+    some = offer.prices.cost(rng.permutation(cells)[:7], offer.before)
+    return [
+        {"budget": everything / 3},
+        {"budget": some},
+        {"budget": round(everything / 5, 1)},
+        {"budget": 3 * everything},
+        {"budget": math.inf},
+        {"count": 5},
+        {"count": 10 * offer.scores.size},
+        {"budget": everything / 4, "count": 4},
+    ]
+
+
+def _check_batch(selector: Any, offer: Offer, limits: dict[str, Any], where: str) -> None:
+    kept = [np.array(a) for a in (offer.scores, offer.available, offer.before, offer.prices.own)]
+    batch: Selection = selector.select(offer, **limits, rng=np.random.default_rng(5))
+    for before, after in zip(
+        kept, (offer.scores, offer.available, offer.before, offer.prices.own), strict=True
+    ):
+        np.testing.assert_array_equal(before, after, err_msg="select must not change the offer")
+    _check_cells(batch, offer, where)
+    assert batch.cost <= limits.get("budget", math.inf), (
+        f"{where}: a batch must not cost more than the budget; got {batch.cost!r}"
+    )
+    assert len(batch.cells) <= limits.get("count", math.inf), (
+        f"{where}: a batch must not have more cells than asked for; got {len(batch.cells)}"
+    )
+    per_row = getattr(selector, "per_row", None)
+    if per_row is not None and len(batch.cells):
+        most = np.bincount(batch.cells[:, 0]).max()
+        assert most <= per_row, f"{where}: no row must have more than {per_row} cells; got {most}"
+    if batch.front is not None:
+        costs, scores = batch.front.costs, batch.front.scores
+        assert costs.shape == scores.shape, f"{where}: the front must have as many costs as scores"
+        assert (np.diff(costs) > 0).all(), f"{where}: the costs of the front must increase"
+        assert (np.diff(scores) > 0).all(), f"{where}: the scores of the front must increase"
+    again = selector.select(offer, **limits, rng=np.random.default_rng(5))
+    same = np.array_equal(batch.cells, again.cells)
+    assert same, f"{where}: the same state of the generator must give the same batch"
+
+
+def _check_cells(batch: Selection, offer: Offer, where: str) -> None:
+    cells = np.asarray(batch.cells)
+    assert cells.ndim == 2, f"{where}: cells must be (k, 2); got the shape {cells.shape}"
+    assert cells.shape[1] == 2, f"{where}: cells must be (k, 2); got the shape {cells.shape}"
+    assert np.issubdtype(cells.dtype, np.integer), f"{where}: cells must be whole numbers; got {cells.dtype}"
+    rows, columns = cells.T
+    assert offer.available[rows, columns].all(), f"{where}: only available cells can be bought"
+    assert len(np.unique(cells, axis=0)) == len(cells), f"{where}: no cell must be bought twice"
+    np.testing.assert_array_equal(
+        batch.scores, offer.scores[rows, columns], err_msg=f"{where}: scores must be those offered"
+    )
+    bill = offer.prices.bill(offer.before)
+    expected = [bill.add(int(row), int(column)) for row, column in cells]
+    np.testing.assert_allclose(
+        batch.prices, expected, rtol=1e-12, atol=1e-12, err_msg=f"{where}: prices must be those of the bill"
+    )
+    np.testing.assert_allclose(
+        batch.cost,
+        offer.prices.cost(cells, offer.before),
+        rtol=1e-12,
+        err_msg=f"{where}: the cost must be that of the cells",
+    )
+
+
+def _check_empty(selector: Any, offer: Offer, name: str) -> None:
+    nothing = np.zeros_like(offer.available)
+    sold_out = Offer(offer.scores, nothing, offer.prices, offer.before)
+    cheapest = offer.prices.marginal(offer.before)[offer.available].min()
+    cases: dict[str, tuple[Offer, dict[str, Any]]] = {
+        "nothing on offer": (sold_out, {"budget": 10.0}),
+        "nothing on offer and a count": (sold_out, {"count": 3}),
+        "a budget below the cheapest price": (offer, {"budget": 0.9 * cheapest}),
+        "a budget of 0": (offer, {"budget": 0}),
+        "a count of 0": (offer, {"count": 0}),
+    }
+    for case, (which, limits) in cases.items():
+        batch = selector.select(which, **limits, rng=np.random.default_rng(0))
+        assert batch.cells.shape == (0, 2), f"{case} must give an empty batch with {name}; got {batch.cells}"
+        assert batch.cost == 0, f"{case} must cost nothing with {name}; got {batch.cost}"
+
+
+def _check_worthless(selector: Any, rng: np.random.Generator) -> None:
+    """Six cells of score 1 and many of score 0, all at one price, and room for three in three rows."""
+    n, p = 10, 3
+    scores = np.zeros((n, p))
+    scores[rng.permutation(n)[:6], rng.integers(p, size=6)] = 1.0
+    prices = PriceList(np.ones((n, p)), np.full(p, -1), np.zeros(p), np.zeros(0, dtype=bool))
+    available = np.ones((n, p), dtype=bool)
+    batch = selector.select(
+        Offer(scores, available, prices, ~available), budget=3.0, rng=np.random.default_rng(1)
+    )
+    taken = batch.scores.tolist()
+    assert taken == [1.0] * len(taken), (
+        f"a cell of score 0 must not be taken before a better one; got {taken}"
+    )
+
+
+def _check_refusals(selector: Any, offer: Offer) -> None:
+    for limits in (
+        {},
+        {"budget": math.nan},
+        {"budget": -1.0},
+        {"count": -1},
+        {"count": math.nan},
+        {"count": 2.5},
+    ):
+        try:
+            selector.select(offer, **limits, rng=np.random.default_rng(0))
+        except ParameterError:
+            continue
+        raise AssertionError(f"select must refuse the limits {limits or 'None and None'} with ParameterError")

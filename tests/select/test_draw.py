@@ -1,0 +1,76 @@
+"""The chances of a draw, against those of drawing one cell after another."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from cellworth.select import Draw
+from tests.select.offers import large_offer, offer_of
+
+DRAWS = 4000
+SPREADS = 5  # standard deviations of a binomial count; the chance of one outside is 6e-7
+
+
+def sequences(scores, prices, size, crowding, power, per):
+    """Return the chance of each sequence of cells (places in the 2 x 2 table), drawn one after another."""
+    chances = {}
+    for order in itertools.permutations(range(4), size):
+        chance, taken = 1.0, [0, 0]
+        left = set(range(4))
+        for place in order:
+            weight = {
+                c: (scores[c] * crowding ** taken[c // 2]) ** power / (prices[c] if per == "price" else 1)
+                for c in left
+            }
+            chance *= weight[place] / sum(weight.values())
+            taken[place // 2] += 1
+            left.remove(place)
+        chances[order] = chance
+    return chances
+
+
+@pytest.mark.parametrize(
+    ("per", "power", "crowding"),
+    [("score", 1.0, 1.0), ("price", 1.0, 1.0), ("score", 2.0, 1.0), ("score", 1.0, 0.3), ("price", 0.5, 0.2)],
+)
+def test_sequences_have_the_chances_of_drawing_one_after_another(per, power, crowding):
+    scores, prices = [4.0, 1.0, 2.0, 3.0], [1.0, 2.0, 3.0, 1.0]
+    offer = offer_of(np.reshape(scores, (2, 2)), np.reshape(prices, (2, 2)))
+    rng = np.random.default_rng(0)
+    selector = Draw(per, power, crowding=crowding)
+    drawn = [selector.select(offer, count=3, rng=rng).cells @ [2, 1] for _ in range(DRAWS)]
+    counts = dict.fromkeys(itertools.permutations(range(4), 3), 0)
+    for order in drawn:
+        counts[tuple(order.tolist())] += 1
+    for order, chance in sequences(scores, prices, 3, crowding, power, per).items():
+        spread = np.sqrt(DRAWS * chance * (1 - chance))
+        assert abs(counts[order] - DRAWS * chance) <= SPREADS * spread + 1, order
+
+
+def test_worthless_cells_come_last_and_at_random():
+    scores = np.zeros((40, 3))
+    scores[7] = 1e-200, 1e200, 1.0
+    offer = offer_of(scores)
+    firsts = set()
+    for seed in range(20):
+        batch = Draw().select(offer, count=10, rng=np.random.default_rng(seed))
+        assert set(batch.cells[:3, 0]) == {7}
+        firsts.add(tuple(batch.cells[3]))
+    assert len(firsts) > 10
+
+
+def test_extreme_powers_come_close_to_the_ends():
+    offer = large_offer(50, 4)
+    sharp = Draw(power=1e4).select(offer, count=10, rng=np.random.default_rng(0))
+    top = np.sort(offer.scores.ravel())[::-1][:10]
+    np.testing.assert_allclose(np.sort(sharp.scores)[::-1], top, rtol=0.01)
+
+
+def test_crowding_spreads_a_batch():
+    offer = offer_of(np.repeat(np.random.default_rng(0).exponential(size=(200, 1)) ** 3, 10, axis=1))
+    rows = [
+        len(np.unique(Draw(crowding=c).select(offer, count=100, rng=np.random.default_rng(1)).cells[:, 0]))
+        for c in (1.0, 0.5, 0.1)
+    ]
+    assert rows[0] < rows[1] < rows[2]
