@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("parquet", "plot")
+EXTRAS = ("parquet", "plot", "fast")
 
 
 def lower_bounds(text: str) -> list[str]:

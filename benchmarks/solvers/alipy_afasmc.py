@@ -31,7 +31,7 @@ LAST_LINE = "return (1 - obrT) * Xmc + obrT * X"
 
 def complete(table: Array, labels: Array) -> Estimate:
     """Complete with ALiPy's default iteration limits."""
-    query_features = _import_alipy()
+    query_features = import_alipy()
     thresholdings = 0
 
     def counted(*arguments: Any) -> Any:
@@ -51,7 +51,7 @@ def complete(table: Array, labels: Array) -> Estimate:
     return Estimate((low_rank,), thresholdings)
 
 
-def _import_alipy() -> Any:
+def import_alipy() -> Any:
     """Import ALiPy with the names that Python 3.10 took out of `collections` put back."""
     for name in ("Iterable", "Mapping", "MutableMapping", "Sequence", "Callable"):
         if not hasattr(collections, name):

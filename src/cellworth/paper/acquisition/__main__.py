@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cellworth.paper.acquisition.experiments import Experiment, experiments, run
@@ -24,15 +25,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--runs", type=Path, default=Path("runs"), help="folder of finished runs, not done again (runs)"
     )
+    parser.add_argument("--rounds", type=int, help="fewer rounds than planned, for a quick look")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     options = parser.parse_args(arguments)
     begun = time.perf_counter()
     results: dict[Experiment, list[dict[str, object]]] = {}
     for number, name in enumerate(options.only, 1):
         print(f"{name} ({number} of {len(options.only)})", file=sys.stderr)
-        results[known[name]] = run(
-            known[name], range(options.repeats), jobs=options.jobs, resume=options.runs / name
-        )
+        experiment = known[name] if options.rounds is None else replace(known[name], rounds=options.rounds)
+        seeds = range(options.repeats)
+        results[experiment] = run(experiment, seeds, jobs=options.jobs, resume=options.runs / name)
     minutes = (time.perf_counter() - begun) / 60
     write_report(results, options.out, _command(options, list(known)), minutes)
 
@@ -42,6 +44,8 @@ def _command(options: argparse.Namespace, known: Sequence[str]) -> str:
     words = ["python -m cellworth.paper.acquisition", f"--repeats {options.repeats}"]
     if options.only != list(known):
         words.append("--only " + " ".join(options.only))
+    if options.rounds is not None:
+        words.append(f"--rounds {options.rounds}")
     return " ".join(words)
 
 

@@ -1,0 +1,116 @@
+"""One round of buying: new answers in, completion, scores, batch chosen; against ALiPy and a cold start."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from benchmarks.isolate import FailedError, TimeLimitError, run_isolated
+from benchmarks.problem import make_problem
+from benchmarks.report import Section, number
+from benchmarks.settings import Settings, progress, size_name
+
+SIZE = (20_000, 20)
+QUICK_SIZE = (2_000, 20)
+BATCH = 200
+ROUNDS = 6
+
+HEADER = ["what", "CPU s", "ALiPy / this", "this / cold completion"]
+
+
+def run(settings: Settings) -> Section:
+    """Time the rounds after the first of both programs on the same table."""
+    size = QUICK_SIZE if settings.quick else SIZE
+    progress(f"{size_name(*size)}, rounds")
+    ours = run_isolated("benchmarks.parts.round:measure_here", size=size, seed=settings.seed)
+    notes = [
+        f"{size_name(*size)}, 60 % observed, one thread. Ours: {BATCH} answers go in, the table is completed "
+        f"from where the last round left it, cells are scored by `Variance`, and `Top` chooses {BATCH}; the "
+        f"median of rounds 2 to {ROUNDS}. ALiPy's `QueryFeatureAFASMC.select` in its second round, after one "
+        "answer; it chooses one cell. The cold completion is `SupervisedCompleter().fit` on the last table, "
+        "the median of three."
+    ]
+    try:
+        theirs = run_isolated(
+            "benchmarks.parts.round:measure_alipy",
+            size=size,
+            seed=settings.seed,
+            cpu_limit=settings.cpu_limit,
+        )
+    except (FailedError, TimeLimitError) as failure:
+        notes.append(f"ALiPy gave no time: {failure}")
+        theirs = None
+    cold = ours["cold"]
+    rows = []
+    if theirs is not None:
+        rows.append(["ALiPy, one round", number(theirs), "1.0", number(theirs / cold, ".1f")])
+    for name, seconds in [("one round", ours["round"]), *ours["parts"].items(), ("cold completion", cold)]:
+        ratio = None if theirs is None else theirs / seconds
+        rows.append([name, number(seconds), number(ratio, ".0f"), number(seconds / cold, ".3f")])
+    return Section("One round of the paper's strategy", HEADER, rows, notes)
+
+
+def measure_here(size: tuple[int, int], seed: int) -> dict[str, Any]:
+    """Return median CPU seconds: of our rounds after the first, of their parts, of a cold completion."""
+    from cellworth import SupervisedCompleter, strategy
+    from cellworth.prices import PriceList
+    from cellworth.strategy import Adviser
+
+    n, d = size
+    table, labels, hidden = make_problem(n, d, seed)
+    truth = table.copy()
+    truth[np.isnan(table)] = hidden
+    known = ~np.isnan(table)
+    none = np.full(d, -1), np.zeros(d), np.zeros(0, dtype=bool)
+    prices = PriceList(np.broadcast_to(1.0, (n, d)), *none)
+    adviser = Adviser(strategy.get("afasmc"), owner=np.arange(d), target="classes", seed=seed)
+    clocks = []
+    cells = np.zeros((0, 2), dtype=np.intp)
+    for _ in range(ROUNDS):
+        marks = [time.process_time()]
+        table[cells[:, 0], cells[:, 1]] = truth[cells[:, 0], cells[:, 1]]
+        known[cells[:, 0], cells[:, 1]] = True
+        adviser.complete(table, labels)
+        marks.append(time.process_time())
+        scores = adviser.score()
+        marks.append(time.process_time())
+        cells = adviser.choose(scores, prices, available=~known, before=known, count=BATCH).cells
+        marks.append(time.process_time())
+        clocks.append(np.diff(marks))
+    later = np.array(clocks[1:])
+    parts = dict(zip(("- completion", "- scores", "- batch"), np.median(later, axis=0).tolist(), strict=True))
+    cold = []
+    for _ in range(3):
+        begin = time.process_time()
+        SupervisedCompleter().fit(table, labels)
+        cold.append(time.process_time() - begin)
+    return {
+        "round": float(np.median(later.sum(axis=1))),
+        "parts": parts,
+        "cold": float(np.median(cold)),
+    }
+
+
+def measure_alipy(size: tuple[int, int], seed: int, cpu_limit: int | None = None) -> float:
+    """Return the CPU seconds of the second call of ALiPy's select."""
+    from benchmarks.isolate import limit_cpu
+    from benchmarks.solvers.alipy_afasmc import import_alipy
+
+    query_features = import_alipy()
+    table, labels, hidden = make_problem(*size, seed)
+    holes = np.isnan(table)
+    truth = table.copy()
+    truth[holes] = hidden
+    observed = list(map(tuple, np.argwhere(~holes).tolist()))
+    unknown = list(map(tuple, np.argwhere(holes).tolist()))
+    query = query_features.QueryFeatureAFASMC(truth, labels, train_idx=np.arange(size[0]))
+    limit_cpu(cpu_limit)
+    (first,) = query.select(observed, unknown)
+    first = (int(first[0]), int(first[1]))
+    observed.append(first)
+    unknown.remove(first)
+    begin = time.process_time()
+    query.select(observed, unknown)
+    return time.process_time() - begin
