@@ -8,9 +8,16 @@ from benchmarks.problem import Array
 
 
 def complete(table: Array) -> Array:
-    """Return the completed table; the types of the columns are found by gcimpute itself."""
+    """Return the completed table; the types of the columns are found by gcimpute itself.
+
+    It refuses a table with a column of which only one value was observed, whatever types it is told, and asks
+    for such columns to be removed. They are, and filled with that value.
+    """
     vars(np).setdefault("round_", np.round)  # gcimpute 0.0.4 was written for NumPy 1
     from gcimpute.gaussian_copula import GaussianCopula
 
-    completed: Array = GaussianCopula(verbose=0).fit_transform(X=table.copy())
+    smallest, largest = np.nanmin(table, axis=0), np.nanmax(table, axis=0)
+    varied = smallest < largest
+    completed = np.where(np.isnan(table), smallest, table)
+    completed[:, varied] = GaussianCopula(verbose=0).fit_transform(X=table[:, varied].copy())
     return completed

@@ -162,21 +162,96 @@ def test_warm_and_cold_start_reach_the_same_objective(seed, supervised):
     assert warm.objective_[-1] == pytest.approx(cold.objective_[-1], rel=tolerance)
 
 
-def test_a_warm_start_saves_iterations():
-    rng = np.random.default_rng(6)
-    truth, y = random_table(rng, n=2000, observed=1.1)
+WARM_CASES = {
+    "squared": {},
+    "logistic": {"loss": "logistic"},
+    "some rows without label": {"unlabelled": 0.4},
+    "three classes": {"classes": 3, "loss": "logistic"},
+    "float32": {"dtype": np.float32},
+    "fewer rows than columns": {"shape": (30, 60), "answers": 4},
+    "line search": {"line_search": True},
+    "standard scale": {"scale": "standard"},
+    "relative penalty": {"penalty_unit": "relative", "trace_penalty": 0.02},
+    "most rows changed": {"answers": 4000},
+}
+
+
+def warm_case(shape=(2000, 7), classes=2, unlabelled=0.0, answers=30, seed=6, **parameters):
+    """Return a completer, and a table, its labels and the table after some answers."""
+    rng = np.random.default_rng(seed)
+    truth, y = random_table(rng, *shape, observed=1.1)
     X = np.where(rng.random(truth.shape) < 0.6, truth, np.nan)
-    completer = SupervisedCompleter(warm_start=True).fit(X, y)
-    cold = completer.n_iter_
-    completer.fit(X, y)
-    assert completer.n_iter_ <= 2
-    answered = rng.choice(np.flatnonzero(np.isnan(X)), size=20, replace=False)
-    X.flat[answered] = truth.flat[answered]
-    completer.fit(X, y)
-    assert completer.n_iter_ < cold / 2
-    X[0, 0] = 1.2 * np.nanmax(X[:, 0])  # an answer that widens the range of its column
-    completer.fit(X, y)
+    y = np.digitize(truth[:, 0], np.quantile(truth[:, 0], np.arange(1, classes) / classes)).astype(float)
+    y[rng.random(len(y)) < unlabelled] = np.nan
+    after, holes = X.copy(), np.flatnonzero(np.isnan(X))
+    known = rng.choice(holes, min(answers, len(holes) - 1), replace=False)
+    after.flat[known] = truth.flat[known]
+    return SupervisedCompleter(warm_start=True, max_iter=5000, **parameters), X, y, after
+
+
+@pytest.mark.parametrize("case", WARM_CASES.values(), ids=WARM_CASES)
+def test_a_warm_start_ends_where_a_cold_one_does_and_sooner(case):
+    completer, X, y, after = warm_case(**case)
+    completer.fit(X, y).fit(after, y)
+    cold = clone(completer).fit(after, y)
     assert completer.converged_
+    # Both end by the same rule; the objectives differ by what its tolerance of 1e-5 leaves open.
+    assert completer.objective_[-1] <= cold.objective_[-1] * (1 + 1e-5)
+    assert completer.n_iter_ <= cold.n_iter_ / (1 if case.get("answers", 0) > 1000 else 2)
+    seen = ~np.isnan(after)
+    assert (completer.completed_[seen] == after.astype(completer.completed_.dtype)[seen]).all()
+
+
+@given(seed=st.integers(0, 2**32 - 1), answers=st.integers(1, 60))
+@settings(max_examples=20, deadline=None)
+def test_a_warm_start_is_as_good_as_its_tolerance(seed, answers):
+    """The bound that the stopping rule gives for a convex objective F, which it is without labels.
+
+    With the gradient mapping G at x and the result x+, F(x+) - F(u) <= |G| |x - u| for every u, and
+    |x - u| <= |x+ - u| + |G|.
+    """
+    completer, X, _, after = warm_case((150, 6), answers=answers, seed=seed, scale=None)
+    completer.fit(X).fit(after)
+    best = clone(completer).set_params(tol=1e-10, max_iter=50_000).fit(after)
+    gradient = 1e-5 * np.sqrt(np.nansum(after**2))
+    here, there = (np.matmul(*fitted.low_rank_) for fitted in (completer, best))
+    gap = completer.objective_[-1] - best.objective_[-1]
+    assert gap <= gradient * (np.linalg.norm(here - there) + gradient) * (1 + 1e-6) + 1e-9
+
+
+def test_the_rows_that_changed_can_stand_anywhere():
+    completer, X, y, after = warm_case(unlabelled=0.3)
+    order = np.random.default_rng(0).permutation(len(X))
+    plain = clone(completer).fit(X, y).fit(after, y)
+    shuffled = clone(completer).fit(X[order], y[order]).fit(after[order], y[order])
+    difference = np.linalg.norm(shuffled.completed_ - plain.completed_[order])
+    assert difference < 1e-3 * np.linalg.norm(plain.completed_)
+    assert abs(shuffled.n_iter_ - plain.n_iter_) <= 2
+
+
+def test_a_warm_start_on_the_same_table_is_done_at_once():
+    completer, X, y, _ = warm_case()
+    assert completer.fit(X, y).n_iter_ > 10
+    assert completer.fit(X, y).n_iter_ <= 2
+
+
+@pytest.mark.parametrize("change", ["a wider range", "a corrected value", "a value withdrawn", "new labels"])
+def test_a_warm_start_takes_any_change_of_the_table(change):
+    completer, X, y, after = warm_case()
+    completer.fit(X, y)
+    known = tuple(np.argwhere(~np.isnan(after))[5])
+    if change == "a wider range":
+        after[known] = 1.2 * np.nanmax(after[:, known[1]])
+    elif change == "a corrected value":
+        after[known] = np.nanmean(after[:, known[1]])
+    elif change == "a value withdrawn":
+        after[known] = np.nan
+    else:
+        y = np.where(np.arange(len(y)) % 50 == 0, 1 - y, y)
+    completer.fit(after, y)
+    cold = clone(completer).fit(after, y)
+    assert completer.objective_[-1] <= cold.objective_[-1] * (1 + 1e-5)
+    assert completer.n_iter_ < cold.n_iter_
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

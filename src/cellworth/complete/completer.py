@@ -68,12 +68,14 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 def scaled_cells(X: Array, scaling: Scaling) -> tuple[Array, Mask]:
     """Return the scaled values of X, 0 in the holes, and which cells are observed; both (n, d)."""
     observed = ~np.isnan(X)
-    values = scaling.apply(X)
-    np.copyto(values, 0, where=~observed)
+    values = np.ascontiguousarray(scaling.apply(X))
+    values.ravel()[np.flatnonzero(~observed)] = 0  # a masked copy takes four times as long
     return values, observed
 
 
 def put_back(X: Array, filled: Array) -> Array:
-    """Return ``filled`` with the observed cells of X in their places, in filled's memory."""
-    np.copyto(filled, X, where=~np.isnan(X))
-    return filled
+    """Return a copy of X whose holes have the values of ``filled``."""
+    holes = np.flatnonzero(np.isnan(X))
+    completed = X.copy()
+    completed.ravel()[holes] = filled.ravel()[holes]
+    return completed

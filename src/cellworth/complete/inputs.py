@@ -45,11 +45,12 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
 
 
 def _refuse_infinity(estimator: BaseEstimator, X: Array) -> None:
-    rows, columns = np.nonzero(np.isinf(X))
-    if rows.size:
+    infinite = np.isinf(X)
+    if infinite.any():
+        row, column = np.argwhere(infinite)[0]
         raise DataError(
-            f"X contains infinity: {_name(estimator, columns[0])}, row {rows[0]} (counted from 0), "
-            f"{rows.size} cell(s) in all; expected finite numbers, or NaN for a hole."
+            f"X contains infinity: {_name(estimator, column)}, row {row} (counted from 0), "
+            f"{int(infinite.sum())} cell(s) in all; expected finite numbers, or NaN for a hole."
         )
 
 

@@ -11,31 +11,36 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.complete.solver.blocks import RowBlocks
-from cellworth.complete.solver.svt import shrinkage
+from cellworth.complete.solver.row_systems import solve_rows
+from cellworth.complete.solver.svt import spectrum
 
 Array = NDArray[np.floating]
 
-SYSTEM_BYTES = 1 << 24  # of the stacked linear systems that are solved in one call
 
-
-def balanced_factors(X: Array, rank: int, blocks: RowBlocks) -> tuple[Array, Array]:
+def balanced_factors(X: Array, singular_values: Array, basis: Array) -> tuple[Array, Array]:
     """Return (left, right), shapes (n, rank) and (rank, d), with X = left @ right.
 
-    ``rank`` is the known rank of X, at most min(n, d). Both factors have the same singular values,
-    the square roots of those of X. O(n d min(n, d)).
+    Both factors have the same singular values, the square roots of those of X. One product, O(n d rank).
+
+    Parameters
+    ----------
+    X : (n, d) array
+    singular_values : (rank,) array
+        Of X, descending, all positive.
+    basis : (min(n, d), rank) array
+        Their singular vectors on the shorter side: the right ones, or if n < d the left ones.
     """
-    n, d = X.shape
-    if n < d:
-        transposed = RowBlocks((d, n), X.itemsize, None)
-        right, left = balanced_factors(np.ascontiguousarray(X.T), rank, transposed)
-        return np.ascontiguousarray(left.T), np.ascontiguousarray(right.T)
-    (gram,) = blocks.sum(lambda b: ((X[b].T @ X[b]).astype(np.float64),))
-    spectrum = shrinkage(gram, 0.0)
-    V, root = spectrum.basis[:, :rank], np.sqrt(spectrum.singular_values[:rank])
-    to_left = (V / root).astype(X.dtype)
-    left = X @ to_left
-    return left, (V * root).T.astype(X.dtype)
+    root = np.sqrt(singular_values)
+    onto, across = (basis * root).astype(X.dtype), (basis / root).astype(X.dtype)
+    if X.shape[0] < X.shape[1]:
+        return onto, across.T @ X
+    return X @ across, np.ascontiguousarray(onto.T)
+
+
+def factorise(X: Array, most: int) -> tuple[Array, Array]:
+    """Return balanced factors of any X (n, d), of rank at most ``most``. O(n d min(n, d))."""
+    of_X = spectrum(X)
+    return balanced_factors(X, of_X.singular_values[:most], of_X.basis[:, :most])
 
 
 def fold_in(values: Array, observed: NDArray[np.bool_], right: Array, penalty: float) -> Array:
@@ -58,16 +63,7 @@ def fold_in(values: Array, observed: NDArray[np.bool_], right: Array, penalty: f
     -----
     O(n rank^2 (d + rank)), in batches of bounded memory; no loop over rows.
     """
-    rank, d = right.shape
     B = right.astype(np.float64)
-    outer = np.einsum("aj,bj->jab", B, B).reshape(d, rank * rank)
-    ridge = max(penalty, np.finfo(np.float64).eps * float(np.vdot(B, B))) * np.eye(rank)
-    out = np.zeros_like(values)
-    size = max(1, SYSTEM_BYTES // max(8 * rank * rank, 8 * d))
-    for i in range(0, len(values) if rank else 0, size):
-        rows = slice(i, i + size)
-        mask = observed[rows].astype(np.float64)
-        systems = (mask @ outer).reshape(-1, rank, rank) + ridge
-        sides = (mask * values[rows]) @ B.T
-        out[rows] = np.linalg.solve(systems, sides[:, :, None])[:, :, 0] @ B
-    return out
+    ridge = max(penalty, np.finfo(np.float64).eps * float(np.vdot(B, B)))
+    left = solve_rows(observed, B, ridge * np.eye(len(B)), (values * observed) @ B.T)
+    return (left @ B).astype(values.dtype, copy=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,17 +13,19 @@ from sklearn.exceptions import ConvergenceWarning
 from cellworth.complete.completer import Completer, Mask, put_back, scaled_cells
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import Labels, TargetKind, code_labels
-from cellworth.complete.low_rank import balanced_factors, fold_in
+from cellworth.complete.low_rank import balanced_factors, factorise, fold_in
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.apg import Callback, Solution, minimise
 from cellworth.complete.solver.backtracking import minimise_by_search
+from cellworth.complete.solver.beginning import column_means, refresh
 from cellworth.complete.solver.blocks import RowBlocks, workers
 from cellworth.complete.solver.model import Model
 from cellworth.complete.solver.step import Rows
-from cellworth.complete.solver.svt import shrinkage
+from cellworth.complete.solver.svt import spectrum
 from cellworth.errors import ParameterError
 
 Array = NDArray[np.floating]
+Order = slice | NDArray[np.intp]
 
 
 class SupervisedCompleter(Completer):
@@ -65,7 +67,7 @@ class SupervisedCompleter(Completer):
     max_iter : int, default=1000
         Most iterations.
     warm_start : bool, default=False
-        Start from the last fit if the table has the same shape: a few iterations after a few answers.
+        Start from the last fit if the table has the same shape, rows with answers renewed: a few iterations.
     line_search : bool, default=False
         Search for the step size as the paper does, on one thread and with more memory, instead of
         using the known Lipschitz constant. The result is the same.
@@ -170,23 +172,29 @@ class SupervisedCompleter(Completer):
         labels = code_labels(y, len(X), self.loss, self.target)
         earlier = self._earlier_fit(X.shape, labels)
         scaling = Scaling.of(X, self.scale)
-        # The solver wants the labelled rows first.
-        order = np.argsort(~labels.labelled, kind="stable")
-        rows = _rows_of(X, order, scaling, labels, supervised=self.label_weight > 0)
+        order = _labelled_first(labels)
+        rows = _rows_of(X[order], scaling, labels, order, supervised=self.label_weight > 0)
         with workers(int(effective_n_jobs(self.n_jobs))) as pool:
             blocks = RowBlocks(X.shape, X.itemsize, pool)
-            self.trace_penalty_ = self._penalty(rows, blocks)
+            self.trace_penalty_ = self._penalty(rows)
+            model = self._first_model(rows, labels, scaling, earlier)
+            if earlier is None:
+                iterate, trace_norm = column_means(rows)
+            else:
+                iterate, trace_norm = self._earlier_table(earlier, X, order, rows, model, scaling)
             solve = minimise_by_search if self.line_search else minimise
             solution = solve(
-                **self._first_guess(rows, order, labels, scaling, earlier),
-                rows=rows,
+                iterate,
+                model,
+                rows,
                 trace_penalty=self.trace_penalty_,
+                trace_norm=trace_norm,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 blocks=blocks,
                 callback=self.callback,
             )
-            left, right = balanced_factors(solution.iterate, len(solution.singular_values), blocks)
+            left, right = balanced_factors(solution.iterate, solution.singular_values, solution.basis)
         self.low_rank_ = _in_order(left, order), right
         self.completed_ = put_back(X, scaling.undo_in_place(_in_order(solution.iterate, order)))
         self._keep(solution, labels, scaling)
@@ -206,64 +214,54 @@ class SupervisedCompleter(Completer):
         if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
             raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
 
-    def _penalty(self, rows: Rows, blocks: RowBlocks) -> float:
+    def _penalty(self, rows: Rows) -> float:
         """Return lambda_1; from the largest singular value on, and without labels, the answer is 0."""
         if self.penalty_unit == "absolute":
             return float(self.trace_penalty)
-        if rows.wide:
-            gram = (rows.values @ rows.values.T).astype(np.float64)
-        else:
-            (gram,) = blocks.sum(lambda b: ((rows.values[b].T @ rows.values[b]).astype(np.float64),))
-        return float(self.trace_penalty * shrinkage(gram, 0.0).singular_values[:1].sum())
+        return float(self.trace_penalty * spectrum(rows.values).singular_values[:1].sum())
 
     def _earlier_fit(self, shape: tuple[int, int], labels: Labels) -> SupervisedCompleter | None:
         """Return the state to start from, if there is one that fits the table and its labels."""
-        if not (self.warm_start and hasattr(self, "low_rank_")):
+        if not (self.warm_start and hasattr(self, "completed_")):
             return None
-        left, right = self.low_rank_
-        same_shape = (len(left), right.shape[1]) == shape
         same_classes = np.array_equal(self.classes_, labels.classes)  # type: ignore[arg-type]
-        return self if same_shape and same_classes else None
+        return self if same_classes and self.completed_.shape == shape else None
 
-    def _first_guess(
-        self,
-        rows: Rows,
-        order: NDArray[np.intp],
-        labels: Labels,
-        scaling: Scaling,
-        earlier: SupervisedCompleter | None,
-    ) -> dict[str, Any]:
-        """Return the first table with its trace norm, and the first model, as arguments of the solver.
-
-        They are those of the last fit, or else column means in the holes and a model of zeros.
-        """
+    def _first_model(
+        self, rows: Rows, labels: Labels, scaling: Scaling, earlier: SupervisedCompleter | None
+    ) -> Model:
+        """Return the model of the last fit, in the units of this one, or else zeros."""
         d, outputs = rows.values.shape[1], labels.targets.shape[1]
-        if earlier is None:
-            means = rows.values.sum(axis=0) / np.maximum(1, rows.observed.sum(axis=0))
-            iterate = np.where(rows.observed, rows.values, means.astype(rows.values.dtype))
-            coef, intercept = np.zeros((d, outputs)), np.zeros(outputs)
-        else:
-            left, right = earlier.low_rank_
-            iterate = (left[order] @ right).astype(rows.values.dtype, copy=False)
-            iterate = scaling.apply(earlier.scaling_.undo_in_place(iterate))
+        coef, intercept = np.zeros((d, outputs)), np.zeros(outputs)
+        if earlier is not None:
             coef = earlier.coef_.T * scaling.width[:, None] / labels.width
             shift = scaling.offset @ earlier.coef_.T - labels.centre
             intercept = (earlier.intercept_ + shift) / labels.width
         weight = self.label_weight / max(1, len(rows.targets))
-        gram = iterate @ iterate.T if rows.wide else iterate.T @ iterate
-        return {
-            "iterate": iterate,
-            "trace_norm": float(shrinkage(gram, 0.0).singular_values.sum()),
-            "model": Model(labels.loss, weight, self.ridge, coef, intercept),
-        }
+        return Model(labels.loss, weight, self.ridge, coef, intercept)
+
+    def _earlier_table(
+        self, earlier: SupervisedCompleter, X: Array, order: Order, rows: Rows, model: Model, scaling: Scaling
+    ) -> tuple[Array, float]:
+        """Return the low-rank table of the last fit, its changed rows renewed, and a bound of its trace norm.
+
+        A cell has changed if it is observed and differs from what the last fit ended with.
+        """
+        (left, right), before = earlier.low_rank_, earlier.scaling_
+        left = left[order]
+        if not np.array_equal([scaling.offset, scaling.width], [before.offset, before.width]):
+            mapped = scaling.apply(before.undo_in_place(left @ right))
+            left, right = factorise(mapped, most=len(right) + 1)  # new offsets add one to the rank
+        fresh = (earlier.completed_ != X)[order] & rows.observed
+        return refresh(left, right, fresh, rows, model, self.trace_penalty_)
 
     def _keep(self, solution: Solution, labels: Labels, scaling: Scaling) -> None:
         """Set the fitted attributes, the model in the user's units; warn if the work is not done."""
         self.scaling_ = scaling
         self.rank_ = len(solution.singular_values)
         self.coef_ = (solution.model.coef / scaling.width[:, None]).T * labels.width
-        offset = self.coef_ @ scaling.offset
-        self.intercept_ = solution.model.intercept * labels.width + labels.centre - offset
+        intercept = solution.model.intercept * labels.width + labels.centre
+        self.intercept_ = intercept - self.coef_ @ scaling.offset
         self.classes_ = labels.classes
         self.objective_ = np.array(solution.objective)
         self.n_iter_ = solution.n_iter
@@ -278,25 +276,25 @@ class SupervisedCompleter(Completer):
             )
 
 
-def _rows_of(
-    X: Array, order: NDArray[np.intp], scaling: Scaling, labels: Labels, *, supervised: bool
-) -> Rows:
-    """Return the scaled table and coded labels as the solver wants them."""
-    values, observed = scaled_cells(X if _is_sorted(order) else X[order], scaling)
-    n_labelled = int(labels.labelled.sum()) if supervised else 0
-    targets = labels.targets[order[:n_labelled]].astype(X.dtype)
-    n, d = X.shape
-    return Rows(values, observed, targets, wide=n < d)
+def _labelled_first(labels: Labels) -> Order:
+    """Return the order of rows that the solver wants: those with labels first."""
+    if labels.labelled.all() or not labels.labelled.any():
+        return slice(None)
+    return np.argsort(~labels.labelled, kind="stable")
 
 
-def _in_order(A: Array, order: NDArray[np.intp]) -> Array:
+def _in_order(A: Array, order: Order) -> Array:
     """Return the rows of A, sorted by ``order``, in the order of the user's table."""
-    if _is_sorted(order):
+    if isinstance(order, slice):
         return A
     restored = np.empty_like(A)
     restored[order] = A
     return restored
 
 
-def _is_sorted(order: NDArray[np.intp]) -> bool:
-    return bool((order[:-1] < order[1:]).all())
+def _rows_of(X: Array, scaling: Scaling, labels: Labels, order: Order, *, supervised: bool) -> Rows:
+    """Return the ordered table X, scaled, and the coded labels as the solver wants them."""
+    values, observed = scaled_cells(X, scaling)
+    n_labelled = int(labels.labelled.sum()) if supervised else 0
+    targets = labels.targets[order][:n_labelled].astype(X.dtype)
+    return Rows(values, observed, targets, wide=X.shape[0] < X.shape[1])

@@ -44,13 +44,15 @@ class Walk:
         self.budget = budget
         self.places = np.flatnonzero(offer.available)
         self.rows = self.places // max(1, offer.scores.shape[1])
-        prices = offer.prices.own if offer.prices.additive else offer.prices.marginal(offer.before)
-        self.prices = prices.ravel()[self.places]  # of each candidate as the only one
+        own = offer.prices.own[offer.available]
+        additive = offer.prices.additive
+        # Of each candidate as the only one:
+        self.prices = own if additive else offer.prices.marginal(offer.before)[offer.available]
         self.scores = offer.scores.ravel()[self.places]
         self.count = min(count, len(self.places))
         self._chosen: list[int] = []
         self._spent = 0.0
-        self._cheapest = float(offer.prices.own.ravel()[self.places].min(initial=math.inf))
+        self._cheapest = float(own.min(initial=math.inf))
 
     def run(
         self,

@@ -78,7 +78,9 @@ class Adviser:
         """Return the worth of each cell (n, p) in this round; 0 where it is known. Call it once per round."""
         if self._seen is None:
             raise ParameterError("nothing to score; call complete(X, y) first, in every round")
-        return np.add.reduceat(self._scorer.score(self._seen), self._starts, axis=1)
+        scores = self._scorer.score(self._seen)
+        each_its_own = len(self._starts) == scores.shape[1]
+        return scores if each_its_own else np.add.reduceat(scores, self._starts, axis=1)
 
     def choose(
         self,

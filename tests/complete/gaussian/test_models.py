@@ -151,3 +151,20 @@ def test_columns_noise_and_units():
         np.testing.assert_allclose(moved.mean, model.mean * factor + shift)
         draws = model.draw(200_000, rng)
         np.testing.assert_allclose(np.cov(draws.T), model.covariance, atol=0.1)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.7])
+def test_em_hands_out_the_completion_by_any_model(share):
+    """By that of its last step, which it has at hand, and by others."""
+    rng = np.random.default_rng(0)
+    X, observed, *_ = textbook.gaussian_table(rng, 60, 5, share)
+    observed[:, 3] = True  # a column without holes has no system of its own
+    X = np.where(observed, np.nan_to_num(X), 0)
+    for first in both_models(rng, 5):
+        layout = first.layout(observed)
+        em = layout.em(X, 1.0, None)
+        following = em.step(first)[2]
+        for model in (first, following, first):
+            completed = em.completed(model)
+            np.testing.assert_allclose(completed, layout.complete(model, X), atol=1e-12)
+            assert (completed[observed] == X[observed]).all()

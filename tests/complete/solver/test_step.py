@@ -4,7 +4,7 @@ from hypothesis import given, settings
 
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.model import Moments
-from cellworth.complete.solver.step import StepSums, sample_size, start, step
+from cellworth.complete.solver.step import StepSums, land, sample_size, start, step
 from cellworth.complete.solver.svt import shrinkage
 
 from .problems import make_rows, problems, random_model
@@ -50,6 +50,22 @@ def test_a_step_is_the_textbook_iteration(problem):
     else:
         for got, expected in zip(sums.moments(m), Moments.of(A_new[:m], working), strict=True):
             np.testing.assert_allclose(got, expected, atol=1e-10)
+
+
+@given(problem=problems())
+@settings(max_examples=40)
+def test_landing_is_the_first_half_of_a_step(problem):
+    rows, model, penalty, rng = problem
+    X, A = rng.normal(size=(2, *rows.values.shape))
+    P = shrinkage(A @ A.T if rows.wide else A.T @ A, penalty).operator
+    stepped, landed, before = A.copy(), A.copy(), X.copy()
+    trail = np.zeros((sample_size(len(X)), X.shape[1]))
+    whole = step(X.copy(), stepped, trail, P, 0.4, 1.7, rows, model, model)
+    half = land(X, landed, P, rows, model)
+    np.testing.assert_allclose(landed, stepped, atol=1e-12)
+    assert (before == X).all()
+    for name in ("misfit", "loss", "change"):
+        assert getattr(half, name) == pytest.approx(getattr(whole, name), abs=1e-12)
 
 
 @given(problem=problems())

@@ -83,7 +83,7 @@ class PosteriorCompleter(Completer):
             draws = self._fitted.sample(cells, posterior, int(n_draws), rng)
         out = draws.astype(table.dtype, copy=False)
         for draw in out:
-            put_back(table, self.scaling_.undo_in_place(draw))
+            draw[:] = put_back(table, self.scaling_.undo_in_place(draw))
         return out
 
     def _complete_new(self, values: Array, observed: Mask) -> Array:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,63 +149,92 @@ class DenseLayout:
     def __init__(self, observed: Mask) -> None:
         self._by_holes = bool(2 * observed.sum() >= observed.size)
         self._systems = Systems(~observed if self._by_holes else observed)
-        self._observed = observed[self._systems.order]
+        # Columns stand as the systems eliminate them, so that blocks are sliced and never gathered.
+        used = self._systems.columns
+        rest = np.setdiff1d(np.arange(observed.shape[1]), used)
+        self._columns: Index = np.concatenate([used, rest])
+        self._places: Index = np.argsort(self._columns)
+        self._observed = self._sorted(observed)
+
+    def _sorted(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Return a table (n, d) with its rows and columns in the order of the systems."""
+        return np.ascontiguousarray(table[np.ix_(self._systems.order, self._columns)])
 
     def complete(self, model: DenseGaussian, values: Array, pool: ThreadPoolExecutor | None = None) -> Array:
         """Return the posterior means (n, d); observed cells keep their values.
 
         ``values`` is finite and of any value in the holes. O(n d^2) plus the systems.
         """
-        out = np.empty_like(values)
-        self._run(model, values[self._systems.order], pool, out)
-        completed = np.empty_like(out)
-        completed[self._systems.order] = out
+        values = self._sorted(values)
+        residuals = np.empty_like(values)
+        self._run(model, values, pool, residuals, with_inverses=False)
+        return self._restored(model, values, residuals)
+
+    def _restored(self, model: DenseGaussian, values: Array, residuals: Array) -> Array:
+        """Return the completed table in its own order from sorted values and completed residuals."""
+        completed = np.empty_like(values)
+        completed[self._systems.order] = np.where(
+            self._observed, values, residuals + model.mean[self._columns]
+        )[:, self._places]
         return completed
 
     def em(self, values: Array, shrinkage: float, pool: ThreadPoolExecutor | None) -> DenseEM:
         """Return the EM iteration on these values (n, d)."""
-        return DenseEM(self, values[self._systems.order], shrinkage, pool)
+        return DenseEM(self, self._sorted(values), shrinkage, pool)
 
     def _run(
-        self, model: DenseGaussian, values: Array, pool: ThreadPoolExecutor | None, out: Array | None = None
+        self,
+        model: DenseGaussian,
+        values: Array,
+        pool: ThreadPoolExecutor | None,
+        residuals: Array,
+        *,
+        with_inverses: bool,
     ) -> Sums:
-        """Do the E step on rows in the order of the systems; write the completed rows into ``out``."""
-        precision = np.linalg.inv(model.covariance)
+        """Do the E step on sorted values; the completed ones less the mean, sorted, go into ``residuals``."""
+        mean, covariance = model.mean[self._columns], model.covariance[np.ix_(self._columns, self._columns)]
+        precision = np.linalg.inv(covariance)
 
         def of_block(block: Block) -> Sums:
-            return self._e_step(model, precision, values[block.rows], block, out)
+            residual = residuals[block.rows]
+            np.multiply(values[block.rows] - mean, self._observed[block.rows], out=residual)
+            return self._e_step(covariance, precision, residual, block, with_inverses)
 
-        return Sums(*add_up(of_block, self._systems.blocks, pool))
+        inverses, log_determinant, quadratic, first, second = add_up(of_block, self._systems.blocks, pool)
+        at = np.ix_(self._places, self._places)
+        return Sums(inverses, log_determinant, quadratic, first[self._places], second[at])
 
     def _e_step(
-        self, model: DenseGaussian, precision: Array, values: Array, block: Block, out: Array | None
+        self, covariance: Array, precision: Array, residual: Array, block: Block, with_inverses: bool
     ) -> Sums:
-        columns: Index = self._systems.columns
-        observed = self._observed[block.rows]
-        residual = values - model.mean
-        np.copyto(residual, 0, where=~observed)
-        if self._by_holes:
-            A = precision[np.ix_(columns, columns)]
-            rhs = -residual @ precision[:, columns]
-            inverses, log_determinant, solution = block.solver.solve(A, rhs, with_inverses=out is None)
-            quadratic = 0.0  # the sums of `step` hold it
-            residual[:, columns] += solution
+        """Complete the residuals of a block in place; 0 in the holes on entry."""
+        c = len(self._systems.columns)
+        A = (precision if self._by_holes else covariance)[:c, :c]
+        # Column after column, as the solvers work.
+        rhs: Array = (-precision[:c] @ residual.T).T if self._by_holes else residual[:, :c]
+        inverses, log_determinant, solution = block.solver.solve(A, rhs, with_inverses=with_inverses)
+        quadratic = 0.0
+        if self._by_holes:  # the sums of `step` hold the quadratic form
+            residual[:, :c] += solution
         else:
-            A = model.covariance[np.ix_(columns, columns)]
-            rhs = residual[:, columns]
-            inverses, log_determinant, solution = block.solver.solve(A, rhs, with_inverses=out is None)
             quadratic = float(np.vdot(solution, rhs))
-            np.copyto(residual, solution @ model.covariance[columns], where=~observed)
-        if out is not None:
-            np.copyto(out[block.rows], np.where(observed, values, residual + model.mean))
+            np.copyto(residual, solution @ covariance[:c], where=~self._observed[block.rows])
         return Sums(inverses, log_determinant, quadratic, residual.sum(axis=0), residual.T @ residual)
 
     def step(
-        self, model: DenseGaussian, values: Array, shrinkage: float, pool: ThreadPoolExecutor | None
+        self,
+        model: DenseGaussian,
+        values: Array,
+        shrinkage: float,
+        pool: ThreadPoolExecutor | None,
+        residuals: Array,
     ) -> tuple[float, float, DenseGaussian]:
-        """Return the penalised and the plain log-likelihood of the model, and the next model."""
+        """Return the penalised and the plain log-likelihood of the model, and the next model.
+
+        ``values`` are sorted; ``residuals``, like them, are overwritten with the completed residuals.
+        """
         n, d = values.shape
-        sums = self._run(model, values, pool)
+        sums = self._run(model, values, pool, residuals, with_inverses=True)
         log_determinant = 2 * float(np.log(np.diag(np.linalg.cholesky(model.covariance))).sum())
         precision = np.linalg.inv(model.covariance)
         within = np.zeros((d, d))
@@ -225,18 +254,31 @@ class DenseLayout:
         return penalised, plain, DenseGaussian(model.mean + shift, covariance)
 
 
-@dataclass(frozen=True)
+@dataclass
 class DenseEM:
     """EM on given values: what `cellworth.complete.gaussian.climb.climb` asks for."""
 
     layout: DenseLayout
-    values: Array  # (n, d) in the order of the cells
+    values: Array  # (n, d), sorted
     shrinkage: float
     pool: ThreadPoolExecutor | None
 
+    def __post_init__(self) -> None:
+        self._residuals = np.empty_like(self.values)
+        self._stepped: DenseGaussian | None = None  # the model that the residuals are completed by
+
     def step(self, model: DenseGaussian) -> tuple[float, float, DenseGaussian]:
         """Return the penalised and the plain log-likelihood of the model, and the next model."""
-        return self.layout.step(model, self.values, self.shrinkage, self.pool)
+        self._stepped = None
+        result = self.layout.step(model, self.values, self.shrinkage, self.pool, self._residuals)
+        self._stepped = model
+        return result
+
+    def completed(self, model: DenseGaussian) -> Array:
+        """Return the posterior means (n, d) in the table's order: at hand for the model of the last step."""
+        if model is not self._stepped:
+            self.step(model)
+        return self.layout._restored(model, self.values, self._residuals)
 
 
 def pairwise_start(values: Array, observed: Mask, shrinkage: float) -> DenseGaussian:

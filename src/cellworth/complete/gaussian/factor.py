@@ -179,6 +179,10 @@ class FactorEM:
         following = FactorGaussian(coefficients[:, r].copy(), coefficients[:, :r].copy(), noise)
         return plain - 0.5 * self.shrinkage * penalty, plain, following
 
+    def completed(self, model: FactorGaussian) -> Array:
+        """Return the posterior means (n, d)."""
+        return self.layout.complete(model, self.values, self.pool)
+
 
 def _factor_covariances(model: FactorGaussian, observed: Mask) -> tuple[Array, Array]:
     """Return C (n, r, r) and the log-determinants of its inverse (n,)."""

@@ -23,6 +23,7 @@ Array = NDArray[np.floating]
 MarginKind = Literal["normal", "rank", "auto"]
 
 SAMPLE_ROWS = 2000  # enough for a covariance of some dozen columns to be a good start
+SAMPLE_TOL = 30.0  # times that of the fit: closer, the error of sampling is all that is left
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,9 @@ def run(job: Job, earlier: Start | None, pool: ThreadPoolExecutor | None) -> Fit
     if earlier is None:
         start = _climbed_on_a_sample(job, start, cells, pool)
     layout = start.layout(cells.observed)
+    em = layout.em(cells.scores, job.recipe.shrinkage, pool)
     went = climb(
-        layout.em(cells.scores, job.recipe.shrinkage, pool),
+        em,
         start,
         n_cells=int(cells.observed.sum()),
         tol=job.tol,
@@ -96,9 +98,11 @@ def run(job: Job, earlier: Start | None, pool: ThreadPoolExecutor | None) -> Fit
         callback=job.callback,
     )
     fitted = FittedGaussian(went.model, margins, trust)
-    posterior = fitted.posterior(cells, layout, pool)
+    # Without labels, what completes the table is the model of EM itself, whose last step has done it.
+    completed = em.completed(went.model) if trust == 0 else fitted.complete(cells, layout, pool)
+    posterior = fitted.posterior(cells, completed)
     if job.calibrate:
-        fitted, posterior = fitted.calibrated(cells, posterior)
+        fitted, posterior = fitted.calibrated(cells, completed, posterior)
     return Fit(fitted, cells, posterior, went)
 
 
@@ -110,7 +114,7 @@ def _climbed_on_a_sample(job: Job, start: Any, cells: Cells, pool: ThreadPoolExe
     scores, observed = cells.scores[::every], cells.observed[::every]
     problem = start.layout(observed).em(scores, job.recipe.shrinkage, pool)
     n_cells = int(observed.sum())
-    return climb(problem, start, n_cells=n_cells, tol=job.tol, max_iter=job.max_iter).model
+    return climb(problem, start, n_cells=n_cells, tol=SAMPLE_TOL * job.tol, max_iter=job.max_iter).model
 
 
 def scaled_labels(labels: Labels) -> Array:

@@ -84,18 +84,22 @@ class FittedGaussian:
         """Return the cells of scaled values (n, d) of rows without labels."""
         return Cells(self.margins.to_scores(values, observed), observed)
 
-    def posterior(
-        self, cells: Cells, layout: Any = None, pool: ThreadPoolExecutor | None = None
-    ) -> Posterior:
-        """Return what is known about each cell, the variances calibrated.
+    def complete(self, cells: Cells, layout: Any = None, pool: ThreadPoolExecutor | None = None) -> Array:
+        """Return the posterior means of all cells, labels included, (n, d + q).
 
         A ``layout`` made for the same observed cells saves making one.
         """
         model = self._for(cells)
         layout = model.layout(cells.observed) if layout is None else layout
-        mean = layout.complete(model, cells.scores, pool)[:, : self.n_columns]
-        variance = model.hole_variances(cells.observed)[:, : self.n_columns]
-        return Posterior(np.ascontiguousarray(mean), variance * self._variance_factor())
+        completed: Array = layout.complete(model, cells.scores, pool)
+        return completed
+
+    def posterior(self, cells: Cells, completed: Array | None = None) -> Posterior:
+        """Return what is known about each cell, the variances calibrated; ``completed`` saves `complete`."""
+        completed = self.complete(cells) if completed is None else completed
+        variance = self._for(cells).hole_variances(cells.observed)[:, : self.n_columns]
+        mean = np.ascontiguousarray(completed[:, : self.n_columns])
+        return Posterior(mean, variance * self._variance_factor())
 
     def moments(self, posterior: Posterior) -> tuple[Array, Array]:
         """Return the mean and variance of each cell in scaled units, (n, d) each."""
@@ -128,15 +132,18 @@ class FittedGaussian:
             draws[i : i + at_once] = self.margins.to_values(scores).reshape(-1, n, d)
         return draws
 
-    def calibrated(self, cells: Cells, posterior: Posterior) -> tuple[FittedGaussian, Posterior]:
-        """Learn the calibration from observed cells, each left out in turn; return both with it."""
+    def calibrated(
+        self, cells: Cells, completed: Array, posterior: Posterior
+    ) -> tuple[FittedGaussian, Posterior]:
+        """Learn the calibration from observed cells, each left out in turn; return both with it.
+
+        ``completed`` and ``posterior`` are what `complete` and `posterior` return for the cells.
+        """
         every = max(1, len(cells.scores) // CALIBRATION_ROWS)
         observed = cells.observed[::every]
         model, d = self._for(cells), self.n_columns
-        layout: Any = model.layout(observed)
-        whole = layout.complete(model, cells.scores[::every])
         deviation = np.sqrt(model.left_out_variances(observed))
-        standardised = model.precision_times(whole - model.mean) * deviation
+        standardised = model.precision_times(completed[::every] - model.mean) * deviation
         calibration = Calibration.of(
             standardised[:, :d], observed[:, :d], rows_per_column=cells.observed[:, :d].sum(axis=0)
         )

@@ -22,7 +22,7 @@ from cellworth.complete.gaussian.tree import PatternTree
 Array = NDArray[np.floating]
 
 TREE_COLUMNS = 28  # up to here the tree beats LAPACK on patterns that are nearly all distinct
-BLOCK_ROWS = 4096  # of a block: its arrays stay in cache, and the tree's top is not repeated too often
+BLOCK_ROWS = 5500  # of a block: fits the cache, seldom repeats the top of the tree; not a power of 2
 BATCH_BYTES = 1 << 22  # of the stacked matrices of one LAPACK call
 SHARED_WORK = 25_000  # rows x columns^2 from which a pattern of its own costs less than the tree
 SHARED_ROWS = 8  # never fewer rows than this in a pattern of its own

@@ -27,10 +27,13 @@ from numpy.typing import NDArray
 
 from cellworth.complete.solver.blocks import RowBlocks
 from cellworth.complete.solver.model import Model, Moments, fit_model
-from cellworth.complete.solver.step import Rows, StepSums, sample_size, start, step
+from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
 Array = NDArray[np.floating]
+
+IN_SIGHT = 3.0  # times the goal; and a fast fall is by this factor from one step to the next:
+FAST_FALL = 0.8
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Solution:
     model : Model
     singular_values : (rank,) array
         Of ``iterate``, descending, all positive.
+    basis : (min(n, d), rank) array
+        Their singular vectors on the shorter side: the right ones, or if n < d the left ones.
     objective : list of float
         F after the iterations that lowered it; the last value is that of the result.
     n_iter : int
@@ -81,6 +86,7 @@ class Solution:
     iterate: Array
     model: Model
     singular_values: Array
+    basis: Array
     objective: list[float] = field(default_factory=list)
     n_iter: int = 0
     converged: bool = False
@@ -99,6 +105,7 @@ class Monitor:
     slack: float  # relative rounding error of F
     aim: float  # estimated stationarity at which to look closer
     stationarity: float = np.inf
+    stationarity_before: float = np.inf
     n_iter: int = 0
     converged: bool = False
     stopped: bool = False
@@ -129,7 +136,7 @@ class Monitor:
         An estimate of the norm never ends the work; see `seems_done`.
         """
         self.n_iter += 1
-        self.stationarity = gradient / self.scale
+        self.stationarity, self.stationarity_before = gradient / self.scale, self.stationarity
         self.converged = exact and self.stationarity <= self.tol and objective <= self.lowest()
         if objective < self.objective[-1]:
             self.objective.append(objective)
@@ -148,10 +155,16 @@ class Monitor:
         self.aim /= 2
         return True
 
-    def solution(self, iterate: Array, model: Model, singular_values: Array) -> Solution:
-        """Return the outcome with the record."""
+    def in_sight(self) -> bool:
+        """Tell whether a step without momentum may well be the last: near the goal, and falling fast."""
+        falls = self.stationarity <= FAST_FALL * self.stationarity_before
+        return falls and self.stationarity <= IN_SIGHT * self.tol
+
+    def solution(self, iterate: Array, model: Model, shrunk: Shrinkage) -> Solution:
+        """Return the outcome, with what the last proximal step has left and the record."""
         kept = self.objective[1:] or self.objective
-        return Solution(iterate, model, singular_values, kept, self.n_iter, self.converged, self.stopped)
+        found = iterate, model, shrunk.singular_values, shrunk.basis
+        return Solution(*found, kept, self.n_iter, self.converged, self.stopped)
 
 
 class Momentum:
@@ -195,14 +208,15 @@ def minimise(
     Ends at a near-stationary point: the gradient mapping :math:`L\|Z_k - X_{k+1}\|_F` of the table and the
     model's move, in the metric of F, must together fall below ``tol`` times the norm of the observed
     values (or below what the precision can resolve). While there is momentum the former is estimated from
-    sampled rows; a step without momentum confirms it.
+    sampled rows; a step without momentum confirms it. A step that may be the last, as the first one may
+    after a warm start, does not prepare another: it lands.
 
     Parameters
     ----------
     iterate : (n, d) array
         Overwritten.
     trace_norm : float
-        Of ``iterate``.
+        Of ``iterate``, or a bound from above.
     hold_model : bool
         Solve for the table only.
 
@@ -225,35 +239,41 @@ def minimise(
             )
         )
 
+    def last_pass() -> StepSums:
+        return StepSums(*blocks.sum(lambda b: land(iterate[b], spare[b], P, rows[b], model)))
+
     sums = first_pass()
     objective = sums.misfit + sums.loss + trace_penalty * trace_norm + model.penalty()
     monitor = Monitor.of(rows, objective, tol, max_iter, callback)
-    singular_values: Array = np.zeros(0)
-    beta, sampled = 0.0, 0.0
+    shrunk = shrinkage(sums.gram, np.inf)
+    beta, sampled, landing = 0.0, 0.0, True  # a warm start may be as good as done
     while monitor.wants_more(objective):
         shrunk = shrinkage(sums.gram, trace_penalty / L)
-        singular_values, P = shrunk.singular_values, shrunk.operator.astype(iterate.dtype, copy=False)
+        P = shrunk.operator.astype(iterate.dtype, copy=False)
         earlier, model_move = model, 0.0
         if not hold_model:
             model, model_move = fit_model(ahead, _moments(sums, shrunk, spare, rows))
         beta_before, beta, L_before = beta, momentum.next(), L
         ahead = model.ahead_of(earlier, beta)
         L = ahead.lipschitz()
-        sums = next_pass()
+        sums = last_pass() if landing else next_pass()
         iterate, spare = spare, iterate
         previous = objective
-        objective = sums.misfit + sums.loss + trace_penalty * float(singular_values.sum()) + model.penalty()
+        objective = sums.misfit + sums.loss + trace_penalty * shrunk.trace_norm + model.penalty()
         table_move = _distance_to_extrapolation(sums, beta_before, sampled)
         monitor.record(objective, float(np.hypot(L_before * table_move, model_move)), exact=beta_before == 0)
         sampled = sums.sampled
         uphill = beta_before * sums.overlap > sums.sampled
         rose = objective > previous + monitor.slack * abs(previous)
-        if uphill or rose or (beta_before > 0 and monitor.seems_done()):
+        done = beta_before > 0 and monitor.seems_done()
+        if uphill or rose or done:
             momentum.restart()
+        if landing or uphill or rose or done:
             ahead, L, beta = model, model.lipschitz(), 0.0
             if monitor.wants_more(objective):
                 sums = first_pass()
-    return monitor.solution(iterate, model, singular_values)
+        landing = beta == 0 and (done or monitor.in_sight())
+    return monitor.solution(iterate, model, shrunk)
 
 
 def _distance_to_extrapolation(sums: StepSums, beta: float, sampled_before: float) -> float:

@@ -13,7 +13,7 @@ from cellworth.complete.solver.apg import Callback, Momentum, Monitor, Solution
 from cellworth.complete.solver.blocks import RowBlocks
 from cellworth.complete.solver.model import Model, Moments, fit_model
 from cellworth.complete.solver.step import Rows
-from cellworth.complete.solver.svt import shrinkage
+from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
 Array = NDArray[np.floating]
 
@@ -46,7 +46,6 @@ def minimise_by_search(
     before, L, beta, momentum = model, 1.0, 0.0, Momentum()
     objective = _smooth(X, rows, model) + trace_penalty * trace_norm + model.penalty()
     monitor = Monitor.of(rows, objective, tol, max_iter, callback)
-    singular_values: Array = np.zeros(0)
     while monitor.wants_more(objective):
         Z, ahead = X + beta * (X - X_before), model.ahead_of(before, beta)
         scores = ahead.scores(Z[:m])
@@ -55,7 +54,7 @@ def minimise_by_search(
         gradient[:m] += ahead.weight * slopes @ ahead.coef.T.astype(Z.dtype)
         g_Z = _smooth(Z, rows, ahead)
         while True:
-            X_new, singular_values = _shrink(Z - gradient / L, trace_penalty / L, rows.wide)
+            X_new, shrunk = _shrink(Z - gradient / L, trace_penalty / L, rows.wide)
             move = X_new - Z
             bound = g_Z + float(np.vdot(gradient, move)) + L / 2 * float(np.vdot(move, move))
             # Beyond the known constant the parabola lies above, whatever rounding says.
@@ -68,7 +67,7 @@ def minimise_by_search(
             working = scores - slopes / ahead.loss.curvature
             model, model_move = fit_model(ahead, Moments.of(X[:m], working))
         previous = objective
-        objective = _smooth(X, rows, model) + trace_penalty * float(singular_values.sum()) + model.penalty()
+        objective = _smooth(X, rows, model) + trace_penalty * shrunk.trace_norm + model.penalty()
         monitor.record(objective, float(np.hypot(L * np.linalg.norm(move), model_move)), exact=True)
         uphill = float(np.vdot(move, X - X_before)) < 0
         if uphill or objective > previous + monitor.slack * abs(previous):
@@ -76,7 +75,7 @@ def minimise_by_search(
             beta = 0.0
         else:
             beta = momentum.next()
-    return monitor.solution(X, model, singular_values)
+    return monitor.solution(X, model, shrunk)
 
 
 def _smooth(X: Array, rows: Rows, model: Model) -> float:
@@ -86,7 +85,7 @@ def _smooth(X: Array, rows: Rows, model: Model) -> float:
     return 0.5 * float(np.vdot(residual, residual)) + model.total_loss(X[:m], rows.targets)
 
 
-def _shrink(A: Array, threshold: float, wide: bool) -> tuple[Array, Array]:
+def _shrink(A: Array, threshold: float, wide: bool) -> tuple[Array, Shrinkage]:
     shrunk = shrinkage(A @ A.T if wide else A.T @ A, threshold)
     operator = shrunk.operator.astype(A.dtype)
-    return (operator @ A if wide else A @ operator), shrunk.singular_values
+    return (operator @ A if wide else A @ operator), shrunk

@@ -43,7 +43,11 @@ class Model:
 
     def total_loss(self, X: Array, targets: Array) -> float:
         """Return the weighted sum of the losses of the labelled rows X, one row of targets each."""
-        return self.weight * float(self.loss.value(self.scores(X), targets).sum())
+        return self.weighted(self.scores(X), targets)
+
+    def weighted(self, scores: Array, targets: Array) -> float:
+        """Return the weighted sum of the losses of the given scores (m, n_outputs)."""
+        return self.weight * float(self.loss.value(scores, targets).sum())
 
     def penalty(self) -> float:
         """Return the ridge term."""

@@ -1,6 +1,6 @@
 """The row-block step: all that an iteration does to the rows of a table.
 
-`step` and `start` are plain functions of arrays, in place. Threads call them here; an engine on other
+`step`, `start` and `land` are plain functions of arrays, in place. Threads call them here; an engine on other
 machines can call them on the blocks that live there. Each returns sums that are added over blocks.
 """
 
@@ -126,8 +126,28 @@ def step(
     trail[...] = seen
     point[...] = new
     Z = _add_multiple(new, momentum, move)
-    next_point = _next_point(Z, lipschitz, rows, mask, ahead, out=iterate)
+    residual = np.subtract(Z, rows.values, out=iterate)
+    residual *= mask
+    scores = ahead.scores(Z[: len(rows.targets)])
+    next_point = _next_point(Z, residual, scores, lipschitz, rows, ahead)
     return StepSums(*next_point, misfit, loss, change, sampled, overlap)
+
+
+def land(iterate: Array, point: Array, operator: Array, rows: Rows, model: Model) -> StepSums:
+    """Do the proximal half of a `step` on a block of rows: for what is probably the last iteration.
+
+    On return ``point`` holds the new iterate; ``iterate`` is only read. There is no next point, so that
+    all sums that belong to it are 0; `start` forms one if the work goes on. Half the work of a `step`.
+    """
+    new = operator @ point if rows.wide else point @ operator
+    residual = new - rows.values
+    residual *= rows.observed
+    misfit = 0.5 * _sum_of_squares(residual)
+    loss = model.total_loss(new[: len(rows.targets)], rows.targets)
+    change = _sum_of_squares(np.subtract(new, iterate, out=residual))
+    point[...] = new
+    none = np.zeros((0, 0))
+    return StepSums(none, 0.0, none, none, misfit, loss, change, 0.0, 0.0)
 
 
 def start(iterate: Array, point: Array, lipschitz: float, rows: Rows, model: Model) -> StepSums:
@@ -136,28 +156,27 @@ def start(iterate: Array, point: Array, lipschitz: float, rows: Rows, model: Mod
     ``point`` is overwritten; ``iterate`` is only read. The misfit and loss are those of ``iterate``.
     """
     mask = np.multiply(rows.observed, -1 / lipschitz, dtype=iterate.dtype)
-    residual = iterate - rows.values
+    residual = np.subtract(iterate, rows.values, out=point)
     residual *= mask
     misfit = 0.5 * lipschitz**2 * _sum_of_squares(residual)
-    loss = model.total_loss(iterate[: len(rows.targets)], rows.targets)
-    next_point = _next_point(iterate, lipschitz, rows, mask, model, out=point)
+    scores = model.scores(iterate[: len(rows.targets)])
+    loss = model.weighted(scores, rows.targets)
+    next_point = _next_point(iterate, residual, scores, lipschitz, rows, model)
     return StepSums(*next_point, misfit, loss, 0.0, 0.0, 0.0)
 
 
 def _next_point(
-    Z: Array, lipschitz: float, rows: Rows, mask: Array, model: Model, *, out: Array
+    Z: Array, residual: Array, scores: Array, lipschitz: float, rows: Rows, model: Model
 ) -> tuple[Array, Array | float, Array, Array]:
-    """Write Z - grad g(Z) / L into ``out``; return its Gram matrices and what the model's fit needs of it.
+    """Turn ``residual`` into Z - grad g(Z) / L; return its Gram matrices and what the model's fit needs.
 
-    grad g(Z) = R_Omega(Z - X) + weight * l'(s_i) W^T, the second term in labelled rows. ``mask`` holds
-    -1/L in observed cells, else 0.
+    grad g(Z) = R_Omega(Z - X) + weight * l'(s_i) W^T, the second term in labelled rows. On entry
+    ``residual`` holds -R_Omega(Z - X) / L and ``scores`` the model's scores of the labelled rows of Z; both
+    are overwritten.
     """
     m = len(rows.targets)
-    scores = model.scores(Z[:m])
     slopes = model.loss.gradient(scores, rows.targets)
-    np.subtract(Z, rows.values, out=out)
-    out *= mask
-    out += Z
+    out = np.add(residual, Z, out=residual)
     labelled, rest = out[:m], out[m:]
     if m:
         # In place: the transpose is Fortran-ordered, so BLAS adds W slopes^T straight into it.

@@ -30,7 +30,7 @@ class Shrinkage(NamedTuple):
     operator : (m, m) array
         Multiply A with it, from the right if the Gram matrix was ``A.T @ A``, else from the left.
     singular_values : (rank,) array
-        Singular values after shrinking, descending, all positive. Their sum is the trace norm.
+        Singular values after shrinking, descending, all positive.
     basis : (m, rank) array
         The singular vectors on the side of the Gram matrix, in the same order.
     """
@@ -38,6 +38,11 @@ class Shrinkage(NamedTuple):
     operator: Array
     singular_values: Array
     basis: Array
+
+    @property
+    def trace_norm(self) -> float:
+        """Of what is left: the sum of the singular values."""
+        return float(self.singular_values.sum())
 
 
 def shrinkage(gram: Array, threshold: float) -> Shrinkage:
@@ -60,6 +65,11 @@ def shrinkage(gram: Array, threshold: float) -> Shrinkage:
     kept, basis = sigma[:rank], vectors[:, ::-1][:, :rank]
     operator = (basis * (1 - threshold / kept)) @ basis.T
     return Shrinkage(operator, kept - threshold, basis)
+
+
+def spectrum(X: Array) -> Shrinkage:
+    """Return the positive singular values of X (n, d), and their vectors on its shorter side; none shrunk."""
+    return shrinkage(X @ X.T if X.shape[0] < X.shape[1] else X.T @ X, 0.0)
 
 
 def threshold_singular_values(A: Array, threshold: float) -> Array:
