@@ -35,3 +35,7 @@ def test_the_demo_shows_that_filling_pays():
     assert supervised.error < 0.8 * means.error
     assert gaussian.error < 0.8 * means.error
     assert 0.8 < demo.covered < 0.97
+    assert 90 <= demo.advice.cost <= 100
+    assert all(
+        demo.table.holes[demo.table.row_index(p.row), demo.table.column_index(p.column)] for p in demo.advice
+    )

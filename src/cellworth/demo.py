@@ -1,4 +1,4 @@
-"""A first look: a real table loses cells, gets them back, and a classifier tells how well.
+"""A first look: a real table loses cells and gets them back, and a budget buys the most worthwhile ones.
 
 The table is scikit-learn's breast cancer data: 569 tumours, 30 measurements, malignant or benign.
 """
@@ -21,11 +21,14 @@ from sklearn.preprocessing import StandardScaler
 
 from cellworth.complete import GaussianCompleter, SupervisedCompleter, fill
 from cellworth.errors import MissingDependencyError
+from cellworth.prices import Prices
+from cellworth.strategy import Advice, advise
 from cellworth.table import Table
 
 Array = NDArray[np.float64]
 
 LEVEL = 0.9  # of the intervals that are shown
+BUDGET = 100.0  # for the shopping list
 
 
 @dataclass(frozen=True)
@@ -48,6 +51,7 @@ class Demo:
     upper: Array
     fillings: list[Filling]
     full_auc: float  # of a classifier trained on all the true values
+    advice: Advice  # what to buy next
 
     @property
     def covered(self) -> float:
@@ -84,7 +88,16 @@ def run_demo(hidden: float = 0.7, seed: int = 0) -> Demo:
     ways = {"column means": means, "trace norm + labels": supervised, "joint Gaussian": gaussian.table.values}
     fillings = [judge(name, filled) for name, filled in ways.items()]
     full_auc = _auc(truth, y, X_test, y_test)
-    return Demo(table, truth, gaussian.table.values, lower, upper, fillings, full_auc)
+    advice = advise(table, prices=demo_prices(table), budget=BUDGET, seed=seed)
+    return Demo(table, truth, gaussian.table.values, lower, upper, fillings, full_auc, advice)
+
+
+def demo_prices(table: Table) -> Prices:
+    """Return made-up prices: a mean over the cells of a tumour is cheap, its error and the worst are dear."""
+    price = {"mean": 1.0, "error": 2.0, "worst": 5.0}
+    return Prices.per_column(
+        {name: price[next(word for word in price if word in name)] for name in table.column_names}
+    )
 
 
 def _auc(X: Array, y: Any, X_test: Array, y_test: Any) -> float:
@@ -105,6 +118,10 @@ def describe(demo: Demo) -> str:
         f"For {demo.covered:.0%} of the {n_holes:,} hidden values, the true one lies inside the "
         f"{LEVEL:.0%} interval. Some of them:",
         *_examples(demo),
+        "",
+        f"With {BUDGET:.0f} to spend (a mean costs 1, an error 2, a worst value 5), buy {len(demo.advice)} "
+        f"cells for {demo.advice.cost:.0f}. The first of them:",
+        *(f"  tumour {p.row:>3}, {p.column:<24} for {p.price:.0f}" for p in demo.advice.purchases[:4]),
     ]
     return "\n".join(lines)
 

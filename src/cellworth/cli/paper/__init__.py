@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from cellworth.cli.paper import fetch
+from cellworth.cli.paper import fetch, reproduce
 
 app = typer.Typer(
     help="The paper's tables and experiments.",
     epilog="Example: cellworth paper fetch",
 )
 app.command("fetch", epilog=fetch.EXAMPLE)(fetch.fetch)
-
-
-@app.callback()
-def _group() -> None:
-    """Keep ``fetch`` a command of its own, even while it is the only one."""
+for _name in reproduce.HELP:
+    app.command(_name, epilog=reproduce.EXAMPLES[_name])(reproduce.command(_name))
