@@ -19,3 +19,7 @@ class ParameterError(CellworthError, ValueError):
 
 class MissingDependencyError(CellworthError, ImportError):
     """An optional package is not installed; the message gives the command that installs it."""
+
+
+class ConflictError(CellworthError, RuntimeError):
+    """Somebody else came first, or an answer contradicts one that is kept; the message says what to do."""

@@ -1,0 +1,1 @@
+"""Campaigns: ask for cells, tell their values, and never lose an answer."""

@@ -1,0 +1,5 @@
+"""Stores: where campaigns live."""
+
+from cellworth.campaign.stores.store import Event, Founding, Store
+
+__all__ = ["Event", "Founding", "Store"]
