@@ -3,8 +3,10 @@ import pytest
 from scipy.stats import ttest_rel
 
 from cellworth.paper.acquisition.__main__ import main
-from cellworth.paper.acquisition.experiments import experiments, one_to_ten
+from cellworth.paper.acquisition.experiments import experiments
 from cellworth.paper.acquisition.measures import first_reach, interval, mean_height, measure
+from cellworth.paper.acquisition.of_the_paper import full_information
+from cellworth.paper.protocol import one_to_ten
 from cellworth.table import Table
 
 
@@ -70,7 +72,15 @@ def test_prices_from_one_to_ten_change_with_the_seed():
 
 def test_the_names_of_experiments_differ():
     names = [experiment.name for experiment in experiments()]
-    assert len(set(names)) == len(names) == 2 + 5 + 12
+    assert len(set(names)) == len(names) == 5 + 6
+
+
+def test_full_information_is_where_every_cell_is_bought():
+    rows = [
+        {"dataset": "letter", "seed": 1, "cells": cells, "hidden": 30, "auc": auc, "accuracy": 0.5}
+        for cells, auc in ((0, 0.7), (20, 0.8), (30, 0.9))
+    ]
+    assert full_information(rows) == {("letter", 1): {"full_auc": 0.9, "full_accuracy": 0.5}}
 
 
 def test_the_study_writes_its_page_and_goes_on_from_finished_runs(paper_folder, tmp_path, capsys):

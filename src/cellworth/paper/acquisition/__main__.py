@@ -4,39 +4,64 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from cellworth.paper.acquisition.experiments import Experiment, experiments, run
-from cellworth.paper.acquisition.report import write_report
+from cellworth.paper.acquisition import of_the_paper
+from cellworth.paper.acquisition.experiments import Record, experiments, run
+from cellworth.paper.acquisition.report import Results, write_report
 
 DESCRIPTION = "Play every strategy on the paper's tables and on Turney's; write a page with tables and plots."
+PAPER = "paper"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study from the command line."""
-    known = {experiment.name: experiment for experiment in experiments()}
+    known = [PAPER, *(experiment.name for experiment in experiments())]
     parser = argparse.ArgumentParser(prog="python -m cellworth.paper.acquisition", description=DESCRIPTION)
     parser.add_argument("--repeats", type=int, default=10, help="seeds (10)")
-    parser.add_argument("--only", nargs="+", default=list(known), choices=list(known), metavar="EXPERIMENT")
+    parser.add_argument(
+        "--only", nargs="+", default=known, choices=known, metavar="EXPERIMENT", help=", ".join(known)
+    )
     parser.add_argument("--out", type=Path, default=Path("docs/results"), help="folder (docs/results)")
     parser.add_argument(
         "--runs", type=Path, default=Path("runs"), help="folder of finished runs, not done again (runs)"
     )
+    parser.add_argument(
+        "--paper-runs",
+        type=Path,
+        default=Path("paper-results"),
+        help="folder of what `cellworth paper` finished, not done again (paper-results)",
+    )
     parser.add_argument("--rounds", type=int, help="fewer rounds than planned, for a quick look")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     options = parser.parse_args(arguments)
-    begun = time.perf_counter()
-    results: dict[Experiment, list[dict[str, object]]] = {}
-    for number, name in enumerate(options.only, 1):
-        print(f"{name} ({number} of {len(options.only)})", file=sys.stderr)
-        experiment = known[name] if options.rounds is None else replace(known[name], rounds=options.rounds)
-        seeds = range(options.repeats)
-        results[experiment] = run(experiment, seeds, jobs=options.jobs, resume=options.runs / name)
-    minutes = (time.perf_counter() - begun) / 60
-    write_report(results, options.out, _command(options, list(known)), minutes)
+    write_report(_results(options), options.out, _command(options, known), options.repeats)
+
+
+def _results(options: argparse.Namespace) -> Results:
+    """Return the records of all experiments that were asked for."""
+    fees: dict[str, list[Record]] = {}
+    cells: dict[str, list[Record]] = {}
+    for experiment in experiments():
+        if experiment.name in options.only:
+            print(experiment.name, file=sys.stderr)
+            shorter = experiment if options.rounds is None else replace(experiment, rounds=options.rounds)
+            folder = options.runs / experiment.name
+            records = run(shorter, range(options.repeats), jobs=options.jobs, resume=folder)
+            (fees if experiment.has_fees else cells)[experiment.table] = records
+    paper: dict[str, dict[str, list[Record]]] = {"prices": {}, "windows": {}, "curves": {}}
+    if PAPER in options.only:
+        print("the paper's experiments, from 60 % observed", file=sys.stderr)
+        paper = of_the_paper.run(options.repeats, jobs=options.jobs, folder=options.paper_runs)
+    return Results(
+        prices=paper["prices"].get("HTRU2", []),
+        windows=paper["windows"].get("HTRU2", []),
+        fees=fees,
+        from_20=cells,
+        from_60=paper["curves"],
+    )
 
 
 def _command(options: argparse.Namespace, known: Sequence[str]) -> str:

@@ -1,23 +1,25 @@
-"""The experiments on buying cells: which table, which prices, which strategies, how many rounds."""
+"""The experiments on buying cells: which table, which prices, which strategies, how many rounds.
+
+Those from 60 % observed are the paper's own and come from `cellworth.paper.reproduce`; the others are here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from cellworth.complete import SupervisedCompleter
 from cellworth.paper import datasets, turney
+from cellworth.paper.protocol import TRAIN_SHARE
 from cellworth.prices import Prices
-from cellworth.score import Variance
-from cellworth.select import Top
 from cellworth.simulation import full_information, simulate
 from cellworth.simulation.world import make_world
-from cellworth.strategy import Strategy
 from cellworth.table import Table
+
+Record = dict[str, Any]
 
 PAPER_TABLES = ("abalone", "letter", "image", "chess", "HillValley", "HTRU2")
 ALL = (
@@ -33,118 +35,93 @@ ALL = (
     "recommended",
 )
 WITH_PRICES = (*ALL[:3], "afasmc-ratio", "afasmc-poss", "afasmc-knapsack", *ALL[3:])
-WINDOWS = (2, 4, 8, 16, None)
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table bought back from one start.
+    """One table bought back from 20 % of its cells.
 
     Attributes
     ----------
     name : str
-        Of its file.
+        Of its folder of runs.
     table : str
-        One of the paper's tables or of Turney's.
-    observed : float
-        Share of the cells known at the start.
-    priced : {"same", "one to ten", "fees"}
-        Every cell costs 1; or each column a whole number from 1 to 10, drawn anew for each seed, as in the
-        paper; or the fees of Turney's tables.
-    strategies : names or strategies
+        One of the paper's tables, where every cell costs 1, or of Turney's, with their fees.
+    strategies : names
     rounds : int
+        At most: a run ends when all is bought.
     share : float
         The budget of a round, as a share of what all the hidden cells cost.
+    observed : float
+        Share of the cells known at the start.
     """
 
     name: str
     table: str
-    observed: float
-    priced: Literal["same", "one to ten", "fees"]
-    strategies: tuple[str | Strategy, ...]
+    strategies: tuple[str, ...]
     rounds: int
-    share: float
+    share: float = 0.05
+    observed: float = 0.2
 
-
-def windows() -> tuple[Strategy, ...]:
-    """Return the paper's strategy with the variance over the last 2, 4, 8, 16 and all completions."""
-    return tuple(
-        Strategy(
-            "all completions" if m is None else f"last {m}", SupervisedCompleter(), Variance(window=m), Top()
-        )
-        for m in WINDOWS
-    )
+    @property
+    def has_fees(self) -> bool:
+        """Whether the table has real prices."""
+        return self.table in turney.NAMES
 
 
 def experiments() -> tuple[Experiment, ...]:
-    """Return all experiments of the study, in the order of its page."""
-    costs = ("afasmc", "afasmc-ratio", "afasmc-poss", "afasmc-knapsack")
+    """Return the experiments from 20 % observed, in the order of the page."""
     return (
-        Experiment("prices", "HTRU2", 0.6, "one to ten", costs, rounds=20, share=0.025),
-        Experiment("windows", "HTRU2", 0.6, "same", windows(), rounds=30, share=0.02),
-        *(Experiment(f"fees-{name}", name, 0.2, "fees", WITH_PRICES, 24, 0.05) for name in turney.NAMES),
-        *(
-            Experiment(f"cells-{name}-{start:.0%}".rstrip("%"), name, start, "same", ALL, 21, 0.05)
-            for start in (0.2, 0.6)
-            for name in PAPER_TABLES
-        ),
+        *(Experiment(f"fees-{name}", name, WITH_PRICES, rounds=24) for name in turney.NAMES),
+        *(Experiment(f"cells-{name}-20", name, ALL, rounds=21) for name in PAPER_TABLES),
     )
 
 
-def load_table(experiment: Experiment) -> tuple[Table, Prices]:
-    """Return the table of an experiment, and its prices where they do not depend on the seed."""
-    if experiment.priced == "fees":
-        return turney.load(experiment.table)
-    data = datasets.load(experiment.table)
-    return Table.from_arrays(data.X, data.y), Prices.same(1.0)
-
-
-def run(experiment: Experiment, seeds: Sequence[int], *, jobs: int, resume: Path) -> list[dict[str, Any]]:
+def run(experiment: Experiment, seeds: Sequence[int], *, jobs: int, resume: Path) -> list[Record]:
     """Play an experiment and return its records; each also tells what full information gives.
 
     Beside what `simulate` records, ``total`` is what all hidden cells cost, in money, and ``hidden`` how many
     they are; ``full_auc`` and ``full_accuracy`` are those of the classifier that knows all cells.
     """
-    table, prices = load_table(experiment)
-    records: list[dict[str, Any]] = []
-    for batch in [[s] for s in seeds] if experiment.priced == "one to ten" else [list(seeds)]:
-        if experiment.priced == "one to ten":
-            prices = one_to_ten(table, batch[0])
-        price_of_all = {s: _price_of_all(table, prices, experiment.observed, s) for s in batch}
-        frame = simulate(
-            table,
-            experiment.strategies,
-            prices=prices,
-            budget_per_round=experiment.share * price_of_all[batch[0]][1],
-            rounds=experiment.rounds,
-            observed=experiment.observed,
-            seed=batch,
-            n_jobs=jobs,
-            resume=resume,
-            progress=True,
-            frame="pandas",
-        )
-        full = {s: full_information(table, seed=s) for s in batch}
-        for record in frame.to_dict("records"):
-            seed = record["seed"]
-            hidden, total = price_of_all[seed]
-            known = {"full_auc": full[seed]["auc"], "full_accuracy": full[seed]["accuracy"]}
-            records.append(
-                {"experiment": experiment.name, **record, "hidden": hidden, "total": total, **known}
-            )
-    return records
+    table, prices = _load(experiment)
+    hidden_of = {s: _hidden(table, prices, experiment.observed, s) for s in seeds}
+    frame = simulate(
+        table,
+        experiment.strategies,
+        prices=prices,
+        budget_per_round=experiment.share * hidden_of[seeds[0]]["total"],
+        rounds=experiment.rounds,
+        observed=experiment.observed,
+        train=TRAIN_SHARE,
+        seed=seeds,
+        n_jobs=jobs,
+        resume=resume,
+        progress=True,
+        frame="pandas",
+    )
+    full = {s: full_information(table, train=TRAIN_SHARE, seed=s) for s in seeds}
+    return [
+        record
+        | hidden_of[record["seed"]]
+        | {f"full_{metric}": full[record["seed"]][metric] for metric in ("auc", "accuracy")}
+        for record in frame.to_dict("records")
+    ]
 
 
-def one_to_ten(table: Table, seed: int) -> Prices:
-    """Return a price from 1 to 10 for each column, drawn at random."""
-    drawn = np.random.default_rng([seed, 1]).integers(1, 11, size=len(table.columns))
-    return Prices.per_column(dict(zip(table.column_names, drawn.astype(float).tolist(), strict=True)))
+def _load(experiment: Experiment) -> tuple[Table, Prices]:
+    if experiment.has_fees:
+        return turney.load(experiment.table)
+    data = datasets.load(experiment.table)
+    return Table.from_arrays(data.X, data.y), Prices.same(1.0)
 
 
-def _price_of_all(table: Table, prices: Prices, observed: float, seed: int) -> tuple[int, float]:
+def _hidden(table: Table, prices: Prices, observed: float, seed: int) -> Record:
     """Return how many cells are hidden at the start, and what they cost if bought at once."""
-    world = make_world(table, observed=observed, train=0.7, seed=seed)
+    world = make_world(table, observed=observed, train=TRAIN_SHARE, seed=seed)
     cells = np.zeros(table.shape, dtype=bool)
     cells[world.rows] = world.hidden
     before = ~table.holes & ~cells
-    return int(world.hidden.sum()), prices.on(table).cost(np.argwhere(cells), before)
+    return {
+        "hidden": int(world.hidden.sum()),
+        "total": prices.on(table).cost(np.argwhere(cells), before),
+    }

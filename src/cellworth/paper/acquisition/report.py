@@ -3,56 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from cellworth.paper.acquisition.experiments import Experiment
+from cellworth.paper.acquisition.experiments import ALL
 from cellworth.paper.acquisition.measures import Interval, Measure, Record, interval, measure, random_of
 from cellworth.paper.acquisition.plots import plot_gains, plot_many, plot_one
 
-Results = dict[Experiment, list[Record]]
+Tables = dict[str, list[Record]]
 Measures = dict[str, Measure]
 
 LOW_RANK = "`random`"
 JOINT = "`random-gaussian`"
 SHARES = (0.05, 0.1, 0.25, 0.5)
+COSTS = ("afasmc", "afasmc-ratio", "afasmc-poss", "afasmc-knapsack")
 
 
-def write_report(results: Results, folder: Path, command: str, minutes: float | None) -> None:
+@dataclass(frozen=True)
+class Results:
+    """The records of the study, by table; what is empty is left out of the page.
+
+    Attributes
+    ----------
+    prices, windows : records
+        The paper's Figures 2 and 3.
+    fees : records by table
+        Turney's tables from 20 % observed.
+    from_20, from_60 : records by table
+        The paper's tables.
+    """
+
+    prices: list[Record]
+    windows: list[Record]
+    fees: Tables
+    from_20: Tables
+    from_60: Tables
+
+
+def write_report(results: Results, folder: Path, command: str, repeats: int) -> None:
     """Write ``acquisition.md`` and its pictures into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [_opening(results, command, minutes)]
-    by_name = {experiment.name: records for experiment, records in results.items()}
-    if "prices" in by_name:
-        parts.append(_prices(by_name["prices"], folder))
-    if "windows" in by_name:
-        parts.append(_windows(by_name["windows"], folder))
-    fees = {e.table: records for e, records in results.items() if e.priced == "fees"}
-    if fees:
-        parts.append(_fees(fees, folder))
-    for start in (0.2, 0.6):
-        cells = {
-            e.table: r for e, r in results.items() if e.name.startswith("cells-") and e.observed == start
-        }
-        if cells:
-            parts.append(_cells(cells, start, folder))
+    parts = [_opening(command, repeats)]
+    if results.prices:
+        parts.append(_prices([r for r in results.prices if r["strategy"] in COSTS], folder))
+    if results.windows:
+        own = [r for r in results.windows if r["strategy"].startswith(("last", "all"))]
+        parts.append(_windows(own, folder))
+    if results.fees:
+        parts.append(_fees(results.fees, folder))
+    for start, tables in ((0.2, results.from_20), (0.6, results.from_60)):
+        if tables:
+            parts.append(
+                _cells({name: _in_order(records) for name, records in tables.items()}, start, folder)
+            )
     (folder / "acquisition.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
-def _opening(results: Results, command: str, minutes: float | None) -> str:
+def _in_order(records: list[Record]) -> list[Record]:
+    """Return the records of the strategies that are compared everywhere, in their order."""
+    return [r for name in ALL for r in records if r["strategy"] == name]
+
+
+def _opening(command: str, repeats: int) -> str:
     from cellworth import __version__
 
-    seeds = len({r["seed"] for records in results.values() for r in records})
-    took = "" if minutes is None else f"\n\nIt took {minutes:.0f} minutes on two cores."
     return (
         "# What buying cells brings\n\n"
-        f"Made with cellworth {__version__} by\n\n    {command}{took}\n\n"
+        f"Made with cellworth {__version__} by\n\n    {command}\n\n"
         "Cells of 70 % of the rows are hidden at random; strategies buy them back round by round; a linear "
         "SVM trained on the filled rows is judged on the other rows, which are complete. "
-        f"{seeds} seeds; all strategies of a seed start from the same holes. Bands and ± are 95 % intervals "
-        "of the mean over seeds; in the plots, each split is first shifted so that its full information (the "
-        "dashed line, the classifier that knows all cells) is that of the mean."
+        f"{repeats} seeds; all strategies of a seed start from the same holes. Bands and ± are 95 % "
+        "intervals of the mean over seeds; in the plots, each split is first shifted so that its full "
+        "information (the dashed line, the classifier that knows all cells) is that of the mean."
     )
 
 

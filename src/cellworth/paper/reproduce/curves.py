@@ -16,11 +16,14 @@ from cellworth.strategy import get
 PAPER = ("random", "qbc", "stability", "afasmc", "em-inference")
 """The paper's strategies, in the order of its Table 2, which lacks the last."""
 
+FURTHER = ("afasmc-window4", "posterior")
+"""Strategies that are worth seeing here beside those of ours that are in every experiment."""
+
 COMMITTEES = ("qbc", "stability")
 
 
 def _runs(settings: Settings) -> list[Run]:
-    methods = (*PAPER, *STRATEGIES_OF_OURS)
+    methods = (*PAPER, *FURTHER, *STRATEGIES_OF_OURS)
     return [Run(*each) for each in product(settings.datasets, (OBSERVED,), methods, settings.seeds)]
 
 

@@ -40,12 +40,16 @@ _COLOUR = {
     "recommended": "#000000",
     "random-gaussian": "#7F7F7F",
     "posterior-impact": COLOURS[0],
+    "posterior": COLOURS[1],
+    "afasmc-window4": "#D55E00",
 }
 _DASHES = {
     "afasmc-knapsack": (0, (1, 1.2)),
     "recommended": (0, (5, 1.5)),
     "random-gaussian": (0, (2, 1.5)),
     "posterior-impact": (0, (5, 1.5, 1, 1.5)),
+    "posterior": (0, (5, 1.5, 1, 1.5)),
+    "afasmc-window4": (0, (2, 1.5)),
 }
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from cellworth.paper.acquisition.experiments import WINDOWS
+from cellworth.paper.protocol import WINDOWS
 
 LABELS = {
     "Supervised": "AFASMC",
     "afasmc": "AFASMC",
+    "afasmc-window4": "AFASMC, m = 4",
     "qbc": "QBC",
     "stability": "Stability",
     "em-inference": "EM Inference",
@@ -26,6 +27,8 @@ OURS = (
     "recommended",
     "random-gaussian",
     "posterior-impact",
+    "posterior",
+    "afasmc-window4",
 )
 """Methods that the paper does not have."""
 

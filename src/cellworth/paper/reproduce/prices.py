@@ -6,7 +6,7 @@ from dataclasses import asdict
 from itertools import product
 from typing import Any
 
-from cellworth.paper.acquisition.experiments import one_to_ten
+from cellworth.paper.protocol import one_to_ten
 from cellworth.paper.reproduce.buying import FIGURES, OBSERVED, play_run, table_of
 from cellworth.paper.reproduce.experiment import Experiment, Row, Run
 from cellworth.paper.reproduce.names import STRATEGIES_OF_OURS
