@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cellworth.campaign import Campaign
     from cellworth.complete import (
         AutoCompleter,
         CommitteeCompleter,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Advice",
     "AutoCompleter",
+    "Campaign",
     "Column",
     "CommitteeCompleter",
     "Completion",
@@ -49,6 +51,7 @@ __version__ = "0.1.0"
 
 # A name is imported when it is first used, so that importing the package takes no time of its own.
 _HOMES = {
+    "cellworth.campaign": ("Campaign",),
     "cellworth.complete": (
         "AutoCompleter",
         "CommitteeCompleter",
@@ -67,7 +70,18 @@ _HOMES = {
     "cellworth.strategy": ("Advice", "Strategy", "advise"),
     "cellworth.table": ("Column", "Table", "Target"),
 }
-_PARTS = ("complete", "prices", "score", "select", "simulation", "strategy", "table", "testing", "theory")
+_PARTS = (
+    "campaign",
+    "complete",
+    "prices",
+    "score",
+    "select",
+    "simulation",
+    "strategy",
+    "table",
+    "testing",
+    "theory",
+)
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 

@@ -7,7 +7,11 @@ from types import ModuleType
 
 from cellworth.errors import MissingDependencyError
 
-_INSTALL = {"pyarrow": '"cellworth[parquet]"', "matplotlib": '"cellworth[plot]"'}
+_INSTALL = {
+    "pyarrow": '"cellworth[parquet]"',
+    "matplotlib": '"cellworth[plot]"',
+    "psycopg": '"cellworth[postgres]"',
+}
 
 
 def require(module: str) -> ModuleType:

@@ -22,8 +22,8 @@ class Round:
     Attributes
     ----------
     X : (n, d) array
-        The encoded table, NaN in its holes, in the user's units. From round to round holes are filled, and
-        rows may be added at the end; nothing else changes.
+        The encoded table, NaN in its holes, in the user's units. From round to round holes are filled,
+        rows may be added at the end, and now and then a known value is corrected.
     y : (n,) array or None
         The labels, NaN where missing: class codes 0, 1, ..., or numbers.
     target : {"classes", "number"} or None

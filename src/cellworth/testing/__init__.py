@@ -7,5 +7,6 @@ from cellworth.testing.completer import check_completer
 from cellworth.testing.loss import check_loss
 from cellworth.testing.scorer import check_scorer
 from cellworth.testing.selector import check_selector
+from cellworth.testing.store import check_store
 
-__all__ = ["check_completer", "check_loss", "check_scorer", "check_selector"]
+__all__ = ["check_completer", "check_loss", "check_scorer", "check_selector", "check_store"]

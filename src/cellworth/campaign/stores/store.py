@@ -7,6 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+NAME_LENGTH = (
+    100  # characters; with KEY_LENGTH it keeps the entries of PostgreSQL's indexes below their limit
+)
+KEY_LENGTH = 500
+
 
 @dataclass(frozen=True)
 class Founding:
@@ -15,11 +20,11 @@ class Founding:
     Attributes
     ----------
     name : str
-        Unique in its store.
+        Unique in its store; 1 to 100 characters.
     created : datetime
-        In UTC, with its time zone.
+        With its time zone; kept to the microsecond, and read back in UTC.
     settings : dict
-        Plain data (JSON): prices, strategy, budget, seed, and how the table is to be read.
+        Plain data (JSON: no NaN, no tuples): prices, strategy, budget, seed, and how the table is to be read.
     table : bytes
         The original table, packed.
     digest : str
@@ -42,13 +47,14 @@ class Event:
     number : int
         1, 2, 3, ... without gaps, in the order in which events were appended.
     time : datetime
-        In UTC, with its time zone.
+        With its time zone; kept to the microsecond, and read back in UTC.
     kind : str
     who : str or None
     key : str or None
-        Chosen by the writer, unique in the campaign: the same thing said twice is recorded once.
+        Chosen by the writer, unique in the campaign: the same thing said twice is recorded once. At most 500
+        characters.
     data : dict
-        Plain data (JSON).
+        Plain data (JSON: no NaN, no tuples).
     """
 
     number: int
@@ -63,11 +69,13 @@ class Store(Protocol):
     """Keeps campaigns: a founding each, an append-only log of events, and a cache that may be lost.
 
     Every method either does all of its work or none, survives the death of the process at any moment, and
-    may be called from several processes at once. What a method has returned from is on the disk.
+    may be called from several threads and processes at once. What a method has returned from is on the disk.
+    A name that is not in the store, a founding or event that could not be read back as it is, a full disk and
+    a server that stays away are DataErrors.
     """
 
     def found(self, founding: Founding) -> None:
-        """Begin a campaign; ConflictError if its name is taken."""
+        """Begin a campaign; ConflictError if its name is taken, DataError if its digest is wrong."""
         ...
 
     def names(self) -> list[str]:

@@ -54,7 +54,7 @@ class Settings:
         Of Figure 3: the last 16 completions are not all of them before round 17.
     committee : names, default=("LMaFit", "NNLS", "Gaussian")
         The members of the committee of QBC and Stability; see `cellworth.paper.reproduce.committee`.
-    with_auto : bool, default=True
+    with_auto : bool, default=False
         Whether `AutoCompleter` takes part in Table 1; it takes ten times as long as all others together.
     rows : int or None, default=None
         The most rows of each table, drawn at random, the same for all seeds; None: all.
@@ -74,7 +74,7 @@ class Settings:
     prices: Schedule = Schedule(20, 0.025)
     windows: Schedule = Schedule(30, 0.02)
     committee: tuple[str, ...] = DEFAULT_COMMITTEE
-    with_auto: bool = True
+    with_auto: bool = False
     rows: int | None = None
 
     def __post_init__(self) -> None:

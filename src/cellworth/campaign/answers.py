@@ -1,0 +1,157 @@
+"""What people report, checked against the state and turned into the data of an event.
+
+Each function looks at the newest state and returns the data, or None where there is nothing to record. It
+changes nothing: an error leaves the campaign as it was.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from cellworth.campaign.checks import check_optional_text, check_text
+from cellworth.campaign.places import Cell
+from cellworth.campaign.plain import to_plain
+from cellworth.campaign.state import State, Status
+from cellworth.errors import ConflictError, DataError, ParameterError
+from cellworth.prices.amount import check_visit
+from cellworth.table.wording import shorten
+
+Data = dict[str, Any]
+
+
+class Answer(NamedTuple):
+    """A value for a cell, as the table holds it."""
+
+    cell: Cell
+    number: float
+
+
+def as_answers(state: State, answers: object) -> list[Answer]:
+    """Take a mapping of (row, column) to values, or triples of row, column and value; O(answers).
+
+    Raises DataError if there is no such cell, its column cannot hold the value, or it has two values.
+    """
+    if isinstance(answers, Mapping):
+        answers = [(*_pair(cell), value) for cell, value in answers.items()]
+    if isinstance(answers, str) or not isinstance(answers, Iterable):
+        raise ParameterError(
+            f"answers must be a mapping {{(row, column): value}} or a list of (row, column, value); got "
+            f"{shorten(answers)}."
+        )
+    numbers: dict[Cell, float] = {}
+    for triple in answers:
+        if not isinstance(triple, tuple | list) or len(triple) != 3:
+            raise ParameterError(f"an answer must be (row, column, value); got {shorten(triple)}.")
+        cell = state.places.cell(triple[0], triple[1])
+        number = _parse(state, cell, triple[2])
+        if numbers.setdefault(cell, number) != number:
+            raise DataError(
+                f"{state.places.words(cell)}: got two answers at once, "
+                f"{_shown(state, cell, numbers[cell])} and {_shown(state, cell, number)}. Give the right one."
+            )
+    return list(itertools.starmap(Answer, numbers.items()))
+
+
+def as_cells(cells: object) -> list[tuple[object, object]]:
+    """Take pairs of row and column, or purchases."""
+    if isinstance(cells, str) or not isinstance(cells, Iterable):
+        raise ParameterError(f"cells must be a list of (row, column); got {shorten(cells)}.")
+    return [(cell.row, cell.column) if hasattr(cell, "row") else _pair(cell) for cell in cells]
+
+
+def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float | None) -> Data | None:
+    """Return the answers that are new; O(answers).
+
+    An answer costs ``price`` if it is given, else what its cell was last asked for at, else nothing.
+    """
+    each = None if price is None else check_visit(price, what="the price of an answer")
+    new = [answer for answer in answers if _is_news(state, *answer, unsolicited)]
+    return {"cells": [_priced(state, cell, number, each) for cell, number in new]} if new else None
+
+
+def refused(state: State, cells: list[tuple[object, object]], reason: str) -> Data | None:
+    """Return the cells that are now known not to be had; those refused before are left out."""
+    check_text("the reason", reason)
+    places = [state.places.cell(row, column) for row, column in cells]
+    for cell in places:
+        _must_be_open(state, cell, "cannot be refused. Use correct if the value is wrong")
+    new = [cell for cell in dict.fromkeys(places) if state.status[cell] != Status.REFUSED]
+    return {"cells": [list(state.places.names(cell)) for cell in new], "reason": reason} if new else None
+
+
+def cancelled(state: State, cells: list[tuple[object, object]]) -> Data | None:
+    """Return the asked cells that go back to the pool; those that have gone back before are left out."""
+    places = [state.places.cell(row, column) for row, column in cells]
+    for cell in places:
+        _must_be_open(state, cell, "cannot be cancelled")
+        if state.status[cell] == Status.REFUSED:
+            raise ConflictError(f"{state.places.words(cell)} was refused: there is nothing to cancel.")
+        if cell not in state.last_price:
+            raise DataError(f"{state.places.words(cell)} was never asked for: there is nothing to cancel.")
+    new = [cell for cell in dict.fromkeys(places) if state.status[cell] == Status.ASKED]
+    return {"cells": [list(state.places.names(cell)) for cell in new]} if new else None
+
+
+def corrected(state: State, row: object, column: object, value: object, *, reason: str | None) -> Data | None:
+    """Return a new value of a known cell beside the old one; None if they are the same."""
+    check_optional_text("the reason", reason)
+    cell = state.places.cell(row, column)
+    if state.status[cell] not in (Status.KNOWN, Status.TOLD):
+        raise DataError(f"{state.places.words(cell)} has no value yet that could be wrong. Use tell.")
+    number, old = _parse(state, cell, value), float(state.values[cell])
+    if number == old:
+        return None
+    names = dict(zip(("row", "column"), state.places.names(cell), strict=True))
+    kind = state.places.columns[cell[1]]
+    return {**names, "old": to_plain(kind, old), "new": to_plain(kind, number), "reason": reason}
+
+
+def _pair(cell: object) -> tuple[object, object]:
+    if not isinstance(cell, tuple | list) or len(cell) != 2:
+        raise ParameterError(f"a cell must be (row, column), such as ('p1', 'age'); got {shorten(cell)}.")
+    return cell[0], cell[1]
+
+
+def _parse(state: State, cell: Cell, value: object) -> float:
+    row, _ = state.places.names(cell)
+    try:
+        return state.places.columns[cell[1]].parse(value)
+    except DataError as error:
+        raise DataError(f"row {shorten(row)}, {error}") from None
+
+
+def _is_news(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
+    """Say whether an answer is to be recorded; raise if it contradicts what is known or was not asked for."""
+    if state.status[cell] in (Status.KNOWN, Status.TOLD):
+        if float(state.values[cell]) == number:
+            return False
+        came = "from the start" if state.status[cell] == Status.KNOWN else "as an answer"
+        raise ConflictError(
+            f"{state.places.words(cell)}: got {_shown(state, cell, number)}, but "
+            f"{_shown(state, cell, float(state.values[cell]))} is known, {came}. Use correct to change it."
+        )
+    if cell not in state.last_price and not unsolicited:
+        raise DataError(
+            f"{state.places.words(cell)} was never asked for. Check the names, or pass unsolicited=True to "
+            "take the value all the same."
+        )
+    return True
+
+
+def _priced(state: State, cell: Cell, number: float, price: float | None) -> list[Any]:
+    paid = state.last_price.get(cell, 0.0) if price is None else price
+    return [*state.places.names(cell), to_plain(state.places.columns[cell[1]], number), paid]
+
+
+def _must_be_open(state: State, cell: Cell, so: str) -> None:
+    if state.status[cell] in (Status.KNOWN, Status.TOLD):
+        raise ConflictError(
+            f"{state.places.words(cell)} has the value {_shown(state, cell, float(state.values[cell]))} and "
+            f"{so}."
+        )
+
+
+def _shown(state: State, cell: Cell, number: float) -> str:
+    return shorten(to_plain(state.places.columns[cell[1]], number))

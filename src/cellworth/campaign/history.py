@@ -1,0 +1,68 @@
+"""The events of a campaign as plain records, and as a frame with a line for each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, get_args
+
+from cellworth.campaign.stores.store import Event
+from cellworth.errors import ParameterError
+from cellworth.optional import require
+
+Library = Literal["pandas", "polars", "pyarrow"]
+Record = dict[str, Any]
+
+_CELL_FIELDS = {
+    "asked": ("row", "column", "price", "worth", "why"),
+    "told": ("row", "column", "value", "price"),
+    "refused": ("row", "column"),
+    "cancelled": ("row", "column"),
+}
+_FRAME = ("number", "time", "kind", "who", "row", "column", "value", "price", "worth", "round", "reason")
+
+
+def records(events: Iterable[Event]) -> list[Record]:
+    """Return each event as a dict: number, time, kind, who, key, and what it holds by name."""
+    return [_record(event) for event in events]
+
+
+def cell_frame(events: Iterable[Event], library: Library) -> Any:
+    """Return a frame with a line for each cell of each event; values are texts, as they were written."""
+    import narwhals  # only where a frame is wanted
+
+    if library not in get_args(Library):
+        raise ParameterError(f"frame must be one of {', '.join(get_args(Library))}; got {library!r}.")
+    require(library)
+    lines = [line for event in events for line in _lines(event)]
+    data = {name: [line.get(name) for line in lines] for name in _FRAME}
+    return narwhals.from_dict(data, backend=library).to_native()
+
+
+def _record(event: Event) -> Record:
+    record: Record = {
+        "number": event.number,
+        "time": event.time,
+        "kind": event.kind,
+        "who": event.who,
+        "key": event.key,
+        **{name: value for name, value in event.data.items() if name not in ("request", "table")},
+    }
+    fields = _CELL_FIELDS.get(event.kind)
+    if fields is not None:
+        record["cells"] = [dict(zip(fields, cell, strict=True)) for cell in event.data["cells"]]
+    return record
+
+
+def _lines(event: Event) -> Iterator[Record]:
+    record = _record(event)
+    if event.kind == "corrected":
+        cells = [{"row": record["row"], "column": record["column"], "value": record["new"]}]
+    elif event.kind == "extended":
+        cells = [{"row": row} for row in record["rows"]]
+    else:
+        cells = record.pop("cells")
+    for cell in cells:
+        line = {**record, **cell}
+        if line.get("value") is not None:
+            line["value"] = str(line["value"])
+        yield line

@@ -1,0 +1,170 @@
+"""A campaign's log: read on, fold, and write at the end, whoever else is writing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from cellworth.campaign.checks import check_optional_text
+from cellworth.campaign.packing import digest, unpack
+from cellworth.campaign.plain import fingerprint
+from cellworth.campaign.state import State
+from cellworth.campaign.stores.store import Event, Store
+from cellworth.errors import ConflictError, DataError, ParameterError
+from cellworth.table import Table
+from cellworth.table.wording import shorten
+
+Clock = Callable[[], datetime]
+Data = dict[str, Any]
+Make = Callable[[datetime], Data | None]
+"""From the time of the event to its data, made from the newest state; None if there is nothing to record."""
+
+
+def utc_now() -> datetime:
+    """Return the time."""
+    return datetime.now(UTC)
+
+
+class Log:
+    """The founding and the events of one campaign in its store, and the state that they add up to.
+
+    With ``until``, a number or a time, it ends there: it is never read on, and nothing can be written.
+
+    Attributes
+    ----------
+    original : Table
+    settings : dict
+        Of the founding.
+    state : State
+        As of the last event that was read.
+    owns_store : bool
+        Whether the store is to be closed with the campaign.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        name: str,
+        clock: Clock = utc_now,
+        until: int | datetime | None = None,
+        *,
+        owns_store: bool = False,
+    ) -> None:
+        founding = store.founding(name)
+        if digest(founding.table) != founding.digest:
+            raise DataError(
+                f"campaign {shorten(name)}: the original table is damaged, its SHA-256 is not the one that "
+                "was recorded. Restore the store from a copy."
+            )
+        self.store = store
+        self.name = name
+        self.settings = founding.settings
+        self.created = founding.created
+        self.original = unpack(founding.table)
+        self.until = until
+        self.owns_store = owns_store
+        self._clock = clock
+        self.state = State(self.original)
+        for event in self.events():
+            self.state.apply(event)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether this is the campaign as of some time in the past."""
+        return self.until is not None
+
+    def events(self, after: int = 0) -> Iterator[Event]:
+        """Read the events above a number, up to the end of this log."""
+        for event in self.store.events(self.name, after):
+            if isinstance(self.until, datetime) and event.time > self.until:
+                return
+            if isinstance(self.until, int) and event.number > self.until:
+                return
+            yield event
+
+    def refresh(self) -> bool:
+        """Read on; say whether there was anything new. O(new events)."""
+        before = self.state.number
+        if not self.read_only:
+            for event in self.events(after=before):
+                self.state.apply(event)
+        return self.state.number > before
+
+    def now(self) -> datetime:
+        """Return the time of an event that is written now, in UTC; never before the last one."""
+        last = self.state.time or self.created
+        if isinstance(self.until, datetime):
+            return max(last, self.until)
+        if self.read_only:
+            return last
+        time = self._clock()
+        if time.tzinfo is None:
+            raise ParameterError(f"the clock must give times with a time zone; got {time!r}.")
+        return max(last, time.astimezone(UTC))
+
+    def tables(self, numbers: list[int]) -> Iterator[Table]:
+        """Yield the table as of each event number, which must not fall; O(events) for those of the past."""
+        state, events = State(self.original), None
+        for number in numbers:
+            if number == self.state.table_number:
+                yield self.state.table()
+                continue
+            events = self.events() if events is None else events
+            while state.number < number:
+                state.apply(next(events))
+            yield state.table()
+
+    def write(
+        self, kind: str, make: Make, *, who: str | None, key: str | None = None, request: object = None
+    ) -> Event | None:
+        """Append what ``make`` says and return it; None if there is nothing to record.
+
+        If somebody else writes first, read on and let ``make`` say it again. Each failure means that another
+        writer succeeded, so that of any number of writers one always gets on. A key that is taken by the
+        same request gives its event; by another one, ConflictError.
+        """
+        if self.read_only:
+            raise ParameterError(
+                f"this is campaign {shorten(self.name)} as of event {self.state.number}, for looking only. "
+                "Open the campaign to write to it."
+            )
+        check_optional_text("who", who)
+        check_optional_text("key", key)
+        signature = None if key is None else fingerprint([kind, request])
+        self.refresh()
+        while True:
+            if key is not None and key in self.state.keyed:
+                return _same(self.state.keyed[key], key, signature)
+            event = self.sketch(kind, make, who=who, key=key, signature=signature)
+            if event is None:
+                return None
+            try:
+                self.store.append(self.name, self.state.number, [event])
+            except ConflictError:
+                if not self.refresh():
+                    raise
+                continue
+            self.state.apply(event)
+            return event
+
+    def sketch(
+        self, kind: str, make: Make, *, who: str | None, key: str | None = None, signature: str | None = None
+    ) -> Event | None:
+        """Return the next event without writing it."""
+        time = self.now()
+        data = make(time)
+        if data is None:
+            return None
+        if signature is not None:
+            data = {**data, "request": signature}
+        return Event(self.state.number + 1, time, kind, who, key, data)
+
+
+def _same(event: Event, key: str, signature: str | None) -> Event:
+    if event.data.get("request") != signature:
+        raise ConflictError(
+            f"the key {shorten(key)} was used before, for something else: event {event.number}, "
+            f"{event.kind} at {event.time.isoformat()}. Use a new key."
+        )
+    return event

@@ -1,0 +1,102 @@
+"""A table as bytes that hold all of it, exactly, and need no optional package to be read.
+
+The bytes are a zlib stream of a NumPy .npz archive without pickles: the values, the labels, and a JSON text
+of everything else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import math
+import zlib
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.errors import DataError
+from cellworth.table import Column, Table, Target
+from cellworth.table.building.assemble import Parts
+from cellworth.table.column import UserValue
+
+FORMAT = 1
+"""Raised when the layout changes, so that an older program refuses what it would misread."""
+
+
+def pack(table: Table) -> bytes:
+    """Return a table as bytes; O(n p)."""
+    about: dict[str, Any] = {
+        "format": FORMAT,
+        "columns": [_column_to_plain(column) for column in table.columns],
+        "row_ids": list(table.row_ids),
+        "row_id": table.row_id,
+        "target": None if table.target is None else _target_to_plain(table.target),
+    }
+    arrays: dict[str, Any] = {
+        "about": np.frombuffer(json.dumps(about).encode("ascii"), dtype=np.uint8),
+        "values": table.values,
+    }
+    if table.y is not None:
+        arrays["labels"] = table.y
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return zlib.compress(buffer.getvalue(), level=1)
+
+
+def unpack(packed: bytes) -> Table:
+    """Return the table that `pack` packed; O(n p)."""
+    try:
+        with np.load(io.BytesIO(zlib.decompress(packed)), allow_pickle=False) as archive:
+            arrays = dict(archive)
+        about = json.loads(arrays["about"].tobytes())
+    except (zlib.error, ValueError, KeyError, OSError, EOFError) as error:
+        raise DataError(f"expected a packed table; got other or damaged bytes ({error}).") from None
+    if about.get("format") != FORMAT:
+        raise DataError(
+            f"expected a table packed in format {FORMAT}; got format {about.get('format')!r}. "
+            "It was written by another version of cellworth: use that version, or a newer one."
+        )
+    columns = tuple(_column_from_plain(column) for column in about["columns"])
+    target = None if about["target"] is None else _target_from_plain(about["target"], arrays["labels"])
+    return Table(Parts(columns, arrays["values"], tuple(about["row_ids"]), target, about["row_id"]))
+
+
+def digest(packed: bytes) -> str:
+    """Return the SHA-256 of bytes, in hexadecimal."""
+    return hashlib.sha256(packed).hexdigest()
+
+
+def _column_to_plain(column: Column) -> dict[str, Any]:
+    return {
+        "name": column.name,
+        "kind": column.kind,
+        "categories": list(column.categories),
+        "bounds": [bound if math.isfinite(bound) else None for bound in column.bounds],
+        "unit": column.unit,
+        "whole_days": column.whole_days,
+    }
+
+
+def _column_from_plain(plain: Mapping[str, Any]) -> Column:
+    low, high = plain["bounds"]
+    bounds = -math.inf if low is None else low, math.inf if high is None else high
+    return Column(**{**plain, "categories": tuple(plain["categories"]), "bounds": bounds})
+
+
+def _target_to_plain(target: Target) -> dict[str, Any]:
+    classes = None
+    if target.classes is not None:  # as numbers of their column: texts alone would lose what 1, 1.0, True are
+        classes = [target.column.parse(label) for label in target.classes]
+    return {"kind": target.kind, "classes": classes, "column": _column_to_plain(target.column)}
+
+
+def _target_from_plain(plain: Mapping[str, Any], labels: NDArray[np.float64]) -> Target:
+    column = _column_from_plain(plain["column"])
+    classes = plain["classes"]
+    if classes is not None:
+        classes = tuple(cast(UserValue, column.format(number)) for number in classes)
+    labels.setflags(write=False)
+    return Target(column.name, plain["kind"], classes, labels, column)

@@ -1,0 +1,36 @@
+"""What a campaign asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """One cell that a campaign has asked for.
+
+    Attributes
+    ----------
+    row : str
+        The user's id of the row.
+    column : str
+    group : str or None
+        The price group of the column, such as one blood draw; cells of a row and group are had together.
+    price : float
+        What it adds to the bill when the batch is bought in its order; this much money is reserved.
+    worth : float
+        As the strategy scores it: comparable within one round, not between rounds or strategies.
+    why : str
+        One sentence for people.
+    until : datetime or None
+        When the lease runs out and the cell may be asked for again, in UTC; None for never.
+    """
+
+    row: str
+    column: str
+    group: str | None
+    price: float
+    worth: float
+    why: str
+    until: datetime | None

@@ -1,0 +1,143 @@
+"""The rounds of a campaign: the adviser, led through the rounds of the log, and the newest scores."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.campaign.cache import freeze, thaw
+from cellworth.campaign.log import Log
+from cellworth.errors import CellworthError
+from cellworth.strategy import Adviser, Strategy
+from cellworth.table import Table
+from cellworth.table.encoding import encode
+
+Array = NDArray[np.float64]
+
+SAVE_EVERY = 5
+"""Rounds between two caches. Packing one takes about as long as a warm completion of a large table."""
+
+
+@dataclass(frozen=True, eq=False)
+class Standing:
+    """The newest round.
+
+    Attributes
+    ----------
+    round : int
+        1, 2, ...
+    based_on : int
+        The number of the last event that had changed the table when it was completed; 0 for the original.
+    scores : (n, p) array
+        The worth of each cell. Rows that were added later have none.
+    completer : fitted completer
+    owner : (d,) array of int
+        The cell column of each encoded column.
+    """
+
+    round: int
+    based_on: int
+    scores: Array
+    completer: Any
+    owner: NDArray[np.intp]
+
+
+class Rounds:
+    """Leads an adviser through the rounds of a log, each on the table as it was then.
+
+    What an adviser does in a round depends on those before it. So every process must run the same rounds on
+    the same tables: those in the log, in its order. A round that was run here but did not get into the log is
+    thrown away, with the adviser, as soon as the log goes another way.
+    """
+
+    def __init__(self, log: Log, strategy: Strategy, seed: int) -> None:
+        self._log = log
+        self._strategy = strategy
+        self._seed = seed
+        self._owner = encode(log.original.columns, log.original.values[:1]).owner
+        self._saved = 0
+        self._again = False
+        self._begin()
+
+    def newest(self, *, may_begin: bool) -> Standing:
+        """Return the standing to choose by.
+
+        A new round begins if there was none, or if the table has changed since the last and ``may_begin``.
+        Otherwise the newest is that of the log, or one that was begun here and still follows on the log.
+        Costs a completion and its scores for each round that has to be run, else nothing.
+        """
+        rounds = list(self._log.state.rounds)
+        now = self._log.state.table_number
+        if not may_begin and self._done[:-1] == rounds and self._done:
+            rounds = self._done
+        elif not rounds or (may_begin and now > rounds[-1]):
+            rounds.append(now)
+        self._lead(rounds)
+        assert self._scores is not None
+        return Standing(len(self._done), self._done[-1], self._scores, self._adviser.completer, self._owner)
+
+    def save(self, number: int) -> None:
+        """Keep the adviser for those who open the campaign later, if it is worth the while.
+
+        It is every `SAVE_EVERY` rounds, and after rounds of the log had to be run again.
+        """
+        if self._log.read_only or not (self._again or len(self._done) - self._saved >= SAVE_EVERY):
+            return
+        content = {"rounds": list(self._done), "scores": self._scores, "adviser": self._adviser.state()}
+        with contextlib.suppress(CellworthError):  # such as a cache too large for the store
+            self._log.store.save_cache(self._log.name, number, freeze(content))
+        self._saved, self._again = len(self._done), False
+
+    def _begin(self) -> None:
+        target = self._log.original.target
+        kind = None if target is None else target.kind
+        self._adviser = Adviser(
+            self._strategy,
+            owner=self._owner,
+            target=None if kind is None else ("number" if kind == "number" else "classes"),
+            seed=self._seed,
+        )
+        self._done: list[int] = []
+        self._scores: Array | None = None
+        self._saved = 0
+        self._fresh = True  # has run nothing yet
+        self._again = False  # had to run rounds of the log again after it was made
+
+    def _lead(self, rounds: list[int]) -> None:
+        """Bring the adviser through these rounds, from where it is if it is on the way, else from a cache."""
+        if self._done != rounds[: len(self._done)]:
+            self._begin()
+        if not self._done and len(rounds) > 1:
+            self._thaw(rounds)
+        if self._fresh and len(self._done) < len(self._log.state.rounds):
+            self._again = True
+        ahead = rounds[len(self._done) :]
+        for based_on, table in zip(ahead, self._log.tables(ahead), strict=True):
+            self._run(table)
+            self._done.append(based_on)
+            self._fresh = False
+
+    def _run(self, table: Table) -> None:
+        self._adviser.complete(table.encode().X, table.y)
+        self._scores = self._adviser.score()
+
+    def _thaw(self, rounds: list[int]) -> None:
+        """Take over the newest cache if there is one of the first of these rounds."""
+        found = self._log.store.load_cache(self._log.name, self._log.state.number)
+        content = None if found is None else thaw(found[1])
+        if content is None or set(content) != {"rounds", "scores", "adviser"}:
+            return
+        if content["rounds"] != rounds[: len(content["rounds"])]:
+            return
+        try:
+            self._adviser.restore(content["adviser"])
+        except (CellworthError, KeyError):  # saved by a strategy that had the same name and other parts
+            self._begin()
+            return
+        self._scores = content["scores"]
+        self._done = list(content["rounds"])
+        self._saved = len(self._done)

@@ -1,0 +1,98 @@
+"""A store in memory: the plain model of what a store promises, for trying out and for tests."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from cellworth.campaign.stores.rows import event_from, event_rows, founding_from, founding_row
+from cellworth.campaign.stores.store import Event, Founding
+from cellworth.errors import ConflictError, DataError
+from cellworth.table.wording import not_there, shorten
+
+Row = dict[str, Any]
+
+
+class MemoryStore:
+    """Keeps campaigns for as long as the program runs, and for no other program.
+
+    What comes out is what a database would give: foundings and events are kept as its rows.
+
+    Examples
+    --------
+    >>> from cellworth.campaign.stores.memory import MemoryStore
+    >>> MemoryStore().names()
+    []
+    """
+
+    def __init__(self) -> None:
+        self._foundings: dict[str, Row] = {}
+        self._events: dict[str, list[Row]] = {}
+        self._caches: dict[str, tuple[int, bytes]] = {}
+        self._lock = threading.Lock()
+
+    def found(self, founding: Founding) -> None:
+        """Begin a campaign; ConflictError if its name is taken, DataError if its digest is wrong."""
+        row = founding_row(founding, token="")
+        with self._lock:
+            if founding.name in self._foundings:
+                raise ConflictError(
+                    f"there is a campaign {shorten(founding.name)} already. Open it, or choose another name."
+                )
+            self._events[founding.name] = []
+            self._foundings[founding.name] = row
+
+    def names(self) -> list[str]:
+        """Return the names of all campaigns, sorted."""
+        return sorted(self._foundings)
+
+    def founding(self, name: str) -> Founding:
+        """Return what a campaign started from; DataError with the closest name if there is none."""
+        self._check(name)
+        return founding_from(self._foundings[name])
+
+    def events(self, name: str, after: int = 0) -> list[Event]:
+        """Return the events with numbers above ``after``, in order."""
+        self._check(name)
+        return [event_from(row) for row in self._events[name][after:]]
+
+    def append(self, name: str, after: int, events: Sequence[Event]) -> None:
+        """Append events numbered ``after + 1``, ..., all or none; ConflictError if somebody was quicker."""
+        self._check(name)
+        rows = event_rows(name, after, events, token="")
+        with self._lock:
+            log = self._events[name]
+            if after != len(log):
+                raise ConflictError(
+                    f"the last event has the number {len(log)}, not {after}. Read on and try again."
+                )
+            taken = {row["key"] for row in log} - {None}
+            for row in rows:
+                if row["key"] in taken:
+                    raise ConflictError(f"the key {shorten(row['key'])} is taken. Read on and try again.")
+            log.extend(rows)
+
+    def save_cache(self, name: str, number: int, blob: bytes) -> None:
+        """Keep what was derived from the events up to ``number``; an older cache is dropped."""
+        self._check(name)
+        with self._lock:
+            if number >= self._caches.get(name, (0, b""))[0]:
+                self._caches[name] = number, bytes(blob)
+
+    def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+        """Return the newest cache made of events up to ``at_most``, with its number, or None."""
+        self._check(name)
+        cache = self._caches.get(name)
+        return cache if cache is not None and cache[0] <= at_most else None
+
+    def drop_cache(self, name: str) -> None:
+        """Forget what was derived; nothing but time is lost."""
+        self._caches.pop(name, None)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to let go of."""
+
+    def _check(self, name: str) -> None:
+        if name not in self._foundings:
+            raise DataError(not_there("campaign", name, self.names()))

@@ -1,0 +1,123 @@
+"""PostgreSQL: a store on a server."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import DBAPIError, OperationalError
+
+from cellworth.errors import CellworthError, DataError, ParameterError
+from cellworth.optional import require
+
+_EXPECTED = "Expected an address like postgresql://user:password@host:5432/database"
+# A line that goes dead without a word is noticed within a minute.
+_CONNECTING = {
+    "connect_timeout": 10,
+    "keepalives_idle": 30,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "application_name": "cellworth",
+}
+_ABANDONED = 60  # seconds after which the server ends the transaction of a client that fell silent
+_AWAY = ("08", "57P01", "57P02", "57P03")  # connection lost; shut down, crashed, starting up
+
+
+class PostgresDatabase:
+    """A database of a server; needs psycopg 3.
+
+    Writers to one campaign wait for each other, at most ``patience`` seconds.
+    """
+
+    def __init__(self, rest: str, patience: float) -> None:
+        require("psycopg")
+        self._url = _read_url(rest)
+        self.place = _shown(self._url)
+        self.patience = patience
+
+    def make_engine(self) -> Engine:
+        """Return an engine whose sessions keep what a store promises, whatever the server's defaults."""
+        defaults = {name: value for name, value in _CONNECTING.items() if name not in self._url.query}
+        engine = create_engine(
+            self._url, connect_args=defaults, isolation_level="READ COMMITTED", hide_parameters=True
+        )
+        event.listen(engine, "connect", self._prepare)
+        return engine
+
+    def begin(self, connection: Connection, *, writing: bool) -> None:
+        """Do nothing: the driver begins a transaction with its first statement."""
+
+    def is_away(self, error: DBAPIError) -> bool:
+        """Tell whether the connection was lost or could not be made."""
+        code = getattr(error.orig, "sqlstate", None)
+        if code is not None:
+            return error.connection_invalidated or code.startswith(_AWAY)
+        # The driver gives no code where no session came about; such an error has no statement either.
+        return error.connection_invalidated or (isinstance(error, OperationalError) and not error.statement)
+
+    def explain(self, error: DBAPIError) -> CellworthError:
+        """Return the error in plain words, by its SQLSTATE."""
+        code = getattr(error.orig, "sqlstate", None) or ""
+        diagnosis = getattr(error.orig, "diag", None)
+        said = f"The server says: {getattr(diagnosis, 'message_primary', None) or str(error.orig).strip()}"
+        if self.is_away(error):
+            return DataError(
+                f"The server of {self.place} cannot be reached. Check that it runs, and address, user and "
+                "password. What was being written is there as a whole or not at all: read the events before "
+                f"you write again. {said}"
+            )
+        if code == "53100":
+            return DataError(
+                f"The disk of the server of {self.place} is full; nothing was written. Make room and try "
+                f"again. {said}"
+            )
+        if code == "55P03":
+            return DataError(
+                f"Another program kept {self.place} locked for {self.patience:g} s; nothing was written. "
+                f"Try again, or end the program that holds it. {said}"
+            )
+        if code in ("42501", "3F000", "25006"):
+            return DataError(
+                f"The user of {self.place} may not write there. Ask for the rights to create tables in the "
+                f"database's schema and to write to them, on a server that is not read-only. {said}"
+            )
+        return DataError(f"The store {self.place} could not be used; nothing was written. {said}")
+
+    def _prepare(self, session: Any, _: object) -> None:
+        with session.cursor() as cursor:
+            for setting, value in (
+                ("lock_timeout", max(1, round(1000 * self.patience))),  # 0 would mean to wait for ever
+                ("idle_in_transaction_session_timeout", 1000 * _ABANDONED),
+            ):
+                cursor.execute("SELECT set_config(%s, %s, false)", (setting, str(value)))
+            # A server may be set up to confirm what is not on the disk yet; stricter settings are kept.
+            cursor.execute(
+                "SELECT set_config('synchronous_commit', 'on', false)"
+                " WHERE current_setting('synchronous_commit') = 'off'"
+            )
+        session.commit()
+
+
+def _read_url(rest: str) -> URL:
+    """Read an address; no error shows any of it, since it may hold a password."""
+    try:
+        url = make_url(f"postgresql+psycopg:{rest}")
+    except Exception:
+        url = None
+    # An @ further on is the end of a password that has a slash in it, and was cut there.
+    if url is None or "@" in f"{url.host}{url.database}{url.port}":
+        raise ParameterError(
+            f"The address of the PostgreSQL store cannot be read. {_EXPECTED}, with %2F for /, %40 for @ and "
+            "%3A for : in the password."
+        )
+    if not url.database and "dbname" not in url.query and "service" not in url.query:
+        raise ParameterError(f"The address of the PostgreSQL store names no database. {_EXPECTED}.")
+    return url
+
+
+def _shown(url: URL) -> str:
+    """Return what people may see of an address."""
+    user = f"{url.username}@" if url.username else ""
+    host = url.host or url.query.get("host") or ""
+    port = f":{url.port}" if url.port else ""
+    return f"postgresql://{user}{host}{port}/{url.database or url.query.get('dbname', '')}"

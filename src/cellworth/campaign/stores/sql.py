@@ -1,0 +1,256 @@
+"""Campaigns in a database: SQLite or PostgreSQL."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from sqlalchemy import Connection, func, insert, select, text
+from sqlalchemy.exc import IntegrityError
+
+from cellworth.campaign.stores import schema
+from cellworth.campaign.stores.address import PATIENCE, Address, read_address
+from cellworth.campaign.stores.database import Database
+from cellworth.campaign.stores.rows import (
+    check_blob,
+    event_from,
+    event_rows,
+    founding_from,
+    founding_row,
+    is_keepable,
+)
+from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, EVENT
+from cellworth.campaign.stores.store import Event, Founding
+from cellworth.campaign.stores.transactions import Transactions
+from cellworth.errors import ConflictError, DataError, ParameterError
+from cellworth.table.wording import did_you_mean, listing, shorten
+
+Result = TypeVar("Result")
+
+_KEYS_AT_ONCE = 500  # in one query; databases take some tens of thousands of values
+
+
+class SqlStore:
+    """A store in a SQLite file or on a PostgreSQL server; see `Store` for what it promises.
+
+    Each method is one transaction. Where the line to a server breaks, it is tried again for ``patience``
+    seconds. Nothing is written twice thereby: each writing call marks its rows with a token of its own, and
+    looks for that token before it writes again.
+
+    Parameters
+    ----------
+    url : str or Path
+        See `open_store`.
+    patience : float, default=30
+        Seconds to wait for another writer, and for a server that went away, before a DataError gives up.
+
+    Notes
+    -----
+    ``events`` and ``append`` cost O(k) for k events, and O(log N) for N in the store. ``found``, ``founding``
+    and the two methods of the cache cost O(size of the blob), and hold it in memory two or three times.
+
+    Examples
+    --------
+    >>> import hashlib, tempfile
+    >>> from datetime import UTC, datetime
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = SqlStore(f"sqlite:///{folder.name}/study.db")
+    >>> now, table = datetime.now(UTC), b"age,dose"
+    >>> store.found(Founding("trial", now, {"seed": 7}, table, hashlib.sha256(table).hexdigest()))
+    >>> store.append("trial", 0, [Event(1, now, "tell", "Ann", None, {"value": 0.1})])
+    >>> [event.data["value"] for event in store.events("trial")]
+    [0.1]
+    >>> store.close()
+    >>> folder.cleanup()
+    """
+
+    def __init__(self, url: str | Path, *, patience: float = PATIENCE) -> None:
+        if not (math.isfinite(patience) and patience >= 0):
+            raise ParameterError(f"patience must be a number of seconds, 0 or more; got {patience!r}.")
+        self._database = _database(read_address(url), patience)
+        self._transactions = Transactions(self._database)
+        self._patience = 0.0  # while opening: a server that was never there is rather a wrong address
+        try:
+            self._prepare()
+        except BaseException:
+            self._transactions.close()
+            raise
+        self._patience = patience
+
+    def found(self, founding: Founding) -> None:
+        """Begin a campaign; ConflictError if its name is taken. See `Store.found`."""
+        token = uuid.uuid4().hex
+        row = founding_row(founding, token)
+
+        def write(connection: Connection) -> None:
+            query = select(CAMPAIGN.c.token).where(CAMPAIGN.c.name == founding.name)
+            written = connection.execute(query).scalar_one_or_none()
+            if written is None:
+                connection.execute(insert(CAMPAIGN), row)
+            elif written != token:
+                raise _name_taken(founding.name)
+
+        try:
+            self._write(write)
+        except IntegrityError as error:  # two at once: the primary key lets one of them through
+            raise _name_taken(founding.name) from error
+
+    def names(self) -> list[str]:
+        """Return the names of all campaigns, sorted by the numbers of their characters."""
+        # Sorted here, since a server sorts by the customs of its country.
+        return sorted(self._read(_names))
+
+    def founding(self, name: str) -> Founding:
+        """Return what a campaign started from. See `Store.founding`."""
+
+        def read(connection: Connection) -> Founding:
+            self._check_known(connection, name)
+            row = connection.execute(select(CAMPAIGN).where(CAMPAIGN.c.name == name)).mappings().one()
+            return founding_from(dict(row))
+
+        return self._read(read)
+
+    def events(self, name: str, after: int = 0) -> list[Event]:
+        """Return the events with numbers above ``after``, in order. See `Store.events`."""
+
+        def read(connection: Connection) -> list[Event]:
+            self._check_known(connection, name)
+            wanted = (EVENT.c.campaign == name) & (EVENT.c.number > after)
+            rows = connection.execute(select(EVENT).where(wanted).order_by(EVENT.c.number)).mappings()
+            return [event_from(dict(row)) for row in rows]
+
+        events = self._read(read)
+        for expected, event in enumerate(events, start=max(after, 0) + 1):
+            if event.number != expected:
+                raise DataError(
+                    f"The campaign {shorten(name)} in {self._database.place} is damaged: event {expected} is "
+                    "missing. Restore the store from a backup."
+                )
+        return events
+
+    def append(self, name: str, after: int, events: Sequence[Event]) -> None:
+        """Append events, all or none; ConflictError if somebody else wrote meanwhile. See `Store.append`."""
+        token = uuid.uuid4().hex
+        rows = event_rows(name, after, events, token)
+        keys = [event.key for event in events if event.key is not None]
+
+        def write(connection: Connection) -> None:
+            # From here to the end of the transaction there is one writer to the campaign. After a broken line
+            # this also waits until the server has settled the fate of the transaction that was on it.
+            self._check_known(connection, name, lock=True)
+            mine = EVENT.c.campaign == name
+            last = connection.execute(select(func.max(EVENT.c.number)).where(mine)).scalar_one() or 0
+            if last == after:
+                _check_keys(connection, name, keys)
+                if rows:
+                    connection.execute(insert(EVENT), rows)
+            elif not _is_written(connection, name, after, token):
+                raise _not_the_last(name, after, last)
+
+        try:
+            self._write(write)
+        except IntegrityError as error:  # somebody wrote without the lock: the keys of the table hold
+            raise ConflictError(
+                f"Somebody else wrote to the campaign {shorten(name)} meanwhile. Read on, and try again."
+            ) from error
+
+    def save_cache(self, name: str, number: int, blob: bytes) -> None:
+        """Keep a cache; of each campaign the newest stays. See `Store.save_cache`."""
+        check_blob(blob, f"The cache of the campaign {shorten(name)}")
+        statement = text(
+            "INSERT INTO cellworth_cache (campaign, number, content) VALUES (:campaign, :number, :content)"
+            " ON CONFLICT (campaign) DO UPDATE SET number = excluded.number, content = excluded.content"
+            " WHERE cellworth_cache.number <= excluded.number"
+        )
+
+        def write(connection: Connection) -> None:
+            self._check_known(connection, name)
+            connection.execute(statement, {"campaign": name, "number": number, "content": blob})
+
+        self._write(write)
+
+    def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+        """Return the kept cache with its number, or None if it is newer than asked for, or absent."""
+
+        def read(connection: Connection) -> tuple[int, bytes] | None:
+            self._check_known(connection, name)
+            wanted = (CACHE.c.campaign == name) & (CACHE.c.number <= at_most)
+            row = connection.execute(select(CACHE.c.number, CACHE.c.content).where(wanted)).one_or_none()
+            return None if row is None else (int(row.number), bytes(row.content))
+
+        return self._read(read)
+
+    def close(self) -> None:
+        """Let go of files and connections; the store is not used afterwards."""
+        self._transactions.close()
+
+    def _prepare(self) -> None:
+        steps, place = schema.STEPS, self._database.place
+        version = self._read(schema.version_of)
+        schema.check_version(version, place, len(steps))
+        if version < len(steps):
+            self._write(lambda connection: schema.upgrade(connection, place, steps))
+
+    def _read(self, work: Callable[[Connection], Result]) -> Result:
+        return self._transactions.run(work, writing=False, patience=self._patience)
+
+    def _write(self, work: Callable[[Connection], None]) -> None:
+        self._transactions.run(work, writing=True, patience=self._patience)
+
+    def _check_known(self, connection: Connection, name: str, *, lock: bool = False) -> None:
+        """Refuse a name that is not in the store; with ``lock``, keep other writers from its campaign."""
+        query = select(CAMPAIGN.c.name).where(CAMPAIGN.c.name == name)
+        if lock:  # no part of SQLite's language, where a writer is alone anyway
+            query = query.with_for_update(key_share=True)
+        if is_keepable(name) and connection.execute(query).one_or_none() is not None:
+            return
+        known = sorted(_names(connection))
+        hint = did_you_mean(name, known)
+        there = f"The campaigns are {listing(known, most=10)}." if known else "It has no campaigns yet."
+        raise DataError(f"There is no campaign {shorten(name)} in {self._database.place}.{hint} {there}")
+
+
+def _database(address: Address, patience: float) -> Database:
+    if address.kind == "sqlite":
+        from cellworth.campaign.stores.sqlite import SqliteDatabase
+
+        return SqliteDatabase(address.rest, patience)
+    from cellworth.campaign.stores.postgresql import PostgresDatabase
+
+    return PostgresDatabase(address.rest, patience)
+
+
+def _names(connection: Connection) -> list[str]:
+    return list(connection.execute(select(CAMPAIGN.c.name)).scalars())
+
+
+def _is_written(connection: Connection, name: str, after: int, token: str) -> bool:
+    """Tell whether an earlier run of the same call was committed; its events stand together, all or none."""
+    first = (EVENT.c.campaign == name) & (EVENT.c.number == after + 1)
+    return connection.execute(select(EVENT.c.token).where(first)).scalar_one_or_none() == token
+
+
+def _check_keys(connection: Connection, name: str, keys: Sequence[str]) -> None:
+    for start in range(0, len(keys), _KEYS_AT_ONCE):
+        some = keys[start : start + _KEYS_AT_ONCE]
+        query = select(EVENT.c.key, EVENT.c.number).where((EVENT.c.campaign == name) & EVENT.c.key.in_(some))
+        taken = connection.execute(query).first()
+        if taken is not None:
+            raise ConflictError(
+                f"The key {shorten(taken.key)} is taken by event {taken.number} of the campaign "
+                f"{shorten(name)}: this was recorded already. Read the events, and leave it out."
+            )
+
+
+def _name_taken(name: str) -> ConflictError:
+    return ConflictError(f"There is a campaign {shorten(name)} already. Open it, or choose another name.")
+
+
+def _not_the_last(name: str, after: int, last: int) -> ConflictError:
+    return ConflictError(
+        f"Expected {after} to be the number of the last event of the campaign {shorten(name)}; got {last}. "
+        "Somebody else wrote meanwhile: read the events, and try again."
+    )

@@ -1,0 +1,276 @@
+"""The contract of a store of campaigns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from cellworth.campaign.stores.store import Event, Founding, Store
+from cellworth.errors import ConflictError, DataError
+
+MOMENT = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)
+ODD_NAMES = (
+    "%",
+    "a'b\"c",
+    "a/b\\c",
+    "Ähre 稲 🌾",
+    "line\nbreak",
+    " blank ",
+    "DROP TABLE x; --",
+    "A",
+    "a",
+    "x" * 100,
+)
+
+
+def check_store(
+    make_store: Callable[[], Store], *, corrupt: Callable[[str], None] | None = None, seed: int = 0
+) -> None:
+    """Check that a store keeps what every store promises.
+
+    The promises: foundings, events and caches come back exactly (floats to the bit, texts in any script,
+    None, nested data, times to the microsecond, read back in UTC); names are sorted, and odd ones are kept
+    apart; a taken name, a taken key, and an ``after`` that is too small or too large are a ConflictError, and
+    then nothing of the batch is kept; misnumbered events and a wrong digest are refused; an unknown name is a
+    DataError that gives the closest one; two stores that are open on the same place see each other's events
+    at once; campaigns do not touch each other; the newest cache stays, and is not given to whoever asks for
+    an older one.
+
+    Parameters
+    ----------
+    make_store : callable
+        Opens a store, on the same place whenever it is called. No campaign is there before the first call.
+    corrupt : callable, optional
+        Given a name, changes the table of that campaign where it lies, behind the store's back. The store
+        must then notice. Without it this is not checked.
+    seed : int
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from cellworth.campaign.stores import open_store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     check_store(lambda: open_store(f"{folder}/study.db"))
+    """
+    rng = np.random.default_rng(seed)
+    store, other = make_store(), make_store()
+    try:
+        _check_foundings(store, other, rng)
+        _check_events(store, other, rng)
+        _check_conflicts(store, other)
+        _check_refused_events(store)
+        _check_apart(store)
+        _check_caches(store, other)
+        _check_unknown(store)
+        if corrupt is not None:
+            _check_corruption(store, corrupt)
+        _check_lasting(store, make_store)
+    finally:
+        store.close()
+        other.close()
+
+
+def make_founding(name: str, table: bytes = b"table", **settings: Any) -> Founding:
+    """Return a founding with the right digest."""
+    return Founding(name, MOMENT, settings, table, hashlib.sha256(table).hexdigest())
+
+
+def make_events(after: int, *keys: str | None) -> list[Event]:
+    """Return one event per key, numbered from ``after + 1``."""
+    return [
+        Event(number, MOMENT + timedelta(seconds=number), "tell", "Ann", key, {"number": number})
+        for number, key in enumerate(keys, start=after + 1)
+    ]
+
+
+def plain_data(rng: np.random.Generator) -> dict[str, Any]:
+    """Return data of every plain kind, with floats that show a lost bit."""
+    floats = rng.normal(size=20) * 10.0 ** rng.integers(-300, 300, size=20)
+    return {
+        "floats": [*floats.tolist(), 0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 2.0**53 + 2, -0.0],
+        "whole": [0, -1, 2**70],
+        "nothing": None,
+        "yes": True,
+        "texts": ["", "Ähre 稲 🌾", "quo\"te '%s' :name", "line\nbreak\ttab", "nul\0", "\\u0041"],
+        "nested": {"": [[], {}, [{"a": [None, {"b": 1.5}]}]], "ключ": {"deep": [[[["x"]]]]}},
+    }
+
+
+def _check_foundings(store: Store, other: Store, rng: np.random.Generator) -> None:
+    assert store.names() == [], f"make_store must open an empty place at first; got {store.names()}"
+    table = rng.bytes(100_000) + b"\0\xff"
+    zone = timezone(timedelta(hours=5, minutes=45))
+    founding = replace(make_founding("study", table, **plain_data(rng)), created=MOMENT.astimezone(zone))
+    store.found(founding)
+    for reader in (store, other):
+        _check_same_founding(reader.founding("study"), founding)
+    _expect(ConflictError, lambda: other.found(make_founding("study")), "a taken name")
+    _check_same_founding(store.founding("study"), founding)
+    false = replace(founding, name="false", digest="0" * 64)
+    _expect(DataError, lambda: store.found(false), "a wrong digest")
+    for name in ODD_NAMES:
+        store.found(make_founding(name, name.encode()))
+    names = other.names()
+    assert names == sorted(["study", *ODD_NAMES]), f"names must be all names, sorted; got {names}"
+    for name in ODD_NAMES:
+        assert store.founding(name).table == name.encode(), f"the name {name!r} must lead to its own founding"
+    store.found(make_founding("empty", b""))
+    assert store.founding("empty").table == b"", "an empty table must come back"
+
+
+def _check_same_founding(got: Founding, expected: Founding) -> None:
+    assert got == expected, "a founding must come back as it was given"
+    assert repr(got.settings) == repr(expected.settings), "the settings of a founding must come back exactly"
+    assert isinstance(got.table, bytes), f"a table must come back as bytes; got {type(got.table).__name__}"
+    _check_utc(got.created)
+
+
+def _check_utc(time: datetime) -> None:
+    assert time.utcoffset() == timedelta(0), f"times must be read back in UTC; got {time!r}"
+
+
+def _check_events(store: Store, other: Store, rng: np.random.Generator) -> None:
+    assert store.events("study") == [], "a new campaign must have no events"
+    zone = timezone(-timedelta(hours=9, minutes=30))
+    batch = [
+        Event(1, MOMENT, "ask", None, None, {}),
+        Event(2, MOMENT.astimezone(zone), "tell", "Ähre 稲 🌾", "key 1", plain_data(rng)),
+        Event(3, MOMENT.replace(microsecond=1), "tell", "", None, plain_data(rng)),
+        Event(4, MOMENT.replace(microsecond=0), "Ähre", "x" * 1000, "稲" * 500, {"list": [1.0, 1]}),
+    ]
+    store.append("study", 0, batch[:1])
+    store.append("study", 1, batch[1:])
+    for reader in (other, store):
+        for after in range(6):
+            _check_same_events(reader.events("study", after), batch[after:])
+        _check_same_events(reader.events("study"), batch)
+    other.append("study", 4, make_events(4, None))
+    _check_same_events(store.events("study", 4), make_events(4, None))
+    store.append("study", 5, [])
+    assert len(other.events("study")) == 5, "an empty batch must append nothing"
+    many = make_events(5, *(f"many {i}" for i in range(1200)))
+    store.append("study", 5, many)
+    _check_same_events(other.events("study", 5), many)
+
+
+def _check_same_events(got: Sequence[Event], expected: Sequence[Event]) -> None:
+    numbers = [event.number for event in got]
+    wanted = [event.number for event in expected]
+    assert numbers == wanted, f"events must come in order and without gaps: {wanted}; got {numbers}"
+    for event, given in zip(got, expected, strict=True):
+        assert event == given, f"an event must come back as it was given: {given}; got {event}"
+        assert repr(event.data) == repr(given.data), (
+            f"data must come back exactly: {given.data}; got {event.data}"
+        )
+        _check_utc(event.time)
+
+
+def _check_conflicts(store: Store, other: Store) -> None:
+    store.found(make_founding("race"))
+    store.append("race", 0, make_events(0, "a", "b", None))
+    before = store.events("race")
+
+    def refuse(what: str, after: int, events: list[Event]) -> None:
+        for writer in (other, store):
+            _expect(ConflictError, partial(writer.append, "race", after, events), what)
+            kept = store.events("race")
+            assert kept == before, f"{what}: nothing of the batch must be kept; got {kept[len(before) :]}"
+
+    refuse("an `after` that is too small", 2, make_events(2, "c"))
+    refuse("an `after` of 0", 0, make_events(0, "a", "b", None))
+    refuse("an `after` that is too large", 4, make_events(4, "c"))
+    refuse("an empty batch with a wrong `after`", 2, [])
+    refuse("a taken key", 3, make_events(3, "a"))
+    refuse("a taken key in the midst of a batch", 3, make_events(3, "c", "b", "d"))
+    refuse("a taken key at the end of a long batch", 3, make_events(3, *map(str, range(1500)), "a"))
+    other.append("race", 3, make_events(3, "c", None, None))
+    numbers = [event.number for event in store.events("race")]
+    assert numbers == [1, 2, 3, 4, 5, 6], f"a conflict must leave no gap; got {numbers}"
+
+
+def _check_refused_events(store: Store) -> None:
+    good = make_events(6, "e", "f")
+    batches = {
+        "a gap in the numbers": [good[0], replace(good[1], number=9)],
+        "numbers in the wrong order": good[::-1],
+        "numbers that do not follow `after`": make_events(7, "e"),
+        "a key said twice in a batch": make_events(6, "e", "e"),
+    }
+    for what, batch in batches.items():
+        _expect((DataError, ConflictError), partial(store.append, "race", 6, batch), what)
+        assert len(store.events("race")) == 6, f"{what}: nothing of the batch must be kept"
+
+
+def _check_apart(store: Store) -> None:
+    for name in ("A", "a"):
+        store.append(name, 0, make_events(0, "the same key"))
+    assert len(store.events("A")) == 1, "campaigns must not touch each other, and names differ by case"
+
+
+def _check_caches(store: Store, other: Store) -> None:
+    assert store.load_cache("study", 100) is None, "there must be no cache before one is saved"
+    blob = bytes(range(256)) * 1000
+    store.save_cache("study", 3, blob)
+    assert other.load_cache("study", 3) == (3, blob), "a cache must come back with its number"
+    assert other.load_cache("study", 5) == (3, blob), "a cache that is old enough must be given"
+    assert other.load_cache("study", 2) is None, "a cache of later events must not be given"
+    other.save_cache("study", 3, b"again")
+    assert store.load_cache("study", 3) == (3, b"again"), "a cache of the same number must be replaced"
+    store.save_cache("study", 5, b"")
+    other.save_cache("study", 4, b"older")
+    assert store.load_cache("study", 5) == (5, b""), "the newest cache must stay"
+    earlier = store.load_cache("study", 4)
+    assert earlier in (None, (4, b"older")), f"an older cache may be dropped, not changed; got {earlier}"
+    assert store.load_cache("race", 100) is None, "campaigns must not share their caches"
+
+
+def _check_unknown(store: Store) -> None:
+    calls: dict[str, Callable[[], object]] = {
+        "founding": lambda: store.founding("stuby"),
+        "events": lambda: store.events("stuby"),
+        "append": lambda: store.append("stuby", 0, make_events(0, None)),
+        "save_cache": lambda: store.save_cache("stuby", 0, b""),
+        "load_cache": lambda: store.load_cache("stuby", 0),
+    }
+    for method, call in calls.items():
+        message = _expect(DataError, call, f"{method} with an unknown name")
+        assert "'study'" in message, f"{method} must give the closest name; got: {message}"
+    _expect(DataError, lambda: store.founding("nul\0"), "an unknown name with NUL in it")
+    _expect(DataError, lambda: store.events("half \ud800"), "an unknown name with half a letter in it")
+
+
+def _check_corruption(store: Store, corrupt: Callable[[str], None]) -> None:
+    store.found(make_founding("rotten", b"good table"))
+    corrupt("rotten")
+    message = _expect(DataError, lambda: store.founding("rotten"), "a table that was changed behind its back")
+    assert "rotten" in message, f"the error about a damaged table must name the campaign; got: {message}"
+    assert store.founding("study").name == "study", "other campaigns must stay readable"
+
+
+def _check_lasting(store: Store, make_store: Callable[[], Store]) -> None:
+    names, events = store.names(), store.events("study")
+    later = make_store()
+    try:
+        assert later.names() == names, "campaigns must last"
+        assert later.events("study") == events, "events must last"
+        assert later.load_cache("study", 5) == (5, b""), "a cache must last as long as nothing goes wrong"
+    finally:
+        later.close()
+
+
+def _expect(
+    error: type[Exception] | tuple[type[Exception], ...], call: Callable[[], object], what: str
+) -> str:
+    """Return the message of the error that the call raises."""
+    try:
+        call()
+    except error as raised:
+        return str(raised)
+    names = " or ".join(e.__name__ for e in (error if isinstance(error, tuple) else (error,)))
+    raise AssertionError(f"{what} must be refused with {names}")

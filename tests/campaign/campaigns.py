@@ -1,0 +1,118 @@
+"""Small campaigns for the tests: a table, a clock that is set by hand, stores that let others in."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from cellworth import Group, Prices, Table
+from cellworth.campaign import Campaign
+from cellworth.campaign.stores.memory import MemoryStore
+
+COLUMNS = ["dose", "age", "stage", "hue", "smokes", "visit"]
+PRICES = Prices.per_column(
+    {"stage": 2.5, "hue": 0.1, "smokes": 0.3, "visit": 1.0},
+    groups=[Group("blood", ["dose", "age"], first=3.0, then=0.7, lasting=True)],
+)
+
+
+def make_table(n=30, seed=0, start=0):
+    """Return a table with columns of all kinds, a third of its cells unknown."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n)
+    rows = [
+        [
+            round(float(20 + 5 * z[i]), 3),
+            int(50 + 10 * z[i]),
+            "I" if z[i] < -0.5 else "II" if z[i] < 0.5 else "III",
+            ["red", "green", "blue"][int(rng.integers(3))],
+            bool(z[i] > 0),
+            f"2024-01-{1 + int(rng.integers(28)):02d}",
+        ]
+        for i in range(n)
+    ]
+    X = np.array(rows, dtype=object)
+    hidden = rng.random(X.shape) < 0.33
+    hidden[:3] = False
+    X[hidden] = None
+    X[:3, 2], X[:3, 3], X[:2, 4] = ["I", "II", "III"], ["red", "green", "blue"], [True, False]
+    y = np.where(z + 0.5 * rng.normal(size=n) > 0, "ill", "well").astype(object)
+    y[:2] = ["ill", "well"]
+    return Table.from_arrays(
+        X,
+        y,
+        columns=COLUMNS,
+        row_ids=[f"p{start + i}" for i in range(n)],
+        target="outcome",
+        kinds={"stage": "ordered", "age": "integer", "dose": "number", "visit": "date", "smokes": "boolean"},
+        categories={"stage": ["I", "II", "III"], "hue": ["blue", "green", "red"]},
+        bounds={"age": (0, 120), "dose": (0, None)},
+        units={"dose": "mg"},
+    )
+
+
+class Clock:
+    """Tells the time that it was set to."""
+
+    def __init__(self):
+        self.time = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+    def __call__(self):
+        return self.time
+
+    def advance(self, **span):
+        self.time += timedelta(**span)
+
+
+def begin(table=None, *, store=None, clock=None, **keywords):
+    """Begin a campaign in memory."""
+    keywords = {"prices": PRICES, "budget": 50.0, **keywords}
+    return Campaign.create(
+        make_table() if table is None else table,
+        store=MemoryStore() if store is None else store,
+        clock=Clock() if clock is None else clock,
+        **keywords,
+    )
+
+
+VALUES = {"dose": 21.5, "age": 47, "stage": "II", "hue": "green", "smokes": True, "visit": "2024-02-03"}
+
+
+def answers_to(batch):
+    """Return an answer for each purchase."""
+    return {(purchase.row, purchase.column): VALUES[purchase.column] for purchase in batch}
+
+
+def cells(batch):
+    return [(purchase.row, purchase.column, purchase.price) for purchase in batch]
+
+
+def same_state(one, other):
+    """Say whether two campaigns stand at the same point."""
+    assert one.number == other.number  # reads on in the log
+    a, b = one._log.state, other._log.state
+    return (
+        np.array_equal(a.values, b.values, equal_nan=True)
+        and np.array_equal(a.status, b.status)
+        and a.places.row_ids == b.places.row_ids
+        and a.rounds == b.rounds
+        and (a.asked, a.last_price, a.table_number) == (b.asked, b.last_price, b.table_number)
+        and a.money.__dict__ == b.money.__dict__
+        and set(a.keyed) == set(b.keyed)
+        and a.table().equals(b.table())
+    )
+
+
+class Interrupted:
+    """A store before each of whose next appends somebody else does something."""
+
+    def __init__(self, store, *others):
+        self.store = store
+        self.others = list(others)
+
+    def append(self, name, after, events):
+        if self.others:
+            self.others.pop(0)()
+        self.store.append(name, after, events)
+
+    def __getattr__(self, name):
+        return getattr(self.store, name)

@@ -1,0 +1,231 @@
+"""Stores that break one promise each are caught, and told which."""
+
+import hashlib
+import json
+from dataclasses import replace
+from datetime import UTC
+
+import pytest
+
+from cellworth.errors import ConflictError, DataError
+from cellworth.testing.store import check_store
+
+
+class Good:
+    """Lists and dicts that keep every promise but to last."""
+
+    def __init__(self):
+        self.foundings, self.logs, self.caches = {}, {}, {}
+
+    def found(self, founding):
+        if founding.name in self.foundings:
+            raise ConflictError("taken")
+        if hashlib.sha256(founding.table).hexdigest() != founding.digest:
+            raise DataError("digest")
+        self.foundings[founding.name] = replace(founding, created=founding.created.astimezone(UTC))
+        self.logs[founding.name] = []
+
+    def names(self):
+        return sorted(self.foundings)
+
+    def known(self, name):
+        if name not in self.foundings:
+            raise DataError("did you mean 'study'?")
+
+    def founding(self, name):
+        self.known(name)
+        found = self.foundings[name]
+        if hashlib.sha256(found.table).hexdigest() != found.digest:
+            raise DataError(f"{name} is damaged")
+        return found
+
+    def events(self, name, after=0):
+        self.known(name)
+        return self.logs[name][after:]
+
+    def append(self, name, after, events):
+        self.known(name)
+        self.check_after(name, after)
+        self.check_numbers(after, events)
+        self.check_keys(name, events)
+        self.logs[name] += [replace(event, time=event.time.astimezone(UTC)) for event in events]
+
+    def check_after(self, name, after):
+        if after != len(self.logs[name]):
+            raise ConflictError("after")
+
+    def check_numbers(self, after, events):
+        if [event.number for event in events] != list(range(after + 1, after + 1 + len(events))):
+            raise DataError("numbers")
+
+    def check_keys(self, name, events):
+        keys = [event.key for event in [*self.logs[name], *events] if event.key is not None]
+        if len(set(keys)) < len(keys):
+            raise ConflictError("key")
+
+    def save_cache(self, name, number, blob):
+        self.known(name)
+        if number >= self.caches.get(name, (0, b""))[0]:
+            self.caches[name] = number, blob
+
+    def load_cache(self, name, at_most):
+        self.known(name)
+        kept = self.caches.get(name)
+        return kept if kept and kept[0] <= at_most else None
+
+    def close(self):
+        pass
+
+    def corrupt(self, name):
+        self.foundings[name] = replace(self.foundings[name], table=b"changed")
+
+
+class TakesNamesTwice(Good):
+    def found(self, founding):
+        self.foundings.pop(founding.name, None)
+        super().found(founding)
+
+
+class IgnoresDigests(Good):
+    def found(self, founding):
+        super().found(replace(founding, digest=hashlib.sha256(founding.table).hexdigest()))
+
+
+class ReadsWhatIsDamaged(Good):
+    def founding(self, name):
+        self.known(name)
+        return self.foundings[name]
+
+
+class ForgetsOrder(Good):
+    def names(self):
+        return list(self.foundings)
+
+
+class IgnoresCase(Good):
+    def found(self, founding):
+        if founding.name.upper() in self.foundings:
+            raise ConflictError("taken")
+        super().found(founding)
+
+
+class RoundsFloats(Good):
+    def append(self, name, after, events):
+        rounded = [
+            json.loads(json.dumps(e.data), parse_float=lambda x: float(f"{float(x):.15g}")) for e in events
+        ]
+        super().append(name, after, [replace(e, data=d) for e, d in zip(events, rounded, strict=True)])
+
+
+class LosesMicroseconds(Good):
+    def append(self, name, after, events):
+        super().append(name, after, [replace(e, time=e.time.replace(microsecond=0)) for e in events])
+
+
+class KeepsZones(Good):
+    def append(self, name, after, events):
+        super().append(name, after, events)
+        self.logs[name][after:] = events
+
+
+class AllowsEarlier(Good):
+    def check_after(self, name, after):
+        if after > len(self.logs[name]):
+            raise ConflictError("after")
+
+
+class AllowsLater(Good):
+    def check_after(self, name, after):
+        if after < len(self.logs[name]):
+            raise ConflictError("after")
+
+
+class AllowsGaps(Good):
+    def check_numbers(self, after, events):
+        pass
+
+
+class IgnoresKeys(Good):
+    def check_keys(self, name, events):
+        pass
+
+
+class SharesKeys(Good):
+    def check_keys(self, name, events):
+        for log in self.logs:
+            super().check_keys(log, events)
+
+
+class KeepsHalves(Good):
+    def append(self, name, after, events):
+        for place, event in enumerate(events):
+            super().append(name, after + place, [event])
+        super().append(name, after + len(events), [])
+
+
+class InventsNames(Good):
+    def known(self, name):
+        if name not in self.foundings:
+            raise DataError("no such name")
+
+
+class ForgivesUnknownNames(Good):
+    def load_cache(self, name, at_most):
+        return super().load_cache(name, at_most) if name in self.foundings else None
+
+
+class GivesNewerCaches(Good):
+    def load_cache(self, name, at_most):
+        return super().load_cache(name, 10**9)
+
+
+class KeepsOlderCaches(Good):
+    def save_cache(self, name, number, blob):
+        self.caches.pop(name, None)
+        super().save_cache(name, number, blob)
+
+
+def check(kind):
+    store = kind()
+    check_store(lambda: store, corrupt=store.corrupt)
+
+
+def test_a_good_store_passes():
+    check(Good)
+
+
+def test_stores_that_do_not_share_their_place_are_caught():
+    with pytest.raises((AssertionError, DataError)):
+        check_store(Good)
+
+
+@pytest.mark.parametrize(
+    ("kind", "promise"),
+    [
+        (TakesNamesTwice, "a taken name must be refused"),
+        (IgnoresDigests, "a wrong digest must be refused"),
+        (ReadsWhatIsDamaged, "changed behind its back must be refused"),
+        (ForgetsOrder, "names must be all names, sorted"),
+        (RoundsFloats, "an event must come back as it was given"),
+        (LosesMicroseconds, "an event must come back as it was given"),
+        (KeepsZones, "times must be read back in UTC"),
+        (AllowsEarlier, "an `after` that is too small must be refused"),
+        (AllowsLater, "an `after` that is too large must be refused"),
+        (AllowsGaps, "a gap in the numbers must be refused"),
+        (IgnoresKeys, "a taken key must be refused"),
+        (KeepsHalves, "in the midst of a batch: nothing of the batch must be kept"),
+        (InventsNames, "must give the closest name"),
+        (ForgivesUnknownNames, "load_cache with an unknown name must be refused"),
+        (GivesNewerCaches, "a cache of later events must not be given"),
+        (KeepsOlderCaches, "the newest cache must stay"),
+    ],
+)
+def test_a_broken_promise_is_named(kind, promise):
+    with pytest.raises(AssertionError, match=promise):
+        check(kind)
+
+
+@pytest.mark.parametrize("kind", [IgnoresCase, SharesKeys])
+def test_campaigns_that_touch_each_other_are_caught(kind):
+    with pytest.raises(ConflictError):
+        check(kind)

@@ -1,0 +1,184 @@
+"""What can go wrong with a server: lines that break, restarts, other writers, and missing rights."""
+
+import threading
+import time
+
+import psycopg
+import pytest
+
+from cellworth.campaign.stores import open_store
+from cellworth.errors import ConflictError, DataError
+from cellworth.testing.store import make_events, make_founding
+from tests.campaign.stores.proxy import Proxy
+
+
+@pytest.fixture
+def store(postgresql_url, opened):
+    store = opened(postgresql_url)
+    store.found(make_founding("study"))
+    store.append("study", 0, make_events(0, "a", "b"))
+    return store
+
+
+@pytest.fixture
+def line(server):
+    proxy = Proxy(server.port)
+    yield proxy
+    proxy.close()
+
+
+def test_lost_sessions_are_replaced(store, server):
+    for call in (
+        store.names,
+        lambda: store.founding("study"),
+        lambda: store.events("study"),
+        lambda: store.load_cache("study", 5),
+        lambda: store.save_cache("study", 2, b"cache"),
+        lambda: store.found(make_founding("other")),
+        lambda: store.append("study", 2, make_events(2, "c")),
+    ):
+        server.end_sessions()
+        call()
+    assert store.names() == ["other", "study"]
+    assert [event.key for event in store.events("study")] == ["a", "b", "c"]
+    assert store.load_cache("study", 2) == (2, b"cache")
+
+
+def test_a_server_that_restarts_is_waited_for(store, server):
+    server.stop()
+    starting = threading.Timer(0.5, server.start)
+    starting.start()
+    try:
+        store.append("study", 2, make_events(2, "c"))
+    finally:
+        starting.join()
+    assert [event.key for event in store.events("study")] == ["a", "b", "c"]
+
+
+def test_a_server_that_crashes_loses_nothing(store, server):
+    server.stop("immediate")
+    server.start()
+    assert [event.key for event in store.events("study")] == ["a", "b"]
+    store.append("study", 2, make_events(2, "c"))
+
+
+def test_a_server_that_stays_away_is_reported(server, postgresql_url, opened):
+    store = opened(postgresql_url, patience=0.3)
+    store.found(make_founding("study"))
+    server.stop()
+    try:
+        with pytest.raises(DataError, match=r"cannot be reached.*as a whole or not at all"):
+            store.append("study", 0, make_events(0, "a"))
+        with pytest.raises(DataError, match="cannot be reached"):
+            store.names()
+    finally:
+        server.start()
+    assert store.events("study") == []
+    store.append("study", 0, make_events(0, "a"))
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_an_append_whose_fate_is_unknown_is_kept_once(store, server, line, opened, moment):
+    far = opened(server.url(port=line.port))
+    line.cut = moment
+    far.append("study", 2, make_events(2, "c", None))
+    assert line.cuts == 1
+    assert store.events("study", 2) == make_events(2, "c", None)
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_founding_whose_fate_is_unknown_is_kept_once(store, server, line, opened, moment):
+    far = opened(server.url(port=line.port))
+    line.cut = moment
+    far.found(make_founding("far", b"its table"))
+    assert line.cuts == 1
+    assert store.founding("far").table == b"its table"
+
+
+def test_an_append_that_was_lost_and_overtaken_is_a_conflict(store, server, line, opened, monkeypatch):
+    """The same events by another writer are not taken for our own."""
+    far = opened(server.url(port=line.port))
+    monkeypatch.setattr(time, "sleep", lambda _: store.events("study", 2) or store.append("study", 2, batch))
+    batch = make_events(2, "c", None)
+    line.cut = "before"
+    with pytest.raises(ConflictError, match="got 4"):
+        far.append("study", 2, batch)
+    assert line.cuts == 1
+    assert store.events("study", 2) == batch
+
+
+def test_an_append_that_was_kept_and_followed_by_others_is_acknowledged(
+    store, server, line, opened, monkeypatch
+):
+    far = opened(server.url(port=line.port))
+
+    def others_write(_):
+        store.append("study", 4, make_events(4, "e"))
+
+    monkeypatch.setattr(time, "sleep", others_write)
+    line.cut = "after"
+    far.append("study", 2, make_events(2, "c", None))
+    assert [event.key for event in store.events("study")] == ["a", "b", "c", None, "e"]
+
+
+def test_a_session_that_ends_within_a_transaction(store, server, monkeypatch):
+    """Between the lock and the events: nothing is half-written, and the second attempt writes all."""
+    from cellworth.campaign.stores import sql
+
+    checked = sql._check_keys
+    ends = []
+
+    def end_once(connection, name, keys):
+        checked(connection, name, keys)
+        if not ends:
+            ends.append(server.end_sessions())
+
+    monkeypatch.setattr(sql, "_check_keys", end_once)
+    store.append("study", 2, make_events(2, "c", "d"))
+    assert len(ends) == 1
+    assert [event.key for event in store.events("study")] == ["a", "b", "c", "d"]
+
+
+def test_a_writer_that_does_not_let_go_is_reported(store, postgresql_url, opened):
+    hasty = opened(postgresql_url, patience=0.2)
+    with psycopg.connect(postgresql_url) as other:
+        other.execute("SELECT name FROM cellworth_campaign FOR UPDATE")
+        with pytest.raises(DataError, match=r"locked for 0.2 s; nothing was written"):
+            hasty.append("study", 2, make_events(2, "c"))
+        assert len(hasty.events("study")) == 2
+    hasty.append("study", 2, make_events(2, "c"))
+
+
+def test_the_keys_of_the_table_hold_where_somebody_takes_no_lock(store, monkeypatch):
+    """A writer that skips the checks still cannot write a number or a key twice."""
+    from cellworth.campaign.stores import sql
+
+    monkeypatch.setattr(sql, "_check_keys", lambda *_: None)
+    with pytest.raises(ConflictError, match="Somebody else wrote"):
+        store.append("study", 2, make_events(2, "a"))
+    assert len(store.events("study")) == 2
+
+
+def test_sessions_confirm_what_is_on_the_disk(server, postgresql_url, opened):
+    server.execute("ALTER DATABASE postgres SET synchronous_commit = off")
+    store = opened(postgresql_url)
+    with store._transactions._own_engine().connect() as connection:
+        assert connection.exec_driver_sql("SHOW synchronous_commit").scalar() == "on"
+        assert connection.exec_driver_sql("SHOW transaction_isolation").scalar() == "read committed"
+        assert connection.exec_driver_sql("SHOW lock_timeout").scalar() == "30s"
+
+
+def test_missing_rights_are_explained(server, postgresql_url):
+    server.execute("DROP ROLE IF EXISTS guest")
+    server.execute("CREATE ROLE guest LOGIN")
+    for step in ("REVOKE ALL ON SCHEMA public FROM PUBLIC", "GRANT USAGE ON SCHEMA public TO PUBLIC"):
+        server.execute(step)
+        with pytest.raises(DataError, match=r"guest@.* may not write there. Ask for the rights"):
+            open_store(server.url(user="guest"))
+    server.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
+    open_store(server.url(user="guest")).close()
+
+
+def test_a_missing_database_is_explained(server):
+    with pytest.raises(DataError, match=r'cannot be reached.*"nothing" does not exist'):
+        open_store(server.url(database="nothing"))

@@ -1,0 +1,215 @@
+"""What can go wrong with a file: full disks, missing rights, other programs, and being moved."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+
+import pytest
+
+from cellworth.campaign.stores import open_store
+from cellworth.errors import ConflictError, DataError
+from cellworth.testing.store import MOMENT, Event, make_events, make_founding
+
+NOBODY = 65534
+
+
+@contextlib.contextmanager
+def without_rights():
+    """Be an ordinary user for a while: root may write everywhere."""
+    root = os.geteuid() == 0
+    if root:
+        os.seteuid(NOBODY)
+    try:
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+
+
+def pragma(store, name):
+    with store._transactions._own_engine().connect() as connection:
+        return connection.exec_driver_sql(f"PRAGMA {name}").scalar()
+
+
+def test_every_connection_is_set_up_for_durability(sqlite_url, opened):
+    store = opened(sqlite_url, patience=7)
+    expected = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 7000}
+    assert {name: pragma(store, name) for name in expected} == expected
+
+
+def test_a_full_disk_loses_nothing_and_can_be_emptied(small_disk, opened):
+    store = opened(small_disk / "study.db")
+    store.found(make_founding("study"))
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(300_000))
+    kept = 0
+    with pytest.raises(DataError, match=r"disk of .*study.db is full; nothing was written. Make room"):  # noqa: PT012
+        while True:
+            events = [
+                Event(kept + i, MOMENT, "tell", None, None, {"text": os.urandom(4000).hex()}) for i in (1, 2)
+            ]
+            store.append("study", kept, events)
+            kept += 2
+    assert kept > 10
+    with pytest.raises(DataError, match="is full"):
+        store.found(make_founding("large", bytes(2_000_000)))
+    for reader in (store, opened(small_disk / "study.db")):
+        assert reader.names() == ["study"]
+        assert [event.number for event in reader.events("study")] == list(range(1, kept + 1))
+    ballast.unlink()
+    store.append("study", kept, events)
+    assert store.events("study", kept) == events
+
+
+def test_a_disk_that_is_full_from_the_beginning(small_disk, opened):
+    with contextlib.suppress(OSError), (small_disk / "ballast").open("wb", buffering=0) as ballast:
+        while True:
+            ballast.write(bytes(4096))
+    with pytest.raises(DataError, match="full"):
+        open_store(small_disk / "study.db")
+    (small_disk / "ballast").unlink()
+    assert opened(small_disk / "study.db").names() == []
+
+
+def test_a_disk_that_cannot_be_written(small_disk):
+    store = open_store(small_disk / "study.db")
+    store.found(make_founding("study"))
+    store.close()
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    for name in ("study.db", "other.db"):
+        with pytest.raises(DataError, match=f"{name} cannot be written.*permissions"):
+            open_store(small_disk / name)
+
+
+@pytest.fixture
+def folder():
+    """A folder that every user can reach, as those of pytest are not."""
+    folder = Path(tempfile.mkdtemp(prefix="cellworth-"))
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_folder_without_rights(folder, there):
+    path = folder / "study.db"
+    if there:
+        open_store(path).close()
+        path.chmod(0o666)
+    folder.chmod(0o555)
+    with without_rights(), pytest.raises(DataError, match=r"study.db cannot be written.*permissions"):
+        open_store(path)
+
+
+def test_a_folder_that_may_not_be_entered(folder):
+    (folder / "inner").mkdir()
+    folder.chmod(0o600)
+    with (
+        without_rights(),
+        pytest.raises(DataError, match=r"inner/study.db may not be looked up.*permissions"),
+    ):
+        open_store(folder / "inner" / "study.db")
+
+
+def test_a_file_without_rights_can_be_read_and_not_written(folder):
+    path = folder / "study.db"
+    store = open_store(path)
+    store.found(make_founding("study"))
+    store.close()
+    path.chmod(0o444)
+    folder.chmod(0o777)
+    with without_rights():
+        store = open_store(path)
+        assert store.names() == ["study"]
+        with pytest.raises(DataError, match=r"study.db cannot be written.*permissions"):
+            store.append("study", 0, make_events(0, None))
+        assert store.events("study") == []
+        store.close()
+
+
+def test_a_missing_folder_is_named(tmp_path):
+    with pytest.raises(DataError, match=r"nowhere of the store study.db does not exist. Create it"):
+        open_store(tmp_path / "nowhere" / "study.db")
+
+
+def test_a_folder_is_no_file(tmp_path):
+    (tmp_path / "study.db").mkdir()
+    with pytest.raises(DataError, match="got the folder"):
+        open_store(tmp_path / "study.db")
+
+
+def test_another_kind_of_file_is_refused_and_left_alone(tmp_path):
+    path = tmp_path / "study.db"
+    path.write_text("age,dose\n" * 1000)
+    with pytest.raises(DataError, match="is not a SQLite database"):
+        open_store(path)
+    assert path.read_text() == "age,dose\n" * 1000
+
+
+def test_a_writer_that_does_not_let_go_is_reported(sqlite_url, opened):
+    store = opened(sqlite_url, patience=0.2)
+    store.found(make_founding("study"))
+    with contextlib.closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert store.names() == ["study"]
+        with pytest.raises(DataError, match=r"locked for 0.2 s; nothing was written"):
+            store.append("study", 0, make_events(0, None))
+    store.append("study", 0, make_events(0, None))
+
+
+def test_the_first_to_open_waits_for_a_writer(tmp_path, opened):
+    """SQLite itself does not wait when it switches a file to its log."""
+    path = tmp_path / "study.db"
+    other = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
+    other.execute("CREATE TABLE mine (x)")
+    other.execute("BEGIN IMMEDIATE")
+    with contextlib.closing(other):
+        with pytest.raises(DataError, match=r"locked for 0.1 s"):
+            open_store(path, patience=0.1)
+        release = threading.Timer(0.3, other.execute, args=("COMMIT",))
+        release.start()
+        assert opened(path).names() == []
+        release.join()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_moved_is_not_written(tmp_path, opened, replaced):
+    """It would take the answers, and nobody would find them again."""
+    path = tmp_path / "study.db"
+    store = opened(path)
+    store.found(make_founding("study"))
+    path.rename(tmp_path / "moved.db")
+    if replaced:
+        path.write_bytes(b"")
+    with pytest.raises(DataError, match="moved, removed or replaced"):
+        store.append("study", 0, make_events(0, None))
+    path.unlink(missing_ok=True)
+    (tmp_path / "moved.db").rename(path)
+    store.append("study", 0, make_events(0, None))
+
+
+def test_threads_share_a_store(sqlite_url, opened):
+    store = opened(sqlite_url)
+    store.found(make_founding("study"))
+
+    def write(thread):
+        done = 0
+        while done < 20:
+            after = len(store.events("study"))
+            with contextlib.suppress(ConflictError):
+                store.append("study", after, make_events(after, f"{thread} {done}"))
+                done += 1
+
+    threads = [threading.Thread(target=write, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    keys = {event.key for event in store.events("study")}
+    assert keys == {f"{thread} {done}" for thread in range(4) for done in range(20)}

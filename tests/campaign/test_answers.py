@@ -1,0 +1,289 @@
+"""What people may report, and what they hear if they must not."""
+
+from datetime import date
+
+import numpy as np
+import pytest
+
+from cellworth import Prices, Table
+from cellworth.campaign import Campaign
+from cellworth.errors import ConflictError, DataError, ParameterError
+from tests.campaign.campaigns import Clock, answers_to, begin, cells, make_table, same_state
+
+
+@pytest.fixture
+def campaign():
+    return begin()
+
+
+def hole(campaign, column="dose", which=0):
+    table = campaign.table
+    rows = np.flatnonzero(table.holes[:, table.column_index(column)])
+    return table.row_ids[rows[which]], column
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "stands_for"),
+    [
+        ("dose", 3, 3.0),
+        ("dose", "3.25", 3.25),
+        ("age", np.int64(61), 61.0),
+        ("stage", "II", 1.0),
+        ("hue", " red ", 2.0),
+        ("smokes", "yes", 1.0),
+        ("smokes", False, 0.0),
+        ("visit", date(1970, 1, 3), 2.0),
+        ("visit", "1970-01-03", 2.0),
+    ],
+)
+def test_values_come_in_the_users_own_terms(campaign, column, value, stands_for):
+    row, _ = hole(campaign, column)
+    assert campaign.tell([(row, column, value)], unsolicited=True) == 1
+    table = campaign.table
+    assert table.values[table.row_index(row), table.column_index(column)] == stands_for
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (("p99x", "dose", 1.0), "no row 'p99x'. Did you mean"),
+        (("p1", "dosis", 1.0), "no column 'dosis'. Did you mean 'dose'"),
+        (("p1", "outcome", "ill"), "'outcome' is the target"),
+        ((None, "stage", "IV"), "row 'p.*', column 'stage': expected one of 'I', 'II', 'III', got 'IV'"),
+        ((None, "age", 61.5), "row 'p.*', column 'age': expected a whole number from 0 to 120, got 61.5"),
+        ((None, "age", 121), "from 0 to 120, got 121"),
+        ((None, "dose", "much"), "column 'dose': expected a number from 0, got 'much'"),
+        ((None, "dose", None), "expected a number"),
+        ((None, "dose", float("nan")), "expected a number"),
+        ((None, "visit", "yesterday"), "expected a date such as"),
+    ],
+)
+def test_a_wrong_answer_is_named_and_nothing_is_recorded(campaign, answer, message):
+    row, column, value = answer
+    good = hole(campaign, "smokes")
+    with pytest.raises(DataError, match=message):
+        campaign.tell([(*good, True), (row or hole(campaign, column)[0], column, value)], unsolicited=True)
+    assert campaign.number == 0
+
+
+def test_an_answer_that_was_never_asked_for(campaign):
+    cell = hole(campaign)
+    with pytest.raises(DataError, match=r"never asked for.*unsolicited=True"):
+        campaign.tell({cell: 5.0})
+    campaign.tell({cell: 5.0}, unsolicited=True)
+    assert campaign.spent == 0
+    campaign.tell({hole(campaign): 5.0}, unsolicited=True, price=4.5)
+    assert campaign.spent == 4.5
+    with pytest.raises(ParameterError, match="price of an answer"):
+        campaign.tell({hole(campaign): 5.0}, unsolicited=True, price=-1)
+
+
+def test_the_same_answer_twice_is_fine_and_another_is_not(campaign):
+    batch = campaign.ask(count=3)
+    assert campaign.tell(answers_to(batch)) == 3
+    number = campaign.number
+    assert campaign.tell(answers_to(batch)) == 0
+    assert campaign.number == number
+    cell = hole(campaign)
+    campaign.tell({cell: 5.0}, unsolicited=True)
+    with pytest.raises(ConflictError, match=r"row '.*', column 'dose': got 6.0, but 5.0 is known.*correct"):
+        campaign.tell({cell: 6.0})
+    known = campaign.original.values[0, 0]
+    assert campaign.tell({("p0", "dose"): known}) == 0
+    with pytest.raises(ConflictError, match="from the start"):
+        campaign.tell({("p0", "dose"): known + 1})
+    with pytest.raises(DataError, match="two answers at once"):
+        campaign.tell([(*hole(campaign), 1.0), (*hole(campaign), 2.0)], unsolicited=True)
+
+
+def test_a_key_is_good_for_one_thing(campaign):
+    batch = campaign.ask(count=4, key="first")
+    assert campaign.ask(count=4, key="first") == batch
+    with pytest.raises(ConflictError, match="'first' was used before, for something else: event 1, asked"):
+        campaign.ask(count=5, key="first")
+    told = answers_to(batch[:2])
+    assert campaign.tell(told, key="post-1") == 2
+    assert campaign.tell(dict(reversed(told.items())), key="post-1") == 2
+    assert campaign.number == 2
+    with pytest.raises(ConflictError, match="Use a new key"):
+        campaign.tell(answers_to(batch[:1]), key="post-1")
+    with pytest.raises(ConflictError, match="Use a new key"):
+        campaign.tell(told, key="first")
+    assert campaign.number == 2
+
+
+def test_a_late_answer_counts_and_costs():
+    clock = Clock()
+    campaign = begin(clock=clock)
+    (purchase,) = campaign.ask(count=1, lease="1h")
+    clock.advance(hours=2)
+    assert campaign.reserved == 0
+    assert campaign.open_purchases() == []
+    campaign.tell(answers_to([purchase]))
+    assert campaign.spent == purchase.price
+
+
+def test_an_expired_cell_may_be_asked_for_again_and_the_first_answer_wins():
+    clock = Clock()
+    table = make_table(n=6)
+    campaign = begin(table, clock=clock, budget=None, strategy="random-gaussian")
+    everything = int(table.holes.sum())
+    first = campaign.ask(count=everything, lease="12h", who="Ann")
+    assert len(first) == everything
+    assert campaign.ask(count=1) == []
+    clock.advance(hours=12)  # a lease runs out at its end, not after it
+    again = campaign.ask(count=everything, lease=None, who="Bob")
+    assert {cells_[:2] for cells_ in cells(again)} == {cells_[:2] for cells_ in cells(first)}
+    assert campaign.reserved == pytest.approx(sum(purchase.price for purchase in again))
+    campaign.tell(answers_to(first[:1]), who="Ann")
+    assert len(campaign.open_purchases()) == everything - 1
+    clock.advance(days=9999)
+    assert len(campaign.open_purchases()) == everything - 1
+    assert campaign.spent == again[[p[:2] for p in cells(again)].index(cells(first)[0][:2])].price
+
+
+def test_a_lease_that_was_cancelled_does_not_end_the_next_one():
+    clock = Clock()
+    campaign = begin(make_table(n=6), clock=clock, budget=None)
+    campaign.cancel(campaign.ask(count=1000, lease="1h"))
+    again = campaign.ask(count=1000, lease="9h")
+    clock.advance(hours=2)
+    campaign.extend({"new": {"age": 50}})
+    (more,) = campaign.ask(count=1)
+    assert more.row == "new"
+    assert len(campaign.open_purchases()) == len(again) + 1
+
+
+def test_refused_cells_are_never_asked_for_again(campaign):
+    batch = campaign.ask(count=5)
+    reserved = campaign.reserved
+    assert campaign.refuse(batch[:2], "moved away", who="Ann") == 2
+    assert campaign.refuse(batch[:2], "moved away") == 0
+    assert campaign.reserved == pytest.approx(reserved - batch[0].price - batch[1].price)
+    rest = begin(store=None, budget=None)
+    gone = rest.ask(count=10)
+    rest.refuse(gone, "lost")
+    everything = rest.ask(count=10_000)
+    assert not {p[:2] for p in cells(gone)} & {p[:2] for p in cells(everything)}
+    with pytest.raises(ConflictError, match="has the value"):
+        campaign.refuse([("p0", "dose")], "lost")
+    with pytest.raises(ParameterError, match="the reason must be a text"):
+        campaign.refuse(batch, " ")
+    with pytest.raises(ParameterError, match="a cell must be"):
+        campaign.refuse([("p0", "dose", 1)], "lost")
+    campaign.tell(answers_to(batch[:1]))  # it came after all
+    assert campaign.spent == batch[0].price
+
+
+def test_cancelled_cells_go_back_to_the_pool(campaign):
+    batch = campaign.ask(count=3)
+    assert campaign.cancel(batch[:1]) == 1
+    assert campaign.cancel(batch[:1]) == 0
+    assert len(campaign.open_purchases()) == 2
+    asked = {cell[:2] for cell in cells(batch)}
+    never = next(cell for cell in (hole(campaign, "dose", k) for k in range(9)) if cell not in asked)
+    with pytest.raises(DataError, match="never asked for"):
+        campaign.cancel([never])
+    campaign.refuse(batch[1:2], "lost")
+    with pytest.raises(ConflictError, match="was refused"):
+        campaign.cancel(batch[1:2])
+    campaign.tell(answers_to(batch[2:]))
+    with pytest.raises(ConflictError, match="cannot be cancelled"):
+        campaign.cancel(batch[2:])
+
+
+def test_corrections_keep_the_old_value(campaign):
+    old = float(campaign.original.values[0, 0])
+    assert campaign.correct("p0", "dose", old + 1, reason="misread", who="Ann")
+    assert not campaign.correct("p0", "dose", old + 1)
+    event = campaign.history()[-1]
+    assert (event["old"], event["new"], event["reason"], event["who"]) == (old, old + 1, "misread", "Ann")
+    assert campaign.table.values[0, 0] == old + 1
+    assert campaign.original.values[0, 0] == old
+    with pytest.raises(DataError, match="has no value yet"):
+        campaign.correct(*hole(campaign), 3.0)
+
+
+def test_people_are_named_and_clocks_do_not_run_backwards():
+    clock = Clock()
+    campaign = begin(clock=clock, who="Ann")
+    campaign.ask(count=1, who="Bob")
+    noon = clock.time
+    clock.advance(hours=-5)
+    campaign.ask(count=1)
+    first, second = campaign.history()
+    assert (first["who"], second["who"]) == ("Bob", None)
+    assert first["time"] == second["time"] == noon
+    with pytest.raises(ParameterError, match="who must be a text"):
+        campaign.ask(count=1, who="")
+
+
+def test_answers_and_cells_of_the_wrong_shape(campaign):
+    with pytest.raises(ParameterError, match="answers must be a mapping"):
+        campaign.tell("p1")
+    with pytest.raises(ParameterError, match="an answer must be"):
+        campaign.tell([("p1", "dose")])
+    with pytest.raises(ParameterError, match="a cell must be"):
+        campaign.tell({"p1": 3.0})
+
+
+def test_new_rows_as_a_table_or_by_name(campaign):
+    campaign.ask(count=2)
+    assert campaign.extend(make_table(n=6, seed=5, start=100)) == 6
+    assert campaign.extend({"p200": {"age": 33, "outcome": "ill"}, 201: {"stage": "II", "dose": None}}) == 2
+    table = campaign.table
+    assert table.row_ids[-3:] == ("p105", "p200", "201")
+    assert table.values[-2, table.column_index("age")] == 33
+    assert table.y[-2] == 0
+    assert np.isnan(table.y[-1])
+    assert table.columns == campaign.original.columns
+    assert same_state(Campaign.open(campaign._log.store), campaign)
+    fresh = begin(campaign.table, budget=None)
+    everything = fresh.ask(count=10_000)
+    assert {"p200", "201"} <= {purchase.row for purchase in everything}
+    for _ in range(2):
+        campaign.ask(count=3)
+    assert campaign._log.state.rounds == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"p1": {"age": 3}}, "new rows must have new ids; there are 'p1' already"),
+        ({"x": {"aeg": 3}}, "row 'x': There is no column 'aeg'. Did you mean 'age'"),
+        ({"x": {"age": "old"}}, "row 'x', column 'age': expected a whole number"),
+        ({"x": {"outcome": "dead"}}, "row 'x', column 'outcome': expected one of 'ill', 'well'"),
+        ({}, "at least one row"),
+        ({" ": {}}, "every row needs an id"),
+        (
+            Table.from_arrays([[1.0], [2.0]], columns=["dose"], row_ids=["a", "b"]),
+            "got none for 'age', 'stage'",
+        ),
+        (
+            Table.from_arrays([[1.0], [2.0]], columns=["weight"], row_ids=["a", "b"]),
+            "There is no column 'weight'",
+        ),
+        (Table.from_arrays([[1.0], [2.0]], [0, 1], columns=["dose"], row_ids=["a", "b"]), "'age'"),
+    ],
+)
+def test_rows_that_do_not_fit(campaign, rows, message):
+    with pytest.raises(DataError, match=message):
+        campaign.extend(rows)
+    assert campaign.number == 0
+
+
+def test_rows_of_another_kind_do_not_fit(campaign):
+    frame = make_table(n=8, start=300).to_frame("pandas").drop(columns="outcome").set_index("row_id")
+    frame["stage"] = frame["stage"].astype(object).replace("I", "IV")
+    with pytest.raises(DataError, match="column 'stage': expected one of 'I', 'II', 'III', got 'IV'"):
+        campaign.extend(Table.from_frame(frame, kinds={"age": "integer"}))
+    frame["stage"] = 1.5
+    with pytest.raises(DataError, match="must be of the kind 'ordered', got 'number'"):
+        campaign.extend(Table.from_frame(frame))
+
+
+def test_a_matrix_of_prices_has_none_for_new_rows():
+    table = make_table()
+    campaign = begin(table, prices=Prices.per_cell(np.ones(table.shape)))
+    with pytest.raises(DataError, match="matrix of prices"):
+        campaign.extend({"new": {"age": 3}})

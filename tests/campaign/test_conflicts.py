@@ -1,0 +1,198 @@
+"""Several writers at once: nothing is lost, nothing is asked for twice, all advisers stay the same."""
+
+import threading
+
+import numpy as np
+import pytest
+
+from cellworth.campaign import Campaign
+from cellworth.campaign.asking import Wish
+from cellworth.campaign.stores import open_store
+from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.errors import ConflictError
+from tests.campaign.campaigns import Clock, Interrupted, answers_to, begin, cells, make_table, same_state
+
+
+@pytest.fixture
+def shared():
+    """Return a store with a campaign in it, its clock, and another writer."""
+    clock, store = Clock(), MemoryStore()
+    return store, clock, begin(store=store, clock=clock, strategy="afasmc")
+
+
+def rounds_run(campaign):
+    """Count the completions of a campaign's adviser from here on."""
+    counted = []
+    complete = campaign._rounds._adviser.complete
+    campaign._rounds._adviser.complete = lambda X, y: counted.append(len(X)) or complete(X, y)
+    return counted
+
+
+def check_next_ask(campaign, store, clock):
+    """What the campaign would ask for is what one that is opened now would."""
+    fresh = Campaign.open(store, clock=clock)
+    assert same_state(fresh, campaign)
+    expected = cells(fresh.replay(clock.time).ask(count=6))
+    assert cells(campaign.ask(count=6)) == expected
+
+
+def test_an_answer_comes_in_between(shared):
+    store, clock, other = shared
+    batch = other.ask(count=6)
+    late = Campaign.open(Interrupted(store, lambda: other.tell(answers_to(batch))), clock=clock)
+    mine = late.ask(count=6)
+    assert len(mine) == 6
+    assert not {c[:2] for c in cells(mine)} & {c[:2] for c in cells(batch)}
+    assert [event["kind"] for event in late.history()] == ["asked", "told", "asked"]
+    assert late._log.state.rounds == [0]  # no further round in an attempt that is repeated
+    check_next_ask(late, store, clock)
+    check_next_ask(other, store, clock)
+
+
+def test_somebody_else_asks_for_the_same_cells(shared):
+    store, clock, other = shared
+    taken = []
+    late = Campaign.open(Interrupted(store, lambda: taken.extend(other.ask(count=6))), clock=clock)
+    counted = rounds_run(late)
+    mine = late.ask(count=6)
+    assert not {c[:2] for c in cells(mine)} & {c[:2] for c in cells(taken)}
+    assert late._log.state.rounds == [0]
+    assert len(counted) == 1  # the other's round was the same as the one that had been run here
+    check_next_ask(late, store, clock)
+
+
+def test_somebody_else_begins_another_round(shared):
+    """The round that was begun here is thrown away, and the adviser led along the log."""
+    store, clock, other = shared
+    other.tell(answers_to(other.ask(count=4)))
+    late = Campaign.open(store, clock=clock)
+    late._log.store = Interrupted(store, lambda: other_round(other))
+    mine = late.ask(count=6)
+    kinds = [(event["kind"], event.get("round"), event.get("based_on")) for event in late.history()]
+    assert kinds[2:] == [("told", None, None), ("asked", 2, 3), ("asked", 2, 3)]
+    assert len(mine) == 6
+    check_next_ask(late, store, clock)
+    check_next_ask(other, store, clock)
+
+
+def other_round(other):
+    tell_something(other)
+    other.ask(count=2)
+
+
+def tell_something(other):
+    row = next(i for i in range(30) if other.table.holes[i, 0])
+    other.tell({(f"p{row}", "dose"): 3.0}, unsolicited=True)
+
+
+def test_a_round_that_was_begun_here_counts_if_nobody_began_another(shared):
+    store, clock, other = shared
+    other.tell(answers_to(other.ask(count=4)))
+    late = Campaign.open(store, clock=clock)
+    late._log.store = Interrupted(store, lambda: tell_something(other))
+    counted = rounds_run(late)
+    late.ask(count=6)
+    assert len(counted) == 2
+    event = late.history()[-1]
+    assert (event["number"], event["round"], event["based_on"]) == (4, 2, 2)
+    check_next_ask(late, store, clock)
+    check_next_ask(other, store, clock)
+
+
+def test_many_interruptions_in_a_row(shared):
+    store, clock, other = shared
+    asks = [lambda: other.ask(count=1)] * 5
+    late = Campaign.open(Interrupted(store, *asks), clock=clock)
+    assert len(late.ask(count=3)) == 3
+    assert len({c[:2] for c in cells(late.open_purchases())}) == 8
+
+
+def test_the_budget_is_shared():
+    clock, store = Clock(), MemoryStore()
+    other = begin(store=store, clock=clock, budget=6.0)
+    late = Campaign.open(Interrupted(store, lambda: other.ask(budget=4.0)), clock=clock)
+    late.ask()
+    assert late.spent + late.reserved <= 6.0
+    assert late.left >= 0
+
+
+def test_two_answers_to_one_cell(shared):
+    store, clock, other = shared
+    (purchase,) = other.ask(count=1)
+    cell = purchase.row, purchase.column
+    ours = answers_to([purchase])
+    late = Campaign.open(Interrupted(store, lambda: other.tell(ours)), clock=clock)
+    assert late.tell(ours) == 0
+    assert late.number == 2
+    wrong = {"dose": 99.0, "age": 99, "stage": "III", "hue": "red", "smokes": False, "visit": "2020-01-01"}
+    with pytest.raises(ConflictError, match="Use correct"):
+        late.tell({cell: wrong[cell[1]]})
+
+
+def test_a_request_that_is_sent_twice_at_once(shared):
+    store, clock, other = shared
+    first = []
+    late = Campaign.open(Interrupted(store, lambda: first.extend(other.ask(count=3, key="k"))), clock=clock)
+    assert late.ask(count=3, key="k") == first
+    assert late.number == 1
+
+
+def test_a_store_that_is_always_in_conflict_is_not_tried_for_ever():
+    store = MemoryStore()
+    campaign = begin(store=store)
+
+    def refuse(*_):
+        raise ConflictError("never")
+
+    store.append = refuse
+    with pytest.raises(ConflictError, match="never"):
+        campaign.ask(count=1)
+
+
+def preview(campaign):
+    """Return what a campaign would ask for next, by its own adviser, without recording it."""
+    campaign._log.refresh()
+    wish = Wish(None, 6, None)
+    event = campaign._log.sketch("asked", lambda t: campaign._asker.asked(wish, t, may_begin=True), who=None)
+    return [cell[:3] for cell in event.data["cells"]]
+
+
+def test_eight_writers_on_one_file(tmp_path):
+    """Each asks and answers; in the end all advisers would go on in the same way."""
+    url = f"sqlite:///{tmp_path}/study.db"
+    clock = Clock()
+    Campaign.create(make_table(n=40), store=url, budget=200.0, clock=clock).close()
+    mine, errors, previews = [[] for _ in range(8)], [], []
+    all_done = threading.Barrier(8, timeout=60)
+
+    def work(k):
+        try:
+            with Campaign.open(url, clock=clock) as campaign:
+                for _ in range(3):
+                    batch = campaign.ask(count=2, who=f"writer {k}")
+                    mine[k].extend(cells(batch))
+                    campaign.tell(answers_to(batch[:1]), who=f"writer {k}")
+                all_done.wait()
+                previews.append(preview(campaign))
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert len(previews) == 8
+    assert all(each == previews[0] for each in previews)
+    asked = [cell[:2] for batch in mine for cell in batch]
+    assert len(asked) == len(set(asked)) == 48
+    store = open_store(url)
+    campaign = Campaign.open(store, clock=clock)
+    assert campaign.number == 48
+    assert len(campaign.open_purchases()) == 24
+    assert np.isclose(campaign.spent + campaign.reserved, 48.0)
+    based_on = campaign._log.state.rounds
+    assert based_on == sorted(set(based_on))
+    check_next_ask(campaign, store, clock)
+    store.close()

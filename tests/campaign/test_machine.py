@@ -1,0 +1,206 @@
+"""A campaign against a plain model of it, through any sequence of what people do."""
+
+import math
+from datetime import timedelta
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from cellworth.campaign import Campaign
+from cellworth.campaign.stores.memory import MemoryStore
+from tests.campaign.campaigns import VALUES, Clock, begin, cells, make_table, same_state
+
+picks = st.integers(0, 10**6)
+
+
+class Machine(RuleBasedStateMachine):
+    """The model: dicts and sets of (row, column)."""
+
+    @initialize(
+        budget=st.sampled_from([None, 8.0, 30.0]), strategy=st.sampled_from(["recommended", "afasmc"])
+    )
+    def start(self, budget, strategy):
+        self.clock, self.store = Clock(), MemoryStore()
+        table = make_table(n=10, seed=3)
+        self.campaign = begin(table, store=self.store, clock=self.clock, budget=budget, strategy=strategy)
+        self.budget = budget
+        self.values, self.holes = {}, set()
+        self.out, self.price, self.refused = {}, {}, set()  # out: cell -> (price, until)
+        self.paid, self.log, self.snapshots, self.added = [], [], [self.snapshot()], 0
+        self.take_in(table)
+
+    def take_in(self, table):
+        for i, row in enumerate(table.row_ids):
+            for j, column in enumerate(table.columns):
+                value = column.format(float(table.values[i, j]))
+                if value is None:
+                    self.holes.add((row, column.name))
+                else:
+                    self.values[row, column.name] = value
+
+    def snapshot(self):
+        state = self.campaign._log.state
+        return state.values.copy(), state.status.copy(), state.money.spent, state.money.reserved()
+
+    def recorded(self, kind, who):
+        self.log.append((kind, who, self.clock.time))
+        self.snapshots.append(self.snapshot())
+
+    def expire(self):
+        self.out = {cell: (p, t) for cell, (p, t) in self.out.items() if t is None or t > self.clock.time}
+
+    def left(self):
+        live = [p for p, t in self.out.values() if t is None or t > self.clock.time]
+        return math.inf if self.budget is None else math.fsum([self.budget, *(-x for x in live + self.paid)])
+
+    @rule(
+        count=st.integers(1, 6), money=st.sampled_from([None, 2.0, 6.0]), hours=st.sampled_from([None, 1, 30])
+    )
+    def ask(self, count, money, hours):
+        lease = None if hours is None else timedelta(hours=hours)
+        left = self.left()
+        # Another process that opens the campaign now would ask for the same.
+        other = Campaign.open(self.store, clock=self.clock).replay(self.clock.time)
+        expected = other.ask(money, count, lease=lease)
+        batch = self.campaign.ask(money, count, lease=lease, who="Ann")
+        assert cells(batch) == cells(expected)
+        assert len(batch) <= count
+        if not batch:
+            return
+        self.expire()
+        until = None if hours is None else self.clock.time + lease
+        for purchase in batch:
+            cell = purchase.row, purchase.column
+            assert cell in self.holes
+            assert cell not in self.out
+            assert cell not in self.refused
+            assert purchase.until == until
+            self.out[cell] = purchase.price, until
+            self.price[cell] = purchase.price
+        cost = math.fsum(purchase.price for purchase in batch)
+        assert cost <= min(left, math.inf if money is None else money)
+        self.recorded("asked", "Ann")
+
+    @rule(hours=st.sampled_from([1, 2, 40]))
+    def wait(self, hours):
+        self.clock.advance(hours=hours)
+
+    @precondition(lambda self: self.holes & set(self.price))
+    @rule(pick=picks, many=st.integers(1, 4))
+    def tell(self, pick, many):
+        """Answer cells that were ever asked for: out, expired, cancelled or refused."""
+        asked = sorted(self.holes & set(self.price))
+        chosen = {asked[(pick + k) % len(asked)] for k in range(many)}
+        told = self.campaign.tell([(*cell, VALUES[cell[1]]) for cell in sorted(chosen)], who="Bob")
+        assert told == len(chosen)
+        for cell in chosen:
+            self.put(cell, self.price[cell])
+        self.recorded("told", "Bob")
+
+    @precondition(lambda self: self.holes)
+    @rule(pick=picks, price=st.sampled_from([None, 0.5]))
+    def tell_unsolicited(self, pick, price):
+        cell = sorted(self.holes)[pick % len(self.holes)]
+        self.campaign.tell({cell: VALUES[cell[1]]}, unsolicited=True, price=price)
+        self.put(cell, self.price.get(cell, 0.0) if price is None else price)
+        self.recorded("told", None)
+
+    def put(self, cell, price):
+        self.holes.remove(cell)
+        self.out.pop(cell, None)
+        self.refused.discard(cell)
+        self.paid.append(price)
+        self.values[cell] = VALUES[cell[1]]
+
+    @precondition(lambda self: self.values)
+    @rule(pick=picks)
+    def tell_again(self, pick):
+        cell = sorted(self.values)[pick % len(self.values)]
+        assert self.campaign.tell({cell: self.values[cell]}) == 0
+
+    @precondition(lambda self: self.holes)
+    @rule(pick=picks)
+    def refuse(self, pick):
+        cell = sorted(self.holes)[pick % len(self.holes)]
+        news = self.campaign.refuse([cell], "the sample is lost", who="Cy")
+        assert news == (cell not in self.refused)
+        if news:
+            self.refused.add(cell)
+            self.out.pop(cell, None)
+            self.recorded("refused", "Cy")
+
+    @precondition(lambda self: self.out)
+    @rule(pick=picks)
+    def cancel(self, pick):
+        cell = sorted(self.out)[pick % len(self.out)]
+        assert self.campaign.cancel([cell]) == 1
+        del self.out[cell]
+        self.recorded("cancelled", None)
+
+    @rule(pick=picks, dose=st.floats(0, 100))
+    def correct(self, pick, dose):
+        known = sorted(cell for cell in self.values if cell[1] == "dose")
+        cell = known[pick % len(known)]
+        if self.campaign.correct(*cell, dose, reason="misread", who="Di"):
+            assert self.values[cell] != dose
+            self.values[cell] = dose
+            self.recorded("corrected", "Di")
+        else:
+            assert self.values[cell] == dose
+
+    @precondition(lambda self: self.added < 6)
+    @rule(n=st.integers(4, 5), seed=st.integers(0, 9))
+    def extend(self, n, seed):
+        rows = make_table(n=n, seed=seed, start=100 + 10 * self.added)
+        assert self.campaign.extend(rows) == n
+        self.added += 1
+        self.take_in(rows)
+        self.recorded("extended", None)
+
+    @rule()
+    def reopen(self):
+        again = Campaign.open(self.store, clock=self.clock)
+        assert same_state(again, self.campaign)
+        self.campaign = again
+
+    @rule()
+    def lose_the_cache(self):
+        self.store.drop_cache("study")
+
+    @invariant()
+    def agrees_with_the_model(self):
+        if not hasattr(self, "campaign"):
+            return
+        campaign, state = self.campaign, self.campaign._log.state
+        live = {cell: p for cell, (p, t) in self.out.items() if t is None or t > self.clock.time}
+        assert campaign.spent == math.fsum(self.paid)
+        assert campaign.reserved == math.fsum(live.values())
+        assert campaign.left == (None if self.budget is None else self.left())
+        assert {(p.row, p.column): p.price for p in campaign.open_purchases()} == live
+        assert campaign.number == len(self.log)
+        table = campaign.table
+        for i, row in enumerate(table.row_ids):
+            for j, column in enumerate(table.columns):
+                value = column.format(float(state.values[i, j]))
+                shown = self.values.get((row, column.name))
+                assert (value.isoformat() if hasattr(value, "isoformat") else value) == (
+                    shown.isoformat() if hasattr(shown, "isoformat") else shown
+                )
+
+    def teardown(self):
+        if not hasattr(self, "campaign"):
+            return
+        history = self.campaign.history()
+        assert [(e["kind"], e["who"], e["time"]) for e in history] == self.log
+        for number, (values, status, spent, reserved) in enumerate(self.snapshots):
+            state = self.campaign.replay(number)._log.state
+            assert state.number == number
+            assert np.array_equal(state.values, values, equal_nan=True)
+            assert np.array_equal(state.status, status)
+            assert (state.money.spent, state.money.reserved()) == (spent, reserved)
+
+
+Machine.TestCase.settings = settings(max_examples=12, stateful_step_count=20, deadline=None)
+TestCampaign = Machine.TestCase

@@ -1,0 +1,13 @@
+"""The store in memory keeps what every store promises."""
+
+from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.testing.store import check_store
+
+
+def test_the_contract():
+    store = MemoryStore()
+
+    def corrupt(name):
+        store._foundings[name]["content"] = b"something else"
+
+    check_store(lambda: store, corrupt=corrupt)
