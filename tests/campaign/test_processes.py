@@ -1,0 +1,116 @@
+"""Several processes on one campaign, and processes that die: nothing is asked twice, lost or doubled."""
+
+import multiprocessing
+import time
+from collections import Counter
+from datetime import datetime
+from multiprocessing.connection import wait
+
+import numpy as np
+
+from cellworth import Campaign
+from cellworth.campaign.stores import open_store
+from cellworth.campaign.stores.memory import MemoryStore
+from tests.campaign.people import HOLES, buy_all, buy_until_killed, found
+
+PEOPLE = 8
+KILLS = 50  # on each kind of store
+
+# Children are forked from a clean process that has the imports done, so that starting one takes milliseconds.
+processes = multiprocessing.get_context("forkserver")
+processes.set_forkserver_preload(
+    ["tests.campaign.people", "cellworth.strategy", "cellworth.campaign.stores.sql", "psycopg"]
+)
+
+
+def start(target, *arguments):
+    """Start a process and return it with the end of the pipe from which it is heard."""
+    here, there = processes.Pipe(duplex=False)
+    process = processes.Process(target=target, args=(*arguments, there))
+    process.start()
+    there.close()
+    return process, here
+
+
+def heard(ends):
+    """Return all that comes out of the pipes until they are closed."""
+    answers, ends = [], list(ends)
+    while ends:
+        for end in wait(ends):
+            try:
+                answers += end.recv()
+            except EOFError:
+                ends.remove(end)
+    return answers
+
+
+def test_eight_people_ask_and_tell_at_once(url):
+    found(url)
+    people = [start(buy_all, url, f"person {i}") for i in range(PEOPLE)]
+    acknowledged = heard(end for _, end in people)
+    for process, _ in people:
+        process.join(timeout=60)
+        assert process.exitcode == 0
+    with Campaign.open(url) as campaign:
+        check_log(url, campaign.table, acknowledged)
+        assert len(acknowledged) == HOLES
+        assert not campaign.table.holes.any()
+        assert campaign.spent == 2.0 * HOLES
+        assert campaign.reserved == 0
+
+
+def check_log(url, table, acknowledged):
+    """Check that no cell was out twice at a time, none was told twice, and every answer is kept."""
+    out, told = {}, Counter()
+    store = open_store(url)
+    for event in store.events("study"):
+        cells = [tuple(cell[:2]) for cell in event.data["cells"]]
+        if event.kind == "asked":
+            until = event.data["until"] and datetime.fromisoformat(event.data["until"])
+            for cell in cells:
+                assert told[cell] == 0
+                assert cell not in out or (out[cell] is not None and out[cell] <= event.time)
+                out[cell] = until
+        else:
+            assert event.kind == "told"
+            told.update(cells)
+            for cell in cells:
+                out.pop(cell, None)
+    store.close()
+    assert set(told.values()) <= {1}
+    assert max(Counter((row, column) for row, column, _ in acknowledged).values()) == 1
+    for row, column, value in acknowledged:
+        assert told[row, column] == 1
+        assert table.values[table.row_index(row), table.column_index(column)] == value
+
+
+def test_killed_people_lose_nothing_and_the_next_ask_is_the_same(url):
+    found(url)
+    rng = np.random.default_rng(0)
+    acknowledged, longest = [], None
+    for _ in range(KILLS):
+        process, end = start(buy_until_killed, url)
+        end.recv()  # it has opened the campaign
+        if longest is None:  # the first lives until it has told an answer: that is the measure for the others
+            begun = time.perf_counter()
+            acknowledged += end.recv()
+            longest = 2 * (time.perf_counter() - begun)
+        time.sleep(rng.uniform(0, longest))
+        process.kill()
+        process.join()
+        acknowledged += heard([end])
+    assert len(acknowledged) > KILLS / 2  # else they died before they did anything
+    with Campaign.open(url) as campaign:
+        check_log(url, campaign.table, acknowledged)
+        number = campaign.number
+        assert campaign.replay(number).ask(count=20) == never_killed(url).replay(number).ask(count=20)
+
+
+def never_killed(url):
+    """Return a campaign with the same events that has no cache and was led through them in one go."""
+    store = open_store(url)
+    copy = MemoryStore()
+    copy.found(store.founding("study"))
+    copy.append("study", 0, store.events("study"))
+    store.close()
+    return Campaign.open(copy)
