@@ -50,9 +50,9 @@ class Experiment:
     strategies : names
     rounds : int
         At most: a run ends when all is bought.
-    share : float
+    share : float, default=0.05
         The budget of a round, as a share of what all the hidden cells cost.
-    observed : float
+    observed : float, default=0.2
         Share of the cells known at the start.
     """
 
@@ -73,7 +73,7 @@ def experiments() -> tuple[Experiment, ...]:
     """Return the experiments from 20 % observed, in the order of the page."""
     return (
         *(Experiment(f"fees-{name}", name, WITH_PRICES, rounds=24) for name in turney.NAMES),
-        *(Experiment(f"cells-{name}-20", name, ALL, rounds=21) for name in PAPER_TABLES),
+        *(Experiment(f"cells-{name}-20", name, ALL, rounds=11, share=0.1) for name in PAPER_TABLES),
     )
 
 
