@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.report import Section, write_markdown
 from benchmarks.settings import Settings
 
-PARTS = ("completion", "limit", "scaling", "warm", "copula", "select", "round")
+PARTS = ("completion", "limit", "scaling", "warm", "copula", "select", "round", "campaign")
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
