@@ -28,7 +28,6 @@ OURS = (
     "random-gaussian",
     "posterior-impact",
     "posterior",
-    "afasmc-window4",
 )
 """Methods that the paper does not have."""
 
