@@ -36,7 +36,7 @@ def plot_many(results: dict[str, Sequence[Record]], unit: str, path: Path) -> No
     unit : {"cells", "money"}
     """
     figure = _figure(3.3 * len(results), 6.6)
-    axes = figure.subplots(2, len(results), squeeze=False, sharex="col", sharey="col")
+    axes = figure.subplots(2, len(results), squeeze=False, sharex="col")
     for column, (title, records) in enumerate(results.items()):
         _panel(axes[0, column], [r for r in records if r["strategy"] not in GAUSSIAN], unit)
         _panel(axes[1, column], [r for r in records if r["strategy"] in GAUSSIAN], unit)
@@ -56,9 +56,10 @@ def _panel(axis: Any, records: Sequence[Record], unit: str) -> None:
         style = RANDOM_STYLE if is_random else {"color": f"C{place}", "linewidth": 1.4}
         axis.plot(at, curve.mean, label=curve.strategy, **style)
         lower, upper = curve.mean - curve.half, curve.mean + curve.half
-        axis.fill_between(at, lower, upper, color=style["color"], alpha=0.10, linewidth=0)
+        axis.fill_between(at, lower, upper, color=style["color"], alpha=0.06, linewidth=0)
     axis.axhline(_full(records, "auc"), color="0.5", linestyle="--", linewidth=0.8)
     axis.grid(alpha=0.25)
+    axis.locator_params(nbins=5)
     _fit_height(axis)
 
 
@@ -108,6 +109,7 @@ def plot_gains(measures: dict[str, dict[str, Measure]], path: Path) -> None:
         axis.set_yticks(range(len(names)), names, fontsize="x-small")
         axis.invert_yaxis()
         axis.tick_params(axis="x", labelsize="x-small")
+        axis.locator_params(axis="x", nbins=5)
         axis.set_title(title, fontsize="small")
     figure.supxlabel("mean AUC over the whole curve, above random with the same completer", fontsize="small")
     _save(figure, path)

@@ -159,8 +159,10 @@ def _tables(measures: dict[str, Measures], of_what: str) -> str:
         f"Bought until 99 % of the full-information AUC is first reached, in % {of_what}. Bold: less than "
         "random, beyond the 95 % interval of the paired difference; *(worse)*: more. Strategies that "
         f"complete by low rank are compared with {LOW_RANK}, those on the joint Gaussian (from "
-        f"`em-inference` on) with {JOINT}.\n\n{markdown(header, needed)}\n\nMean AUC over the whole way "
-        "from nothing to everything bought. Bold: above random in the same sense; *(worse)*: below.\n\n"
+        f"`em-inference` on) with {JOINT}. `qbc` and `stability` fill by a committee, which has no random "
+        "strategy of its own: their difference is the committee's as well.\n\n"
+        f"{markdown(header, needed)}\n\nMean AUC over the whole way from nothing to everything bought. "
+        "Bold: above random in the same sense; *(worse)*: below.\n\n"
         f"{markdown(header, heights)}"
     )
 

@@ -15,6 +15,7 @@ from cellworth.paper.completion.plots import COLOURS
 from cellworth.paper.reproduce.experiment import Row
 from cellworth.paper.reproduce.names import OURS, dataset_label, label
 from cellworth.paper.reproduce.samples import Curve, common_end, curves_of
+from cellworth.report.drawing import save
 
 Array = NDArray[np.float64]
 
@@ -108,12 +109,3 @@ def _draw_panel(panel: Any, curves: Mapping[str, Mapping[int, Curve]]) -> None:
     panel.ticklabel_format(axis="y", useOffset=False)
     panel.grid(alpha=0.25)
     panel.spines[["top", "right"]].set_visible(False)
-
-
-def save(figure: Any, paths: Sequence[Path]) -> None:
-    """Save a figure under each path; the same figure gives the same file."""
-    matplotlib = require("matplotlib")
-    with matplotlib.rc_context({"svg.hashsalt": "cellworth", "svg.fonttype": "path"}):
-        for path in paths:
-            undated = {"Date": None} if path.suffix == ".svg" else {}
-            figure.savefig(path, dpi=150, metadata=undated)

@@ -1,65 +1,29 @@
-"""One HTML page that needs nothing else: verdicts, tables and pictures."""
+"""The pieces of the paper's page: verdicts and pictures; the rest is that of every page."""
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
 from cellworth.paper.reproduce.claims.verdict import FAILS_IF, RULES, Check, Claim, Outcome
 from cellworth.paper.reproduce.style import STYLE
+from cellworth.report import page as any_page
+from cellworth.report.page import facts, paragraph, section
+
+__all__ = ["check_table", "claim_table", "facts", "page", "paragraph", "picture", "rule", "section"]
 
 _CLASSES = {Outcome.HOLDS: "yes", Outcome.IN_PART: "part", Outcome.FAILS: "no", Outcome.UNTOLD: "untold"}
-
-_TEMPLATE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
 
 
 def page(title: str, parts: Iterable[str]) -> str:
     """Return a whole page from its parts, which are HTML."""
-    return _TEMPLATE.format(title=escape(title), style=STYLE, body="\n".join(parts))
-
-
-def paragraph(text: str, kind: str = "") -> str:
-    """Return a paragraph of plain text."""
-    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
-
-
-def section(heading: str, parts: Iterable[str]) -> str:
-    """Return a section with its heading; the parts are HTML."""
-    return f"<section>\n<h2>{escape(heading)}</h2>\n" + "\n".join(parts) + "\n</section>"
-
-
-def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return names and what they stand for, as a list."""
-    items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in pairs)
-    return f"<dl>{items}</dl>"
+    return any_page.page(title, parts, STYLE)
 
 
 def picture(path: Path, text: str, caption: str) -> str:
     """Return an SVG or PNG file as part of the page; ``text`` is for those who cannot see it."""
-    content = b64encode(path.read_bytes()).decode("ascii")
-    kind = "svg+xml" if path.suffix == ".svg" else "png"
-    return (
-        f'<figure><img src="data:image/{kind};base64,{content}" alt="{escape(text)}">'
-        f"<figcaption>{escape(caption)}</figcaption></figure>"
-    )
+    return any_page.picture(path.read_bytes(), "svg+xml" if path.suffix == ".svg" else "png", text, caption)
 
 
 def check_table(checks: Sequence[Check]) -> str:
