@@ -1,10 +1,11 @@
-"""A first look: a real table loses cells and gets them back, and a budget buys the most worthwhile ones.
+"""A first look: a real table loses cells and gets them filled, and a campaign buys some of them back.
 
 The table is scikit-learn's breast cancer data: 569 tumours, 30 measurements, malignant or benign.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,20 +16,24 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from cellworth.campaign import Campaign, Purchase
+from cellworth.campaign.stores import Store
 from cellworth.complete import GaussianCompleter, SupervisedCompleter, fill
 from cellworth.errors import MissingDependencyError
 from cellworth.prices import Prices
-from cellworth.strategy import Advice, advise
 from cellworth.table import Table
 
 Array = NDArray[np.float64]
 
 LEVEL = 0.9  # of the intervals that are shown
-BUDGET = 100.0  # for the shopping list
+ROUNDS = 6
+BUDGET = 500.0  # for each round
+LOST = 0.05  # share of the cells that cannot be had
+FOLDS = 10
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,6 @@ class Demo:
     upper: Array
     fillings: list[Filling]
     full_auc: float  # of a classifier trained on all the true values
-    advice: Advice  # what to buy next
 
     @property
     def covered(self) -> float:
@@ -88,8 +92,7 @@ def run_demo(hidden: float = 0.7, seed: int = 0) -> Demo:
     ways = {"column means": means, "trace norm + labels": supervised, "joint Gaussian": gaussian.table.values}
     fillings = [judge(name, filled) for name, filled in ways.items()]
     full_auc = _auc(truth, y, X_test, y_test)
-    advice = advise(table, prices=demo_prices(table), budget=BUDGET, seed=seed)
-    return Demo(table, truth, gaussian.table.values, lower, upper, fillings, full_auc, advice)
+    return Demo(table, truth, gaussian.table.values, lower, upper, fillings, full_auc)
 
 
 def demo_prices(table: Table) -> Prices:
@@ -100,13 +103,83 @@ def demo_prices(table: Table) -> Prices:
     )
 
 
+@dataclass(frozen=True)
+class DemoRound:
+    """Where the campaign stands after a round; round 0 is the start."""
+
+    round: int
+    told: int  # cells, in all
+    refused: int  # cells, in all
+    spent: float
+    auc: float  # cross-validated, on the table filled as it is now
+    error: float  # standard error of the AUC over the folds
+
+    def __str__(self) -> str:
+        return (
+            f"{self.round:>5}{self.spent:>14.0f}{self.told:>14,}{self.refused:>10}"
+            f"{self.auc:>22.3f} ± {self.error:.3f}"
+        )
+
+
+HEADER = f"{'round':>5}{'money spent':>14}{'cells bought':>14}{'refused':>10}{'cross-validated AUC':>30}"
+
+
+def begin_campaign(demo: Demo, store: str | Path | Store, *, rounds: int = ROUNDS, seed: int = 0) -> Campaign:
+    """Begin a campaign on the table of a demonstration, with money for so many rounds."""
+    return Campaign.create(
+        demo.table,
+        prices=demo_prices(demo.table),
+        budget=BUDGET * rounds,
+        store=store,
+        name="demo",
+        seed=seed,
+    )
+
+
+def play(campaign: Campaign, demo: Demo, *, rounds: int = ROUNDS, seed: int = 0) -> Iterator[DemoRound]:
+    """Ask, and answer from the truth, round after round; a few cells cannot be had.
+
+    Yields the start and each round; a round costs two completions and a cross-validation.
+    """
+    rng = np.random.default_rng(seed)
+    told = refused = 0
+    yield DemoRound(0, told, refused, campaign.spent, *_cross_validated(campaign))
+    for number in range(1, rounds + 1):
+        batch = campaign.ask(budget=BUDGET, who="Ann")
+        is_lost = rng.random(len(batch)) < LOST
+        lost = [purchase for purchase, gone in zip(batch, is_lost, strict=True) if gone]
+        found = [purchase for purchase, gone in zip(batch, is_lost, strict=True) if not gone]
+        told += campaign.tell([(p.row, p.column, _true_value(demo, p)) for p in found], who="laboratory")
+        refused += campaign.refuse(lost, "the sample is lost", who="laboratory")
+        yield DemoRound(number, told, refused, campaign.spent, *_cross_validated(campaign))
+
+
+def _true_value(demo: Demo, purchase: Purchase) -> float:
+    place = demo.table.row_index(purchase.row), demo.table.column_index(purchase.column)
+    return float(demo.truth[place])
+
+
+def _cross_validated(campaign: Campaign) -> tuple[float, float]:
+    """Return the AUC, and its standard error over folds, of a classifier on the filled table.
+
+    The filling sees no labels, so that it tells the classifier nothing of those it is judged on.
+    """
+    filled = campaign.complete().table
+    scores = cross_val_score(_classifier(), filled.values, filled.y, scoring="roc_auc", cv=FOLDS)
+    return float(scores.mean()), float(scores.std(ddof=1) / np.sqrt(FOLDS))
+
+
+def _classifier() -> Any:
+    return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=5000))
+
+
 def _auc(X: Array, y: Any, X_test: Array, y_test: Any) -> float:
-    classifier = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=5000)).fit(X, y)
+    classifier = _classifier().fit(X, y)
     return float(roc_auc_score(y_test == classifier.classes_[1], classifier.decision_function(X_test)))
 
 
 def describe(demo: Demo) -> str:
-    """Return the demonstration in words."""
+    """Return the fillings in words."""
     n_holes = int(demo.table.holes.sum())
     lines = [
         str(demo.table),
@@ -116,24 +189,9 @@ def describe(demo: Demo) -> str:
         f"{'(all values known)':<22}{'':>20}{demo.full_auc:>21.3f}",
         "",
         f"For {demo.covered:.0%} of the {n_holes:,} hidden values, the true one lies inside the "
-        f"{LEVEL:.0%} interval. Some of them:",
-        *_examples(demo),
-        "",
-        f"With {BUDGET:.0f} to spend (a mean costs 1, an error 2, a worst value 5), buy {len(demo.advice)} "
-        f"cells for {demo.advice.cost:.0f}. The first of them:",
-        *(f"  tumour {p.row:>3}, {p.column:<24} for {p.price:.0f}" for p in demo.advice.purchases[:4]),
+        f"{LEVEL:.0%} interval of the joint Gaussian.",
     ]
     return "\n".join(lines)
-
-
-def _examples(demo: Demo, count: int = 4) -> list[str]:
-    cells = np.argwhere(demo.table.holes)[:: max(1, int(demo.table.holes.sum()) // count)][:count]
-    return [
-        f"  tumour {demo.table.row_ids[i]:>3}, {demo.table.column_names[j]:<24} "
-        f"filled {demo.filled[i, j]:8.3g}  from {demo.lower[i, j]:8.3g} to {demo.upper[i, j]:8.3g}"
-        f"   true {demo.truth[i, j]:8.3g}"
-        for i, j in cells
-    ]
 
 
 def draw(demo: Demo, path: Path) -> None:

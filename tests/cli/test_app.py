@@ -10,9 +10,10 @@ import pytest
 import typer
 
 from cellworth import __version__
+from cellworth.campaign.answer_file import ConflictingAnswersError, Problem, WrongAnswersError
 from cellworth.cli import app as module
 from cellworth.cli import main
-from cellworth.errors import DataError
+from cellworth.errors import ConflictError, DataError
 from tests.cli.commands import environment, every_command, run
 
 COMMANDS = every_command()
@@ -114,6 +115,18 @@ def test_an_interrupt_ends_the_process_with_130(tmp_path):
             "cellworth: a.csv: No such file or directory\n",
         ),
         (OSError("odd"), 3, "cellworth: odd\n"),
+        (ConflictError("somebody was faster"), 4, "cellworth: somebody was faster\n"),
+        (
+            WrongAnswersError("a.csv", [Problem(2, "row", "No."), Problem(5, "value", "No.")]),
+            3,
+            "cellworth: a.csv, line 2, column 'row': No.\n"
+            "cellworth: a.csv, line 5, column 'value': No. Nothing was recorded.\n",
+        ),
+        (
+            ConflictingAnswersError("a.csv", [Problem(2, "value", "No.")]),
+            4,
+            "cellworth: a.csv, line 2, column 'value': No. Nothing was recorded.\n",
+        ),
         (KeyboardInterrupt(), 130, "cellworth: interrupted\n"),
         (typer.Abort(), 130, "cellworth: interrupted\n"),
     ],
@@ -133,6 +146,24 @@ def test_an_error_that_nobody_foresaw_is_not_hidden(monkeypatch):
         main([])
 
 
+def test_a_reader_who_has_seen_enough_is_no_error():
+    script = f"{sys.executable} -m cellworth --version | true"
+    done = subprocess.run(
+        ["bash", "-c", f"{script}; echo ${{PIPESTATUS[0]}}"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=environment(),
+    )
+    assert (done.stdout, done.stderr) == ("1\n", "")  # as typer has it
+
+
+def test_characters_that_the_output_lacks_are_shown_by_number(tmp_path):
+    done = run("tell", tmp_path / "größe.csv", "--store", tmp_path / "größe.db", PYTHONIOENCODING="ascii")
+    assert done.returncode == 3
+    assert "gr\\xf6\\xdfe.db: no campaign is kept there" in done.stderr
+
+
 def test_the_shell_completes_commands():
     done = run(_CELLWORTH_COMPLETE="complete_bash", COMP_WORDS="cellworth pap", COMP_CWORD="1")
     assert done.stdout.split() == ["paper"]
@@ -144,7 +175,7 @@ def test_the_package_loads_no_command_line_and_help_loads_no_command():
         "print('typer' in sys.modules)\n"
         "from cellworth.cli import main\n"
         "main(['--version'])\n"
-        "late = ('cellworth.demo', 'cellworth.paper.fetch', 'matplotlib')\n"
+        "late = ('cellworth.demo', 'cellworth.paper.fetch', 'cellworth.campaign', 'numpy', 'matplotlib')\n"
         "print([m for m in late if m in sys.modules])\n"
     )
     done = subprocess.run(

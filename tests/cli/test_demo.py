@@ -2,18 +2,40 @@ import sys
 
 import pytest
 
+from cellworth.campaign import Campaign
 from cellworth.cli import main
+from tests.campaign.campaigns import PRICES, make_table
 
 
-def test_the_demo_tells_and_draws(tmp_path, capsys):
-    picture = tmp_path / "demo.png"
-    assert main(["demo", "--picture", str(picture)]) == 0
+@pytest.fixture
+def quick(tmp_path, monkeypatch):
+    """Words of a short demonstration, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return ["demo", "--rounds", "1"]
+
+
+def test_the_demo_tells_draws_and_plays_a_campaign(quick, tmp_path, capsys):
+    assert main([*quick, "--folder", str(tmp_path)]) == 0
     printed = capsys.readouterr().out
     assert "column means" in printed
     assert "joint Gaussian" in printed
     assert "true one lies inside" in printed
-    assert str(picture) in printed
-    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "The picture is in cellworth-demo.png" in printed
+    assert (tmp_path / "cellworth-demo.png").read_bytes().startswith(b"\x89PNG")
+    assert "The report is in cellworth-demo.html" in printed
+    assert "<html" in (tmp_path / "cellworth-demo.html").read_text("utf-8")
+    header = next(line for line in printed.splitlines() if "money spent" in line)
+    start, end = printed.partition(header)[2].splitlines()[1:3]
+    assert start.split()[:4] == ["0"] * 4
+    with Campaign.open(tmp_path / "demo.db") as campaign:
+        assert end.split()[:2] == ["1", f"{campaign.spent:.0f}"]
+        assert [event["kind"] for event in campaign.history()] == ["asked", "told", "refused"]
+
+
+def test_a_folder_that_has_a_demonstration_is_not_overwritten(quick, tmp_path, capsys):
+    Campaign.create(make_table(), prices=PRICES, store=tmp_path / "demo.db", name="demo").close()
+    assert main([*quick, "--folder", str(tmp_path)]) == 4
+    assert "There is a campaign 'demo' already" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("hidden", ["0", "0.95", "2", "-1", "nan"])
@@ -28,7 +50,10 @@ def test_a_picture_that_cannot_be_written_is_named(tmp_path, capsys):
     assert capsys.readouterr().err.startswith(f"cellworth: {picture}: ")
 
 
-def test_without_matplotlib_the_demo_still_tells(capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
-    assert main(["demo"]) == 0
-    assert "No picture: drawing needs matplotlib" in capsys.readouterr().out
+def test_without_matplotlib_the_demo_still_tells(quick, capsys, monkeypatch):
+    for module in ("matplotlib", "matplotlib.backends.backend_agg"):
+        monkeypatch.setitem(sys.modules, module, None)
+    assert main(quick) == 0
+    printed = capsys.readouterr().out
+    assert "No picture: drawing needs matplotlib" in printed
+    assert "No report: " in printed

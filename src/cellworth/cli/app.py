@@ -5,6 +5,9 @@ A command's module imports the library inside its function, so that help and com
 
 from __future__ import annotations
 
+import contextlib
+import io
+import os
 import sys
 from collections.abc import Sequence
 from typing import Annotated, Any, cast
@@ -12,11 +15,28 @@ from typing import Annotated, Any, cast
 import typer
 
 from cellworth import __version__
-from cellworth.cli import demo, paper
-from cellworth.errors import CellworthError
+from cellworth.cli import (
+    ask,
+    cancel,
+    complete,
+    correct,
+    demo,
+    export,
+    extend,
+    init,
+    log,
+    paper,
+    refuse,
+    report,
+    simulate,
+    status,
+    tell,
+)
+from cellworth.errors import CellworthError, ConflictError
 
 USAGE = 2
-BAD_DATA = 3  # 4 is kept for conflicts: answers that contradict each other
+BAD_DATA = 3
+CONFLICT = 4
 INTERRUPTED = 130
 
 # Typer has no name of its own for the error of wrong usage that is the same in all its versions.
@@ -24,11 +44,27 @@ _UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
 app = typer.Typer(
     help="Which missing cells of a table are worth paying for?",
-    epilog="Example: cellworth demo",
+    epilog="Example: cellworth init clinic.csv --target outcome",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
+# In the order of a campaign: so they are listed in the help.
 app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
+app.command("simulate", epilog=simulate.EXAMPLE)(simulate.simulate)
+app.command("init", epilog=init.EXAMPLE)(init.init)
+app.command("ask", epilog=ask.EXAMPLE)(ask.ask)
+app.command("tell", epilog=tell.EXAMPLE)(tell.tell)
+app.command("refuse", epilog=refuse.EXAMPLE)(refuse.refuse)
+app.command("cancel", epilog=cancel.EXAMPLE)(cancel.cancel)
+# A value such as -5 is no option.
+_NUMBERS_TOO = {"ignore_unknown_options": True}
+app.command("correct", epilog=correct.EXAMPLE, context_settings=_NUMBERS_TOO)(correct.correct)
+app.command("extend", epilog=extend.EXAMPLE)(extend.extend)
+app.command("status", epilog=status.EXAMPLE)(status.status)
+app.command("log", epilog=log.EXAMPLE)(log.log)
+app.command("export", epilog=export.EXAMPLE)(export.export)
+app.command("complete", epilog=complete.EXAMPLE)(complete.complete)
+app.command("report", epilog=report.EXAMPLE)(report.report)
 app.add_typer(paper.app, name="paper")
 
 
@@ -59,8 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if all is well, 2 for wrong usage, 3 for data or files that cannot be used, 130 if interrupted.
-        An error is one line on the standard error.
+        0 if all is well, 2 for wrong usage, 3 for data or files that cannot be used, 4 for a conflict with
+        what is known or with what others do, 130 if interrupted. An error is one line on the standard error;
+        for a file of cells, one for each wrong line of it.
 
     Examples
     --------
@@ -69,12 +106,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     words = None if arguments is None else list(arguments)
+    _print_anything()
     try:
         code = app(args=words, prog_name="cellworth", standalone_mode=False)
+        sys.stdout.flush()  # what cannot be printed is noticed here, not when Python ends
     except _UsageError as error:
         return _tell(_usage(error), USAGE)
+    except BrokenPipeError:
+        return _stop_printing()
     except (CellworthError, OSError) as error:
-        return _tell(_in_words(error), BAD_DATA)
+        return _tell(_in_words(error), CONFLICT if isinstance(error, ConflictError) else BAD_DATA)
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:
@@ -82,8 +123,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _tell(message: str, code: int) -> int:
-    print("cellworth:", " ".join(message.splitlines()), file=sys.stderr)
+def _print_anything() -> None:
+    """Show characters that the output's encoding lacks by their numbers, rather than fail on them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _stop_printing() -> int:
+    """Go quietly when whoever reads the output has seen enough, as ``head`` does."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1  # as typer has it for what is printed earlier
+
+
+def _tell(messages: str | list[str], code: int) -> int:
+    for message in [messages] if isinstance(messages, str) else messages:
+        print("cellworth:", " ".join(message.splitlines()), file=sys.stderr)
     return code
 
 
@@ -92,7 +148,10 @@ def _usage(error: Any) -> str:
     return f"{error.format_message().rstrip('.')}. See: {command} --help"
 
 
-def _in_words(error: Exception) -> str:
+def _in_words(error: Exception) -> str | list[str]:
+    problems = getattr(error, "problems", None)  # of the lines of a file
+    if problems:
+        return [*problems[:-1], f"{problems[-1]} Nothing was recorded."]
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)

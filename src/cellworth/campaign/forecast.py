@@ -1,0 +1,170 @@
+r"""What the next money is expected to bring, from the scores so far.
+
+Two curves that rise and level off are fitted to the scores against the money spent, by least squares:
+
+.. math:: s(m) = a - b\,e^{-m/c} \qquad\text{and}\qquad s(m) = a - \frac{b}{\sqrt{1 + m/c}}, \qquad b \ge 0 .
+
+The first levels off soon, the second late, and the forecast is the mean of the two. For the interval, both
+are fitted again to scores as they might have come out: with other rows, by the multiplier bootstrap, which
+keeps the scores of one sample of rows as correlated as they are, and with other cells, by the scatter of the
+scores around the curve. Half of the draws are of either curve, so that their disagreement counts.
+
+The rule: no forecast from fewer than `LEAST_MOMENTS` scores after the first; none further ahead than the
+money spent so far, for which the curve has evidence. A gain is never negative, and never takes a score
+beyond 1. If the lower end of the interval is less than `VISIBLE`, only the upper end is stated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.campaign.validation import Estimate
+
+Array = NDArray[np.float64]
+Verdict = Literal["expected", "at most", "too early", "nothing left", "no score"]
+
+LEAST_MOMENTS = 4
+VISIBLE = 0.0005
+"""A gain below this is 0.000 in print."""
+DRAWS = 1000
+POINTS = 13  # at which the forecast is given, from now to its end
+SPANS = np.geomspace(0.05, 30.0, 30)
+"""Values of c that are tried, in units of the money spent: from a curve long flat to one nearly straight."""
+
+
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """The expected rise of the score.
+
+    Attributes
+    ----------
+    money : (k,) array
+        Beyond what is spent now, from 0 on.
+    gain, low, high : (k,) arrays
+        Of the score, against now, with the ends of its 95 % interval; never negative.
+    """
+
+    money: Array
+    gain: Array
+    low: Array
+    high: Array
+
+    def last(self) -> Estimate:
+        """Return the gain at the end."""
+        return Estimate(float(self.gain[-1]), float(self.low[-1]), float(self.high[-1]))
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What more money is expected to bring.
+
+    Attributes
+    ----------
+    verdict : {"expected", "at most", "too early", "nothing left", "no score"}
+        Whether a gain is expected, or only its upper end can be told, or why nothing can.
+    money : float or None
+        How much more money the gain is for: what was asked about, but no more than was spent so far, and no
+        more than all missing cells cost.
+    gain : Estimate or None
+        Of the score; never negative.
+    projection : Projection or None
+        The curve up to there.
+    """
+
+    verdict: Verdict
+    money: float | None = None
+    gain: Estimate | None = None
+    projection: Projection | None = field(default=None, repr=False, compare=False)
+
+
+def forecast(
+    money: Array, scores: Array, influence: Array, most: float, rng: np.random.Generator
+) -> Forecast:
+    """Apply the rule; ``most`` is the money asked about, or what is left to buy if that is less.
+
+    The other parameters are those of `project`.
+    """
+    if most == 0:
+        return Forecast("nothing left")
+    if int((np.diff(money) > 0).sum()) < LEAST_MOMENTS:
+        return Forecast("too early")
+    ahead = min(most, float(money[-1] - money[0]))
+    projection = project(money, scores, influence, ahead, rng)
+    gain = projection.last()
+    return Forecast("expected" if gain.low >= VISIBLE else "at most", ahead, gain, projection)
+
+
+def project(
+    money: Array, scores: Array, influence: Array, ahead: float, rng: np.random.Generator
+) -> Projection:
+    """Fit the curves and look ahead.
+
+    Parameters
+    ----------
+    money : (k,) array
+        Spent at each score, not falling; the last more than the first.
+    scores : (k,) array
+    influence : (n, k) array
+        Of each row on each score; see `cellworth.campaign.validation`.
+    ahead : float
+        How far to look, in money; positive.
+    rng : Generator
+
+    Notes
+    -----
+    O(n k^2), and some milliseconds for the draws.
+    """
+    at = np.linspace(0, ahead, POINTS)
+    curves = _Curves(money, at)
+    fitted, gains = curves.fit(scores[np.newaxis])
+    draws = fitted.mean(axis=0) + _noise(scores - fitted.mean(axis=0)[0], influence, rng)
+    _, drawn = curves.fit(draws)
+    half = DRAWS // 2
+    mixed = np.vstack([drawn[0, :half], drawn[1, half:]])
+    low, high = np.quantile(mixed, [0.025, 0.975], axis=0)
+    gain = gains.mean(axis=0)[0]
+    return Projection(at, gain, np.minimum(low, gain), np.maximum(high, gain))
+
+
+class _Curves:
+    """The two curves for all values of c: what they are at the scores, and how they go on.
+
+    ``fit`` takes many score vectors at once. For given c, a curve is a - b g with known g: a straight line.
+    """
+
+    def __init__(self, money: Array, at: Array) -> None:
+        spent = money[-1] - money[0]
+        so_far, later = (money - money[0]) / spent, 1 + at / spent
+        c = SPANS[:, np.newaxis]
+        shapes: list[Callable[[Array], Array]] = [lambda m: np.exp(-m / c), lambda m: 1 / np.sqrt(1 + m / c)]
+        # Both (2, len(SPANS), points): g at the scores, and how much it falls from now on.
+        self._shape = np.array([shape(so_far) for shape in shapes])
+        self._fall = np.array([shape(np.ones(1)) - shape(later) for shape in shapes])
+
+    def fit(self, scores: Array) -> tuple[Array, Array]:
+        """Return the fitted scores (2, r, k) and the gains (2, r, POINTS) for scores (r, k)."""
+        centred = self._shape - self._shape.mean(axis=2, keepdims=True)
+        squares = (centred**2).sum(axis=2)
+        level = scores.mean(axis=1)
+        slope = np.maximum(0.0, -(centred @ (scores - level[:, np.newaxis]).T) / squares[:, :, np.newaxis])
+        # The squared error falls by slope^2 * squares: the best c makes that largest.
+        best = np.argmax(slope**2 * squares[:, :, np.newaxis], axis=1)
+        curve = np.arange(2)[:, np.newaxis]
+        b = np.take_along_axis(slope, best[:, np.newaxis], axis=1)[:, 0, :, np.newaxis]
+        fitted = level[:, np.newaxis] - b * centred[curve, best]
+        room = np.maximum(0.0, 1 - fitted[:, :, -1:])
+        return fitted, np.minimum(b * self._fall[curve, best], room)
+
+
+def _noise(residuals: Array, influence: Array, rng: np.random.Generator) -> Array:
+    """Return how the scores might have come out otherwise, (DRAWS, k)."""
+    n, k = influence.shape
+    _, widths, directions = np.linalg.svd(influence, full_matrices=False)
+    of_rows = (rng.standard_normal((DRAWS, len(widths))) * widths) @ directions / n
+    scatter = np.sqrt(residuals @ residuals / max(1, k - 3))
+    return of_rows + scatter * rng.standard_normal((DRAWS, k))

@@ -1,0 +1,26 @@
+"""``cellworth status``."""
+
+from __future__ import annotations
+
+from cellworth.cli import options
+from cellworth.cli.opening import opened
+from cellworth.cli.terminal import print_json, working
+
+EXAMPLE = "Example: cellworth status"
+
+
+def status(
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Say where a campaign stands: money, cells, and what a model reaches now."""
+    with opened(store, name) as campaign:
+        from cellworth.campaign.standing import standing_of
+
+        with working("Completing the table and judging a model"):
+            standing = standing_of(campaign)
+        if as_json:
+            print_json(standing.plain())
+        else:
+            print(standing.describe())
