@@ -74,6 +74,7 @@ _PARTS = (
     "campaign",
     "complete",
     "prices",
+    "report",
     "score",
     "select",
     "simulation",

@@ -205,7 +205,7 @@ def test_runs_follow_the_settings():
     runs = TABLE_1_AGAIN.runs(settings)
     assert {run.dataset for run in runs} == {"HillValley", "HillValley-without-noise", "letter"}
     assert len(runs) == 3 * 2 * 6 * 3
-    assert len(CURVES.runs(settings)) == 2 * 8 * 3
+    assert len(CURVES.runs(settings)) == 2 * 10 * 3
     assert CURVES.relevant(settings)["committee"] == DEFAULT_COMMITTEE
 
 
@@ -245,9 +245,9 @@ def test_progress_has_the_time_left(paper_folder, tmp_path, monkeypatch, capsys)
     settings = Settings.quick().but(datasets=["letter"], repeats=1)
     rows = carry_out(["curves"], settings, tmp_path, progress=True)
     shown = capsys.readouterr().err
-    assert "8/8" in shown
+    assert "10/10" in shown
     assert " left" in shown
-    assert len(rows["curves"]) == 8 * 5
+    assert len(rows["curves"]) == 10 * 5
 
 
 def test_wrong_names_are_one_line(capsys, tmp_path):

@@ -11,7 +11,8 @@ scores around the curve. Half of the draws are of either curve, so that their di
 
 The rule: no forecast from fewer than `LEAST_MOMENTS` scores after the first; none further ahead than the
 money spent so far, for which the curve has evidence. A gain is never negative, and never takes a score
-beyond 1. If the lower end of the interval is less than `VISIBLE`, only the upper end is stated.
+beyond 1. If the lower end of the interval is less than `VISIBLE`, there may be no gain, and it is
+said so.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Forecast:
     Attributes
     ----------
     verdict : {"expected", "at most", "too early", "nothing left", "no score"}
-        Whether a gain is expected, or only its upper end can be told, or why nothing can.
+        "at most" where the interval begins at 0; the last three say why there is no gain to state.
     money : float or None
         How much more money the gain is for: what was asked about, but no more than was spent so far, and no
         more than all missing cells cost.

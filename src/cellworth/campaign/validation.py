@@ -10,8 +10,9 @@ A score :math:`s` comes with the influence :math:`\psi_i` of each scored row, so
 Petersen and van der Laan (2015), "Computationally efficient confidence intervals for cross-validated area
 under the ROC curve estimates", Electronic Journal of Statistics 9: with
 :math:`V_i` the share of the rows of the other side, in the same fold, that row i is ranked right against,
+and :math:`m_i` its mean over the :math:`n_i` rows of the same side,
 
-.. math:: \psi_i = \frac{n}{n_{c(i)}} (V_i - \bar V_{c(i)}), \qquad c(i) \text{ the side of row } i .
+.. math:: \psi_i = n\,(V_i - m_i) / n_i .
 
 Scores of the same rows at different times are correlated; the influence of their difference is the
 difference of their influences.
