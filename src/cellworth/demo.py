@@ -16,12 +16,14 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from cellworth.campaign import Campaign, Purchase
+from cellworth.campaign.standing import standing_of
 from cellworth.campaign.stores import Store
+from cellworth.campaign.validation import Estimate
 from cellworth.complete import GaussianCompleter, SupervisedCompleter, fill
 from cellworth.errors import MissingDependencyError
 from cellworth.prices import Prices
@@ -33,7 +35,6 @@ LEVEL = 0.9  # of the intervals that are shown
 ROUNDS = 6
 BUDGET = 500.0  # for each round
 LOST = 0.05  # share of the cells that cannot be had
-FOLDS = 10
 
 
 @dataclass(frozen=True)
@@ -111,17 +112,16 @@ class DemoRound:
     told: int  # cells, in all
     refused: int  # cells, in all
     spent: float
-    auc: float  # cross-validated, on the table filled as it is now
-    error: float  # standard error of the AUC over the folds
+    auc: Estimate  # cross-validated, on the table filled as it is now
 
     def __str__(self) -> str:
         return (
             f"{self.round:>5}{self.spent:>14.0f}{self.told:>14,}{self.refused:>10}"
-            f"{self.auc:>22.3f} ± {self.error:.3f}"
+            f"{self.auc.value:>13.3f} ({self.auc.low:.3f} to {self.auc.high:.3f})"
         )
 
 
-HEADER = f"{'round':>5}{'money spent':>14}{'cells bought':>14}{'refused':>10}{'cross-validated AUC':>30}"
+HEADER = f"{'round':>5}{'money spent':>14}{'cells bought':>14}{'refused':>10}{'AUC (95 % interval)':>29}"
 
 
 def begin_campaign(demo: Demo, store: str | Path | Store, *, rounds: int = ROUNDS, seed: int = 0) -> Campaign:
@@ -143,7 +143,7 @@ def play(campaign: Campaign, demo: Demo, *, rounds: int = ROUNDS, seed: int = 0)
     """
     rng = np.random.default_rng(seed)
     told = refused = 0
-    yield DemoRound(0, told, refused, campaign.spent, *_cross_validated(campaign))
+    yield DemoRound(0, told, refused, campaign.spent, _cross_validated(campaign))
     for number in range(1, rounds + 1):
         batch = campaign.ask(budget=BUDGET, who="Ann")
         is_lost = rng.random(len(batch)) < LOST
@@ -151,7 +151,7 @@ def play(campaign: Campaign, demo: Demo, *, rounds: int = ROUNDS, seed: int = 0)
         found = [purchase for purchase, gone in zip(batch, is_lost, strict=True) if not gone]
         told += campaign.tell([(p.row, p.column, _true_value(demo, p)) for p in found], who="laboratory")
         refused += campaign.refuse(lost, "the sample is lost", who="laboratory")
-        yield DemoRound(number, told, refused, campaign.spent, *_cross_validated(campaign))
+        yield DemoRound(number, told, refused, campaign.spent, _cross_validated(campaign))
 
 
 def _true_value(demo: Demo, purchase: Purchase) -> float:
@@ -159,14 +159,11 @@ def _true_value(demo: Demo, purchase: Purchase) -> float:
     return float(demo.truth[place])
 
 
-def _cross_validated(campaign: Campaign) -> tuple[float, float]:
-    """Return the AUC, and its standard error over folds, of a classifier on the filled table.
-
-    The filling sees no labels, so that it tells the classifier nothing of those it is judged on.
-    """
-    filled = campaign.complete().table
-    scores = cross_val_score(_classifier(), filled.values, filled.y, scoring="roc_auc", cv=FOLDS)
-    return float(scores.mean()), float(scores.std(ddof=1) / np.sqrt(FOLDS))
+def _cross_validated(campaign: Campaign) -> Estimate:
+    """Return the cross-validated AUC now, the one that ``cellworth status`` and the report show."""
+    score = standing_of(campaign, max_rounds=1).score
+    assert score is not None  # the table has labels
+    return score
 
 
 def _classifier() -> Any:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cellworth.campaign.log import Data, Log
 from cellworth.campaign.purchase import Purchase
-from cellworth.campaign.rounds import Rounds, Standing
+from cellworth.campaign.rounds import NewestRound, Rounds
 from cellworth.campaign.state import State, Status
 from cellworth.campaign.stores.store import Event
 from cellworth.errors import ParameterError
@@ -129,7 +129,7 @@ def purchases(event: Event, groups: dict[str, str]) -> list[Purchase]:
     ]
 
 
-def _cells(state: State, standing: Standing, selection: Selection, average: float) -> Iterator[list[Any]]:
+def _cells(state: State, standing: NewestRound, selection: Selection, average: float) -> Iterator[list[Any]]:
     chosen: Any = zip(
         selection.cells.tolist(), selection.prices.tolist(), selection.scores.tolist(), strict=True
     )

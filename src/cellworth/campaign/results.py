@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from cellworth.complete import Completion, fill
 from cellworth.errors import DataError
 from cellworth.table import Encoded, Table
+from cellworth.table.building.assemble import Parts
+from cellworth.table.column import BOUNDED
 
 Array = NDArray[np.floating]
 
@@ -44,6 +46,34 @@ def fill_with_intervals(table: Table, completer: Any, level: float) -> FilledTab
         encoded = table.encode()
         lower, upper = (_ends(encoded, end) for end in done.completer.predict_interval(level))
     return FilledTable(done.table, done.completer, done.variance, lower, upper, level)
+
+
+def with_interval_columns(filled: FilledTable) -> Table:
+    """Return the filled table with two columns behind each number, whole number and date; O(n p).
+
+    They are called after their column, with ``_lower`` and ``_upper``, and an underscore more where the name
+    is taken. DataError if the completer has no intervals.
+    """
+    table = filled.table
+    if filled.lower is None or filled.upper is None:
+        raise DataError(
+            f"{type(filled.completer).__name__}, by which this campaign's strategy fills, has no intervals. "
+            "Leave them out, or begin a campaign with the strategy 'recommended'."
+        )
+    taken = {*table.column_names, table.row_id, None if table.target is None else table.target.name}
+    columns, values = [], []
+    for place, column in enumerate(table.columns):
+        columns.append(column)
+        values.append(table.values[:, place])
+        if column.kind in BOUNDED:
+            for end, cells in (("lower", filled.lower), ("upper", filled.upper)):
+                name = f"{column.name}_{end}"
+                while name in taken:
+                    name += "_"
+                taken.add(name)
+                columns.append(replace(column, name=name))
+                values.append(cells[:, place].astype(np.float64))
+    return Table(Parts(tuple(columns), np.column_stack(values), table.row_ids, table.target, table.row_id))
 
 
 def fit_model(table: Table, completer: Any) -> Any:

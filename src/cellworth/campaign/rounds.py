@@ -23,7 +23,7 @@ SAVE_EVERY = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class NewestRound:
     """The newest round.
 
     Attributes
@@ -63,7 +63,7 @@ class Rounds:
         self._again = False
         self._begin()
 
-    def newest(self, *, may_begin: bool) -> Standing:
+    def newest(self, *, may_begin: bool) -> NewestRound:
         """Return the standing to choose by.
 
         A new round begins if there was none, or if the table has changed since the last and ``may_begin``.
@@ -78,7 +78,9 @@ class Rounds:
             rounds.append(now)
         self._lead(rounds)
         assert self._scores is not None
-        return Standing(len(self._done), self._done[-1], self._scores, self._adviser.completer, self._owner)
+        return NewestRound(
+            len(self._done), self._done[-1], self._scores, self._adviser.completer, self._owner
+        )
 
     def save(self, number: int) -> None:
         """Keep the adviser for those who open the campaign later, if it is worth the while.

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from cellworth.cli import options
-from cellworth.cli.interval_columns import with_intervals
 from cellworth.cli.opening import opened
 from cellworth.cli.terminal import count, print_json, working
 
@@ -40,11 +39,12 @@ def complete(
     What is known stays as it is; its interval, if wanted, is the value itself.
     """
     with opened(store, name) as campaign:
+        from cellworth.campaign.results import with_interval_columns
         from cellworth.campaign.spreadsheet import guard_table
 
         with working("Completing the table"):
             filled = campaign.complete(level)
-        table = with_intervals(filled) if intervals else filled.table
+        table = with_interval_columns(filled) if intervals else filled.table
         (guard_table(table) if spreadsheet else table).write(out)
         holes = int(campaign.table.holes.sum())
         if as_json:

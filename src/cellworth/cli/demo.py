@@ -66,7 +66,7 @@ def _play(campaign: Campaign, result: Demo, rounds: int, seed: int) -> None:
 
     print(
         f"\nNow a campaign. A mean costs 1, an error 2, a worst value 5; each round has {BUDGET:.0f} to "
-        "spend.\nA few cells cannot be had. ± is one standard error.\n"
+        "spend.\nA few cells cannot be had. The AUC is cross-validated.\n"
     )
     print(HEADER)
     for each in play(campaign, result, rounds=rounds, seed=seed):

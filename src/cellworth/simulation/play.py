@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.complete.solver.blocks import workers
-from cellworth.prices import PriceList, Prices
+from cellworth.prices import Prices
 from cellworth.simulation.judge import judge
 from cellworth.simulation.world import make_world
 from cellworth.strategy import Adviser, Strategy
@@ -40,7 +39,7 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> lis
     The run ends early when nothing more can be bought with the budget of a round.
     """
     world = make_world(table, observed=settings.observed, train=settings.train, seed=seed)
-    prices = _of_rows(settings.prices.on(table), world.rows)
+    prices = settings.prices.on(table).of_rows(world.rows)
     adviser = Adviser(strategy, owner=world.owner, target=world.target, seed=seed)
     X, available = world.start, world.hidden.copy()
     known = ~np.isnan(X)[:, np.searchsorted(world.owner, np.arange(world.hidden.shape[1]))]
@@ -79,8 +78,3 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> lis
             available[places], known[places] = False, True
             cells, money = cells + len(batch.cells), money + batch.cost
     return records
-
-
-def _of_rows(prices: PriceList, rows: NDArray[np.intp]) -> PriceList:
-    """Return the prices of some rows of the table."""
-    return PriceList(prices.own[rows], prices.group_of, prices.fee, prices.lasting, prices.visit)

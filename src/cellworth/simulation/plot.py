@@ -68,11 +68,12 @@ def mean_curves(
             runs.append((columns[against][run].astype(float), columns[metric][run].astype(float)))
         at = np.linspace(max(x[0] for x, _ in runs), min(x[-1] for x, _ in runs), points)
         values = np.array([np.interp(at, x, v) for x, v in runs])
-        curves.append(Curve(name, at, values.mean(axis=0), _half_width(values, level)))
+        curves.append(Curve(name, at, values.mean(axis=0), half_width(values, level)))
     return curves
 
 
-def _half_width(values: Array, level: float) -> Array:
+def half_width(values: Array, level: float) -> Array:
+    """Return the half-widths (m,) of the intervals of the means of values (seeds, m), by Student's t."""
     n = len(values)
     if n < 2:
         return np.zeros(values.shape[1])

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import trapezoid
-from scipy.stats import t as student
+
+from cellworth.simulation.plot import half_width
 
 Array = NDArray[np.float64]
 Record = dict[str, Any]
@@ -113,7 +114,7 @@ def interval(values: Sequence[float]) -> Interval:
     n = len(values)
     if n < 2:
         return Interval(float(np.mean(values)) if n else float("nan"), float("nan"))
-    half = student.ppf(0.975, n - 1) * np.std(values, ddof=1) / np.sqrt(n)
+    half = half_width(np.array(values)[:, np.newaxis], 0.95)[0]
     return Interval(float(np.mean(values)), float(half))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import numpy as np
 from cellworth.paper.acquisition.experiments import ALL
 from cellworth.paper.acquisition.measures import Interval, Measure, Record, interval, measure, random_of
 from cellworth.paper.acquisition.plots import plot_gains, plot_many, plot_one
+from cellworth.paper.markdown import markdown_table
 
 Tables = dict[str, list[Record]]
 Measures = dict[str, Measure]
@@ -100,7 +101,7 @@ def _prices(records: Sequence[Record], folder: Path) -> str:
         "## Prices from 1 to 10\n\nThe paper's Figure 2: accuracy (%) against money on HTRU2. Without regard "
         "to prices, variance per unit of money, the paper's bi-objective search (POSS), and the exact "
         "knapsack.\n\n"
-        f"![Accuracy against money](prices.png)\n\n{markdown(header, rows)}\n\n{_best_of(records)}"
+        f"![Accuracy against money](prices.png)\n\n{markdown_table(header, rows)}\n\n{_best_of(records)}"
     )
 
 
@@ -120,7 +121,7 @@ def _windows(records: Sequence[Record], folder: Path) -> str:
     header = ["variance over", *(f"{s:.0%} of the cells" for s in SHARES)]
     return (
         "## How many completions the variance looks at\n\nThe paper's Figure 3: accuracy (%) on HTRU2.\n\n"
-        f"![Accuracy against cells](windows.png)\n\n{markdown(header, rows)}\n\n{_best_of(records)}"
+        f"![Accuracy against cells](windows.png)\n\n{markdown_table(header, rows)}\n\n{_best_of(records)}"
     )
 
 
@@ -161,9 +162,9 @@ def _tables(measures: dict[str, Measures], of_what: str) -> str:
         f"complete by low rank are compared with {LOW_RANK}, those on the joint Gaussian (from "
         f"`em-inference` on) with {JOINT}. `qbc` and `stability` fill by a committee, which has no random "
         "strategy of its own: their difference is the committee's as well.\n\n"
-        f"{markdown(header, needed)}\n\nMean AUC over the whole way from nothing to everything bought. "
+        f"{markdown_table(header, needed)}\n\nMean AUC over the whole way from nothing to everything bought. "
         "Bold: above random in the same sense; *(worse)*: below.\n\n"
-        f"{markdown(header, heights)}"
+        f"{markdown_table(header, heights)}"
     )
 
 
@@ -243,9 +244,3 @@ def _text(value: Interval, unit: float, digits: int) -> str:
 
 def _list(names: Sequence[str]) -> str:
     return f" ({', '.join(names)})" if names else ""
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table, its first column to the left and the others to the right."""
-    rule = ["---", *["---:"] * (len(header) - 1)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [header, rule, *rows])

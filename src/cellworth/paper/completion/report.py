@@ -11,6 +11,7 @@ import numpy as np
 from cellworth.paper.completion.plots import plot_calibration, plot_errors
 from cellworth.paper.completion.results import Coverage, Outcome
 from cellworth.paper.completion.table1 import TABLE_1
+from cellworth.paper.markdown import markdown_table
 
 CLOSE = 0.015  # to the paper's error, which has two digits
 GOALS = {"abalone": 0.09, "letter": 0.155, "image": 0.20, "chess": 0.40}  # errors at 60 % observed
@@ -185,7 +186,7 @@ def _table(
             for k, t in zip(keys, texts, strict=True)
         ]
         rows.append([dataset, f"{share:.0%}", *bold])
-    return _markdown(["table", "observed", *methods], rows)
+    return markdown_table(["table", "observed", *methods], rows)
 
 
 def _coverage_table(coverages: Sequence[Coverage]) -> str:
@@ -197,9 +198,4 @@ def _coverage_table(coverages: Sequence[Coverage]) -> str:
         [name, f"{share:.0%}", *(f"{100 * np.mean(by_level[v]):.1f}" for v in levels)]
         for (name, share), by_level in groups.items()
     ]
-    return _markdown(["table", "observed", *(f"{v:.0%}" for v in levels)], rows)
-
-
-def _markdown(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    rule = ["---", *["---:"] * (len(header) - 1)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [header, rule, *rows])
+    return markdown_table(["table", "observed", *(f"{v:.0%}" for v in levels)], rows)

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
 
 from cellworth.optional import require
 from cellworth.paper.completion.plots import COLOURS
@@ -16,6 +15,7 @@ from cellworth.paper.reproduce.experiment import Row
 from cellworth.paper.reproduce.names import OURS, dataset_label, label
 from cellworth.paper.reproduce.samples import Curve, common_end, curves_of
 from cellworth.report.drawing import save
+from cellworth.simulation.plot import half_width
 
 Array = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def _draw_panel(panel: Any, curves: Mapping[str, Mapping[int, Curve]]) -> None:
             label=label(method),
         )
         if seeds >= LEAST_SEEDS:
-            half = student.ppf(0.975, seeds - 1) * levelled.std(axis=0, ddof=1) / np.sqrt(seeds)
+            half = half_width(levelled, 0.95)
             panel.fill_between(100 * at, mean - half, mean + half, color=colour, alpha=0.08, linewidth=0)
     lines = np.concatenate([line.get_ydata() for line in panel.lines])
     room = max(0.1 * np.ptp(lines), 0.02)
