@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 WIDTH = 24  # of the bar, in characters
+
+Steps = Callable[[int, int], object]
+"""Is told how many steps are done, and how many there are in all."""
 
 
 class ProgressLine:

@@ -385,3 +385,11 @@ def test_worths_are_those_of_the_next_ask():
 def test_wrong_parameters_are_named(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
         standing_of(begin(prices=PRICES), **wrong)
+
+
+def test_progress_is_told_from_nothing_to_all_moments():
+    campaign = play(*gaussian_table(), rounds=3)
+    told = []
+    found = standing_of(campaign, progress=lambda done, total: told.append((done, total)))
+    moments = len(found.history)
+    assert told == [(done, moments) for done in range(moments + 1)]

@@ -201,3 +201,17 @@ def test_errors_are_in_words(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match="cellworth"):
         write_report(campaign, tmp_path / "report.html")
+
+
+@pytest.mark.parametrize("at_hand", [False, True])
+def test_progress_never_falls_and_ends_at_all(at_hand, tmp_path):
+    campaign = play(*gaussian_table(), rounds=2)
+    standing = standing_of(campaign) if at_hand else None
+    told = []
+    write_report(
+        campaign, tmp_path / "report.html", standing=standing, progress=lambda *steps: told.append(steps)
+    )
+    done, total = zip(*told, strict=True)
+    assert len(set(total)) == 1
+    assert list(done) == sorted(done)
+    assert done[-1] == total[-1]

@@ -13,6 +13,7 @@ from cellworth.campaign.moments import Snapshot
 from cellworth.campaign.validation import Score, cross_validate, deal, mean_score, scorable
 from cellworth.complete import GaussianCompleter
 from cellworth.complete.solver.blocks import workers
+from cellworth.progress import Steps
 from cellworth.table import Target
 
 Array = NDArray[np.float64]
@@ -43,7 +44,14 @@ class Course:
     scores: list[Score]
 
 
-def course_of(shots: Sequence[Snapshot], *, folds: int, repeats: int | None, seed: int) -> Course:
+def course_of(
+    shots: Sequence[Snapshot],
+    *,
+    folds: int,
+    repeats: int | None,
+    seed: int,
+    progress: Steps | None = None,
+) -> Course:
     """Score each snapshot; the last one is the newest table.
 
     Rows are scored that are labelled and were there at the first snapshot; rows that were added later train.
@@ -66,12 +74,16 @@ def course_of(shots: Sequence[Snapshot], *, folds: int, repeats: int | None, see
     scores = []
     completer = GaussianCompleter(label_trust=0.0, calibrate=False, warm_start=True)
     with workers(1):
-        for shot in reversed(kept):
+        for done, shot in enumerate(reversed(kept)):
+            if progress is not None:
+                progress(done, len(kept))
             there = rows < shot.table.shape[0]
             filled = completer.fit(shot.table.encode().X).completed_
             X, labels, tested = filled[rows[there]].astype(np.float64, copy=False), y[there], scored[there]
             each = [cross_validate(X, labels, fold[there], tested, classes=classes) for fold in deals]
             scores.append(mean_score(each))
+    if progress is not None:
+        progress(len(kept), len(kept))
     note = _note(target, folds, len(deals), int(scored.sum()), len(of_classes))
     return Course(metric, note, kept, scores[::-1])
 

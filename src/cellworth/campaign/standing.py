@@ -16,6 +16,7 @@ from cellworth.campaign.validation import Estimate
 from cellworth.campaign.view import CampaignView
 from cellworth.errors import ParameterError
 from cellworth.prices import Prices
+from cellworth.progress import Steps
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ def standing_of(
     max_rounds: int = 12,
     ahead: float = 100.0,
     seed: int = 0,
+    progress: Steps | None = None,
 ) -> Standing:
     """Say where a campaign, or a replay of it, stands.
 
@@ -185,6 +187,8 @@ def standing_of(
     seed : int, default=0
         Of folds and resampling. The same campaign and seed give the same standing, to the leases that have
         run out since.
+    progress : callable, optional
+        Is told how many of the moments are scored, and how many there are.
 
     Returns
     -------
@@ -216,7 +220,9 @@ def standing_of(
     _check(folds, repeats, max_rounds, ahead)
     table, state = campaign.table, campaign._log.state
     shots = snapshots(campaign.original, list(campaign._log.events()), max(2, max_rounds))
-    course = course_of(shots[-1:] if max_rounds == 1 else shots, folds=folds, repeats=repeats, seed=seed)
+    course = course_of(
+        shots[-1:] if max_rounds == 1 else shots, folds=folds, repeats=repeats, seed=seed, progress=progress
+    )
     return Standing(
         name=campaign.name,
         number=campaign.number,

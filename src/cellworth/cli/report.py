@@ -26,8 +26,8 @@ def report(
     with opened(store, name) as campaign:
         from cellworth.report import write_report
 
-        with working("Writing the report"):
-            write_report(campaign, out)
+        with working("Writing the report") as progress:
+            write_report(campaign, out, progress=progress)
         if as_json:
             print_json({"out": str(out)})
         else:

@@ -18,8 +18,8 @@ def status(
     with opened(store, name) as campaign:
         from cellworth.campaign.standing import standing_of
 
-        with working("Completing the table and judging a model"):
-            standing = standing_of(campaign)
+        with working("Completing the table and judging a model") as progress:
+            standing = standing_of(campaign, progress=progress)
         if as_json:
             print_json(standing.plain())
         else:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import date
 from typing import Any
@@ -35,13 +35,23 @@ def print_table(
     Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False).print(table)
 
 
-def working(words: str) -> AbstractContextManager[Any]:
-    """Show on a terminal that something takes a while; nothing where the standard error is none."""
-    if not sys.stderr.isatty():
-        return nullcontext()
-    from rich.console import Console
+@contextmanager
+def working(words: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal how long work goes; nothing where the standard error is none.
 
-    return Console(stderr=True).status(words)
+    Gives a function that is told how many steps are done and how many there are in all. Until it is called,
+    only the time that has passed is shown; then a bar, and the time left.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = SpinnerColumn(), "{task.description}", BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(words, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
 
 
 def count(number: int, noun: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import cellworth
@@ -12,6 +13,7 @@ from cellworth.campaign.cells import cells_of
 from cellworth.campaign.forecast import VISIBLE
 from cellworth.campaign.standing import Standing, standing_of
 from cellworth.optional import require
+from cellworth.progress import Steps
 from cellworth.report import page, style
 from cellworth.report.cell_map import cell_map
 from cellworth.report.columns import column_table, worth_and_price
@@ -22,7 +24,11 @@ from cellworth.table.files import replace_file
 
 
 def write_report(
-    campaign: CampaignView, path: str | os.PathLike[str], *, standing: Standing | None = None
+    campaign: CampaignView,
+    path: str | os.PathLike[str],
+    *,
+    standing: Standing | None = None,
+    progress: Steps | None = None,
 ) -> None:
     """Write where a campaign stands as one HTML page: curve, map, worths and prices, columns, ledger.
 
@@ -37,6 +43,8 @@ def write_report(
         Where to write it; its name usually ends in .html.
     standing : Standing, optional
         Of the same campaign, if it is at hand; else it is found by ``standing_of(campaign)``.
+    progress : callable, optional
+        Is told how many steps are done, and how many there are in all.
 
     Notes
     -----
@@ -62,25 +70,42 @@ def write_report(
     True
     """
     require("matplotlib")  # before any work is done
-    text = _page(campaign, standing or standing_of(campaign))
+    told = progress or (lambda done, total: None)
+    of_page = 3  # the map, the columns, and the file, beside the moments of the standing
+    moments = 0
+
+    def of_standing(done: int, total: int) -> None:
+        nonlocal moments
+        moments = total
+        told(done, total + of_page)
+
+    def of_parts(done: int) -> None:
+        told(moments + done, moments + of_page)
+
+    text = _page(campaign, standing or standing_of(campaign, progress=of_standing), of_parts)
     replace_file(Path(path), lambda part: _write(part, text))
+    of_parts(of_page)
 
 
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _page(campaign: CampaignView, standing: Standing) -> str:
+def _page(campaign: CampaignView, standing: Standing, done: Callable[[int], None]) -> str:
     table, history = campaign.table, campaign.history()
     cells = cells_of(campaign)
     completer = strategies.get(campaign.strategy).completer
+    drawn_map = cell_map(table, cells, campaign.complete() if table.holes.any() else None)
+    done(1)
+    measured = measure(table, completer)
+    done(2)
     parts = [
         _at_a_glance(standing),
         _facts(campaign, standing),
         learning_curve(standing),
-        cell_map(table, cells, campaign.complete() if table.holes.any() else None),
+        drawn_map,
         worth_and_price(table, cells),
-        column_table(table, cells, measure(table, completer)),
+        column_table(table, cells, measured),
         ledger(history, spent=standing.spent),
     ]
     return page.page(f"Campaign {campaign.name}", parts, style.STYLE + style.CAMPAIGN)
