@@ -8,7 +8,7 @@ from pathlib import Path
 
 from cellworth.paper.completion.report import write_report
 from cellworth.paper.completion.results import Outcome, read_results, write_results
-from cellworth.paper.completion.study import DATASETS, FAST_ROWS, run_study
+from cellworth.paper.completion.study import FAST_ROWS, STUDIED, run_study
 
 DESCRIPTION = "Complete the paper's tables by every method; write figures, a page and two plots."
 
@@ -17,7 +17,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the study from the command line."""
     parser = argparse.ArgumentParser(prog="python -m cellworth.paper.completion", description=DESCRIPTION)
     parser.add_argument("--repeats", type=int, default=10, help="seeds per table and share (10)")
-    parser.add_argument("--datasets", nargs="+", default=list(DATASETS), choices=DATASETS, metavar="NAME")
+    parser.add_argument("--datasets", nargs="+", default=list(STUDIED), choices=STUDIED, metavar="NAME")
     parser.add_argument("--out", type=Path, default=Path("docs/results"), help="folder (docs/results)")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
     parser.add_argument("--fast", action="store_true", help=f"only {FAST_ROWS} rows of each table")
@@ -34,7 +34,7 @@ def _command(outcomes: Sequence[Outcome], *, fast: bool) -> str:
     """Return the command line that makes the results anew."""
     names = list(dict.fromkeys(o.dataset for o in outcomes))
     words = ["python -m cellworth.paper.completion", f"--repeats {len({o.seed for o in outcomes})}"]
-    if names != list(DATASETS):
+    if names != list(STUDIED):
         words.append("--datasets " + " ".join(names))
     return " ".join(words + ["--fast"] * fast)
 

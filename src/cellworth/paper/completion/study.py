@@ -25,11 +25,13 @@ from cellworth.complete.auto import AutoCompleter
 from cellworth.complete.solver.blocks import workers
 from cellworth.errors import ParameterError
 from cellworth.paper.completion.results import Coverage, Outcome
+from cellworth.paper.completion.table1 import WITHOUT_NOISE
 from cellworth.paper.datasets import load
 from cellworth.paper.protocol import Trial, make_trial, reconstruction_error, svm_accuracy
 from cellworth.progress import ProgressLine
 
 DATASETS = ("abalone", "letter", "image", "chess", "HillValley", "HTRU2")
+STUDIED = (*DATASETS, WITHOUT_NOISE)
 SHARES = (0.6, 0.8)
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 FAST_ROWS = 400  # of each table, with --fast
@@ -98,16 +100,16 @@ def _coverages(case: Case, completer: Any, trial: Trial) -> Iterator[Coverage]:
 
 
 def run_study(
-    datasets: Sequence[str] = DATASETS, repeats: int = 10, *, jobs: int = 1, fast: bool = False
+    datasets: Sequence[str] = STUDIED, repeats: int = 10, *, jobs: int = 1, fast: bool = False
 ) -> tuple[list[Outcome], list[Coverage]]:
     """Run all cases, on so many processes, and return their results, sorted.
 
     All but the seconds are the same for any number of jobs. A line on the standard error shows how it goes.
     """
-    unknown = [name for name in datasets if name not in DATASETS]
+    unknown = [name for name in datasets if name not in STUDIED]
     if unknown or repeats < 1:
         raise ParameterError(
-            f"datasets must be among {', '.join(DATASETS)}, and repeats at least 1; got "
+            f"datasets must be among {', '.join(STUDIED)}, and repeats at least 1; got "
             f"{', '.join(datasets)} and {repeats}"
         )
     cases = [Case(d, share, seed) for seed, d, share in product(range(repeats), datasets, SHARES)]
@@ -120,7 +122,7 @@ def run_study(
         coverages += covered
         line.show(done)
     order = {method: i for i, method in enumerate(COMPLETERS)}
-    place = {name: i for i, name in enumerate(DATASETS)}
+    place = {name: i for i, name in enumerate(STUDIED)}
     outcomes.sort(key=lambda o: (place[o.dataset], o.share, order[o.method], o.seed))
     coverages.sort(key=lambda c: (place[c.dataset], c.share, c.seed, c.level))
     return outcomes, coverages

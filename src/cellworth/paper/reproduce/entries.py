@@ -9,7 +9,6 @@ from cellworth.paper.completion.table1 import METHODS, TABLE_1
 from cellworth.paper.reproduce import curves as curves_experiment
 from cellworth.paper.reproduce import prices, windows
 from cellworth.paper.reproduce.experiment import Row
-from cellworth.paper.reproduce.names import published_name
 from cellworth.paper.reproduce.published import SHARES, TABLE_2
 from cellworth.paper.reproduce.samples import (
     Metric,
@@ -64,7 +63,7 @@ def table_1(rows: Sequence[Row], metric: Metric) -> list[Entry]:
     """Return the entries of one half of Table 1: reconstruction errors, or accuracies as shares."""
     out = []
     for (dataset, share), samples in grouped(rows, metric).items():
-        figures = {method: TABLE_1[published_name(dataset), share, method] for method in METHODS}
+        figures = {method: TABLE_1[dataset, share, method] for method in METHODS}
         published: dict[str, Pair] = {
             method: (figure.error, figure.error_sd)
             if metric == "reconstruction_error"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cellworth.paper.completion.table1 import WITHOUT_NOISE
 from cellworth.paper.protocol import WINDOWS
 
 LABELS = {
@@ -41,15 +42,9 @@ def label(method: str) -> str:
     return f"{text} (ours)" if method in OURS else text
 
 
-WITHOUT_NOISE = "HillValley-without-noise"
 _DATASETS = {"HillValley": "HillValley (with noise)", WITHOUT_NOISE: "HillValley (without noise)"}
 
 
 def dataset_label(dataset: str) -> str:
     """Return what a data set is called; HillValley with its version."""
     return _DATASETS.get(dataset, dataset)
-
-
-def published_name(dataset: str) -> str:
-    """Return under which name the paper has a data set: it does not tell the versions of HillValley apart."""
-    return "HillValley" if dataset == WITHOUT_NOISE else dataset

@@ -10,13 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from cellworth.paper.completion.plots import plot_errors
+from cellworth.paper.completion.table1 import WITHOUT_NOISE
 from cellworth.paper.reproduce import entries, page
 from cellworth.paper.reproduce.claims import buying, completion, spending
 from cellworth.paper.reproduce.claims.verdict import Check, Claim
 from cellworth.paper.reproduce.experiment import Row
 from cellworth.paper.reproduce.figures import draw_curves
 from cellworth.paper.reproduce.grid import Grid, to_csv, to_html, to_latex
-from cellworth.paper.reproduce.names import WITHOUT_NOISE, label
+from cellworth.paper.reproduce.names import label
 from cellworth.paper.reproduce.samples import curves_of
 
 MARKS = (

@@ -10,10 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.complete.solver.blocks import workers
 from cellworth.paper.completion.study import COMPLETERS, SHARES
+from cellworth.paper.completion.table1 import WITHOUT_NOISE
 from cellworth.paper.protocol import make_trial, reconstruction_error, svm_accuracy
 from cellworth.paper.reproduce.data import some_rows
 from cellworth.paper.reproduce.experiment import Experiment, Row, Run, steady
-from cellworth.paper.reproduce.names import WITHOUT_NOISE
 from cellworth.paper.reproduce.settings import Settings
 
 
