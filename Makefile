@@ -13,7 +13,7 @@ LOWEST_TESTS := tests/table tests/complete/test_supervised.py tests/complete/tes
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
 
-demo: $(VENV)/.installed   ## complete a table with holes and show what came out
+demo: $(VENV)/.installed   ## fill a table, play a campaign, leave its report behind
 	$(BIN)/python -m cellworth demo
 
 test: lint types unit lowest docs   ## lint, types, all tests, tests on the oldest supported versions, documentation

@@ -169,6 +169,12 @@ def test_the_shell_completes_commands():
     assert done.stdout.split() == ["paper"]
 
 
+def test_the_shell_completes_names_of_strategies():
+    words = "cellworth init --strategy posterior"
+    done = run(_CELLWORTH_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD="3")
+    assert done.stdout.split() == ["posterior", "posterior-impact"]
+
+
 def test_the_package_loads_no_command_line_and_help_loads_no_command():
     code = (
         "import sys, cellworth\n"

@@ -61,7 +61,18 @@ PricesPath = Annotated[
         "--prices", metavar="FILE", help="A CSV file with column,price. By default each cell costs 1."
     ),
 ]
-Strategy = Annotated[str, typer.Option(metavar="NAME", help="How to choose the cells.")]
+
+
+def _strategies(begun: str) -> list[str]:
+    """Return the strategies whose names begin so, for the shell."""
+    from cellworth import strategy
+
+    return [name for name in strategy.names() if name.startswith(begun)]
+
+
+Strategy = Annotated[
+    str, typer.Option(metavar="NAME", help="How to choose the cells.", autocompletion=_strategies)
+]
 
 Cells = Annotated[
     list[str] | None, typer.Argument(metavar="[ROW:COLUMN]...", help="The cells, as ROW:COLUMN.")
