@@ -16,6 +16,8 @@ from cellworth.complete.scaling import Scaling
 Array = NDArray[np.floating]
 Mask = NDArray[np.bool_]
 
+BLOCK_CELLS = 1 << 16
+
 
 class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the completers, scikit-learn transformers from tables with NaN to tables without.
@@ -69,13 +71,22 @@ def scaled_cells(X: Array, scaling: Scaling) -> tuple[Array, Mask]:
     """Return the scaled values of X, 0 in the holes, and which cells are observed; both (n, d)."""
     observed = ~np.isnan(X)
     values = np.ascontiguousarray(scaling.apply(X))
-    values.ravel()[np.flatnonzero(~observed)] = 0  # a masked copy takes four times as long
+    for rows in _row_blocks(X.shape):
+        # By their numbers: a masked copy takes four times as long.
+        values[rows].ravel()[np.flatnonzero(~observed[rows])] = 0
     return values, observed
 
 
 def put_back(X: Array, filled: Array) -> Array:
-    """Return a copy of X whose holes have the values of ``filled``."""
-    holes = np.flatnonzero(np.isnan(X))
-    completed = X.copy()
-    completed.ravel()[holes] = filled.ravel()[holes]
-    return completed
+    """Put the observed cells of X into ``filled``, in its memory if it is C-contiguous, and return it."""
+    filled = np.ascontiguousarray(filled)
+    for rows in _row_blocks(X.shape):
+        cells = np.flatnonzero(~np.isnan(X[rows]))
+        filled[rows].ravel()[cells] = X[rows].ravel()[cells]
+    return filled
+
+
+def _row_blocks(shape: tuple[int, int]) -> list[slice]:
+    """Return slices of rows whose cells stay in cache, and whose numbers take no memory to speak of."""
+    size = max(1, BLOCK_CELLS // max(1, shape[1]))
+    return [slice(first, first + size) for first in range(0, shape[0], size)]

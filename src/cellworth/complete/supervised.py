@@ -194,6 +194,7 @@ class SupervisedCompleter(Completer):
                 blocks=blocks,
                 callback=self.callback,
             )
+            del iterate, rows  # of the size of the table, and no longer needed
             left, right = balanced_factors(solution.iterate, solution.singular_values, solution.basis)
         self.low_rank_ = _in_order(left, order), right
         self.completed_ = put_back(X, scaling.undo_in_place(_in_order(solution.iterate, order)))
