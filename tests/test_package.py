@@ -50,4 +50,4 @@ def test_the_campaign_of_the_demo_stays_within_its_budget_and_tells_the_truth():
         assert 0.9 * 2 * BUDGET < rounds[-1].spent <= 2 * BUDGET
         assert (table.values[bought] == demo.truth[bought]).all()
     # The gain over two rounds is small; that it is no loss beyond its error is what holds for any seed.
-    assert rounds[-1].auc > start.auc - 2 * start.error
+    assert rounds[-1].auc.value > start.auc.low

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         OptSpaceCompleter,
         Progress,
         SoftImputeCompleter,
+        SparseCompleter,
         SupervisedCompleter,
         fill,
     )
@@ -38,6 +39,7 @@ __all__ = [
     "Prices",
     "Progress",
     "SoftImputeCompleter",
+    "SparseCompleter",
     "Strategy",
     "SupervisedCompleter",
     "Table",
@@ -62,6 +64,7 @@ _HOMES = {
         "OptSpaceCompleter",
         "Progress",
         "SoftImputeCompleter",
+        "SparseCompleter",
         "SupervisedCompleter",
         "fill",
     ),

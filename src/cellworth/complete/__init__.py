@@ -9,6 +9,7 @@ from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.optspace import OptSpaceCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter
 from cellworth.complete.solver.apg import Progress
+from cellworth.complete.sparse import SparseCompleter
 from cellworth.complete.supervised import SupervisedCompleter
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "OptSpaceCompleter",
     "Progress",
     "SoftImputeCompleter",
+    "SparseCompleter",
     "SupervisedCompleter",
     "fill",
 ]

@@ -48,9 +48,9 @@ class FactoredCompleter(Completer):
         X = check_table(self, X, dtype=self.dtype, reset=True)
         self.scaling_ = Scaling.of(X, self.scale)
         values, observed = scaled_cells(X, self.scaling_)
-        rng = _generator(self.random_state)
+        rng = generator_of(self.random_state)
         with workers(1):
-            fit = self._factorise(values, observed, rng, _watcher(self.callback, self.max_iter, self.tol))
+            fit = self._factorise(values, observed, rng, watcher(self.callback, self.max_iter, self.tol))
             filled = fit.left @ fit.right
         self._keep(fit)
         self.completed_ = put_back(X, self.scaling_.undo_in_place(filled))
@@ -102,7 +102,7 @@ def check_rank(rank: object, other: str = "") -> None:
     raise ParameterError(f"rank must be {other}None or a whole number of at least 1; got {rank!r}")
 
 
-def _generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
+def generator_of(random_state: int | np.random.Generator | None) -> np.random.Generator:
     """Return the source of randomness; that of a seed differs from ``numpy.random.default_rng`` of that seed.
 
     Else cells that were removed with ``default_rng(0).random(shape)`` would be the very ones that a
@@ -113,7 +113,8 @@ def _generator(random_state: int | np.random.Generator | None) -> np.random.Gene
     return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(1,)))
 
 
-def _watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:
+def watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:
+    """Return what a solver tells of each iteration, on its way to a progress callback."""
     begun = time.perf_counter()
 
     def watch(iteration: int, objective: float, stationarity: float) -> bool:

@@ -1,0 +1,179 @@
+r"""One pass over the observed cells of a sparse table: what each block of rows adds to a small sum.
+
+.. math:: F(B) = \min_A\ \tfrac12\|R_\Omega(X - AB^\top)\|_F^2
+          + \tfrac\lambda2\left(\|A\|_F^2 + \|B\|_F^2\right)
+
+over A (n, r) for a given B (d, r). The rows of A are independent ridge regressions. They are solved exactly
+where the row is, and nothing of them is kept between passes. Since A is best for its B, the slope of F is
+the plain one (variable projection),
+
+.. math:: \nabla F(B) = \lambda B - R^\top A, \qquad R = R_\Omega(X - AB^\top).
+
+A block hands over a (d, r) and an (r, r) array and two numbers, which add up over blocks. All functions here
+are pure: a block and small arrays in, small arrays out, so that any engine can run them where the block is.
+No array of n d numbers is ever formed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.integer[Any]]
+
+BATCH_BYTES = 1 << 20  # of factors gathered for one batch of rows: they stay in a core's cache
+
+
+class CellBlock(NamedTuple):
+    """The observed cells of a block of m rows, row after row.
+
+    Attributes
+    ----------
+    starts : (m + 1,) int array
+        The cells of row i are ``starts[i]:starts[i + 1]``; the first start is 0.
+    columns : (n_cells,) int array
+    values : (n_cells,) float64 array
+        A value of 0 is an observed value like any other.
+    """
+
+    starts: Integers
+    columns: Integers
+    values: Array
+
+    def matrix(self, n_columns: int) -> csr_array:
+        """Return the cells as a sparse matrix (m, n_columns) that shares their memory."""
+        shape = (len(self.starts) - 1, n_columns)
+        return csr_array((self.values, self.columns, self.starts), shape=shape)
+
+    def rows(self) -> Integers:
+        """Return the row of each cell, (n_cells,)."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+
+class StepSums(NamedTuple):
+    """What a pass brings together; additive over blocks."""
+
+    misfit: float  # 1/2 sum over observed cells of (value - estimate)^2
+    squares: float  # ||A||^2
+    products: Array  # (d, r): R^T A
+    gram: Array  # (r, r): sum over observed cells of a_i a_i^T
+
+
+def step(block: CellBlock, B: Array, penalty: float) -> StepSums:
+    """Return what a block adds to F and to its slope.
+
+    O(m r min(m, r)) for a row with m cells, and O(d r) for the sums of the block.
+    """
+    A, left = solve(block, B, penalty)
+    products = left.matrix(len(B)).T @ A
+    gram = (A * np.diff(block.starts)[:, None]).T @ A
+    return StepSums(_half_square(left.values), float(np.vdot(A, A)), products, gram)
+
+
+def row_factors(block: CellBlock, B: Array, penalty: float) -> Array:
+    """Return the rows A (m, r) that are best for B; 0 for a row without cells."""
+    return solve(block, B, penalty)[0]
+
+
+def residual(block: CellBlock, B: Array, penalty: float) -> CellBlock:
+    """Return the cells with what A B^T leaves of their values: R."""
+    return solve(block, B, penalty)[1]
+
+
+def project(block: CellBlock, V: Array) -> tuple[Array, Array]:
+    """Return (XV)^T XV, (k, k), and X^T XV, (d, k), for V (d, k): what a subspace iteration needs."""
+    X = block.matrix(len(V))
+    W = X @ V
+    return W.T @ W, X.T @ W
+
+
+def footprint(block: CellBlock, V: Array) -> tuple[Array]:
+    """Return, (k,), the sum over observed cells of (w_i v_j)^2 for each column v of V and w = X v."""
+    W = block.matrix(len(V)) @ V
+    seen = block._replace(values=np.ones_like(block.values)).matrix(len(V))
+    return (np.einsum("ik,ik->k", W**2, seen @ V**2),)
+
+
+def filled_gram(block: CellBlock, B: Array, penalty: float, V: Array) -> tuple[Array]:
+    """Return W^T W, (k, k), for W = (A B^T + R) V: the table with its holes filled, times V (d, k)."""
+    A, left = solve(block, B, penalty)
+    W = A @ (B.T @ V) + left.matrix(len(V)) @ V
+    return (W.T @ W,)
+
+
+def fit_parts(block: CellBlock, B: Array, penalty: float) -> tuple[float, float, float, Array]:
+    """Return 1/2 ||R||^2, <R, X>, ||A||^2 and A^T A, (r, r): what a certificate needs."""
+    A, left = solve(block, B, penalty)
+    overlap = float(left.values @ block.values)
+    return _half_square(left.values), overlap, float(np.vdot(A, A)), A.T @ A
+
+
+def missed(pair: tuple[CellBlock, CellBlock], B: Array, penalty: float) -> tuple[float, int]:
+    """Return the sum of squared errors and the number of the second block's cells, estimated from the first.
+
+    Both blocks have the same rows.
+    """
+    seen, hidden = pair
+    A = row_factors(seen, B, penalty)
+    left = hidden.values - cell_products(A, B, hidden.rows(), hidden.columns)
+    return 2 * _half_square(left), len(left)
+
+
+def cell_products(A: Array, B: Array, rows: Integers, columns: Integers) -> Array:
+    """Return a_i . b_j for each of the given cells (i, j), in batches that stay in cache."""
+    out = np.empty(len(rows))
+    size = max(1, BATCH_BYTES // (8 * max(1, A.shape[1])))
+    for i in range(0, len(rows), size):
+        part = slice(i, i + size)
+        np.einsum("ij,ij->i", A[rows[part]], B[columns[part]], out=out[part])
+    return out
+
+
+def solve(block: CellBlock, B: Array, penalty: float) -> tuple[Array, CellBlock]:
+    """Return the rows A (m, r) that are best for B, and the cells with what A B^T leaves of their values.
+
+    With G (m, r) the rows of B at the cells x of a row, a = (G^T G + lambda)^-1 G^T x, or where m < r the
+    same on the smaller side, a = G^T (G G^T + lambda)^-1 x. Rows with about as many cells are solved in one
+    batch, padded with empty cells to the same number.
+
+    Parameters
+    ----------
+    B : (d, r) array
+    penalty : float
+        lambda, greater than 0.
+    """
+    n_cells, rank = np.diff(block.starts), B.shape[1]
+    A, left = np.zeros((len(n_cells), rank)), block.values.copy()
+    order = np.argsort(-n_cells, kind="stable")[: np.count_nonzero(n_cells) if rank else 0]
+    with_empty = np.vstack([B, np.zeros((1, rank))])
+    first = 0
+    while first < len(order):
+        width = int(n_cells[order[first]])
+        rows = order[first : first + max(1, BATCH_BYTES // (8 * rank * width))]
+        first += len(rows)
+        places = np.arange(width)
+        real = places < n_cells[rows, None]
+        cells = np.where(real, block.starts[rows, None] + places, 0)
+        G = with_empty.take(np.where(real, block.columns[cells], len(B)), axis=0)
+        x = np.where(real, block.values[cells], 0.0)[:, :, None]
+        a = _ridge(G, x, penalty)
+        A[rows] = a[:, :, 0]
+        x -= G @ a
+        left[cells[real]] = x[:, :, 0][real]
+    return A, block._replace(values=left)
+
+
+def _ridge(G: Array, x: Array, penalty: float) -> Array:
+    """Return a stack (k, r, 1) of ridge regressions of x (k, m, 1) on G (k, m, r)."""
+    Gt, (_, m, rank) = G.transpose(0, 2, 1), G.shape
+    if m < rank:
+        return np.asarray(Gt @ np.linalg.solve(G @ Gt + penalty * np.eye(m), x))
+    return np.asarray(np.linalg.solve(Gt @ G + penalty * np.eye(rank), Gt @ x), dtype=np.float64)
+
+
+def _half_square(values: Array) -> float:
+    return 0.5 * float(values @ values)

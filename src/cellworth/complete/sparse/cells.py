@@ -1,0 +1,142 @@
+"""The observed cells of a sparse table: checked, without empty rows and columns, and partly hidden."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array, issparse
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from cellworth.complete.held_out import SHARE
+from cellworth.complete.solver.sparse_step import CellBlock
+from cellworth.errors import DataError
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.integer[Any]]
+
+FORMATS = ("csr", "csc", "coo")  # the others drop stored zeros, or store zeros that nobody observed
+
+
+def check_cells(estimator: BaseEstimator, X: Any, *, reset: bool) -> csr_array:
+    """Return X (n, d) as compressed rows, columns sorted in each row: every stored cell is observed.
+
+    Parameters
+    ----------
+    X : sparse matrix, or array-like with NaN for holes
+        A stored 0 is an observed 0.
+    reset : bool
+        True in ``fit``: the number of columns is learned, and some cell must be observed. False for new
+        rows: it must agree with that of ``fit``.
+    """
+    if issparse(X) and X.format not in FORMATS:
+        raise DataError(
+            f"X is a sparse matrix in {X.format.upper()} format, which cannot tell an observed 0 from a "
+            "hole; expected CSR, CSC or COO. Build it as COO from rows, columns and values."
+        )
+    n_stored = X.nnz if issparse(X) else 0
+    checked = validate_data(
+        estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=reset
+    )
+    cells = _compress(checked, X, n_stored) if issparse(checked) else _from_dense(checked)
+    _refuse_what_is_no_number(cells)
+    if reset and not cells.nnz:
+        raise DataError("X has no observed cell; expected some. In a sparse matrix, cells are those stored.")
+    return cells
+
+
+def _compress(checked: Any, given: Any, n_stored: int) -> csr_array:
+    cells = csr_array(checked, copy=not checked.has_sorted_indices)
+    cells.sort_indices()
+    rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
+    twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(cells.indices) == 0))
+    if len(twice):
+        _refuse_double(int(rows[twice[0]]), int(cells.indices[twice[0]]))
+    if cells.nnz < n_stored:  # conversion from COO added them up
+        by_place = np.lexsort((given.col, given.row))
+        row, column = given.row[by_place], given.col[by_place]
+        place = np.flatnonzero((np.diff(row) == 0) & (np.diff(column) == 0))[0]
+        _refuse_double(int(row[place]), int(column[place]))
+    return cells
+
+
+def _refuse_double(row: int, column: int) -> None:
+    raise DataError(
+        f"X has more than one value for the cell in row {row}, column {column} (counted from 0); "
+        "expected one. Keep one, or their mean."
+    )
+
+
+def _from_dense(X: Array) -> csr_array:
+    observed = ~np.isnan(X)
+    starts = np.concatenate([[0], np.cumsum(observed.sum(axis=1))])
+    return csr_array((X[observed], np.nonzero(observed)[1], starts), shape=X.shape)
+
+
+def _refuse_what_is_no_number(cells: csr_array) -> None:
+    bad = np.flatnonzero(~np.isfinite(cells.data))
+    if len(bad):
+        row = int(np.searchsorted(cells.indptr, bad[0], side="right")) - 1
+        what = "NaN" if np.isnan(cells.data[bad[0]]) else "infinity"
+        raise DataError(
+            f"X contains {what}: column {cells.indices[bad[0]]}, row {row} (counted from 0), {len(bad)} "
+            "cell(s) in all; expected finite numbers. In a sparse matrix a hole is a cell that is not stored."
+        )
+
+
+class Compact(NamedTuple):
+    """Cells without the rows and columns that have none.
+
+    Attributes
+    ----------
+    cells : CellBlock
+        Rows and columns are counted among those that are left.
+    rows, columns : int arrays
+        Where those that are left stand in the whole table.
+    """
+
+    cells: CellBlock
+    rows: Integers
+    columns: Integers
+
+
+def compact(table: csr_array) -> Compact:
+    """Leave out rows and columns without cells: at the best fit their factors are 0. O(n + d + cells)."""
+    rows = np.flatnonzero(np.diff(table.indptr))
+    columns = np.flatnonzero(np.bincount(table.indices, minlength=table.shape[1]))
+    place = np.zeros(table.shape[1], dtype=table.indices.dtype)
+    place[columns] = np.arange(len(columns))
+    starts = np.append(table.indptr[rows], table.indptr[-1])
+    return Compact(CellBlock(starts, place[table.indices], table.data), rows, columns)
+
+
+def hide_cells(cells: CellBlock, rng: np.random.Generator) -> tuple[CellBlock, CellBlock]:
+    """Return the cells that stay and those that are hidden: a tenth, but never a column's first."""
+    hidden = rng.random(len(cells.values)) < SHARE
+    hidden[np.unique(cells.columns, return_index=True)[1]] = False
+    return _pick(cells, ~hidden), _pick(cells, hidden)
+
+
+def _pick(cells: CellBlock, picked: NDArray[np.bool_]) -> CellBlock:
+    before = np.concatenate([[0], np.cumsum(picked)])
+    return CellBlock(before[cells.starts], cells.columns[picked], cells.values[picked])
+
+
+def put_observed(filled: Array, cells: csr_array) -> Array:
+    """Overwrite the observed cells of ``filled`` (m, d) with their values, and return it."""
+    rows = np.repeat(np.arange(cells.shape[0]), np.diff(cells.indptr))
+    filled[rows, cells.indices] = cells.data
+    return filled
+
+
+def check_places(what: str, places: Any, n: int) -> Integers:
+    """Return row or column numbers, (k,); refuse those outside a table that has n of them."""
+    found = np.asarray(places)
+    if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
+        raise DataError(f"{what} must be a list of whole numbers; got {places!r}")
+    bad = found[(found < 0) | (found >= n)]
+    if bad.size:
+        raise DataError(f"{what} must lie from 0 to {n - 1}, as in the table of fit; got {bad[0]}")
+    return found.astype(np.intp)
