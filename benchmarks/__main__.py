@@ -13,7 +13,19 @@ from pathlib import Path
 from benchmarks.report import Section, write_markdown
 from benchmarks.settings import Settings
 
-PARTS = ("completion", "limit", "scaling", "warm", "copula", "select", "round", "campaign")
+PARTS = (
+    "completion",
+    "limit",
+    "scaling",
+    "warm",
+    "copula",
+    "select",
+    "round",
+    "campaign",
+    "engine",
+    "web",
+    "sparse",
+)
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:

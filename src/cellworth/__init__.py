@@ -76,6 +76,7 @@ _HOMES = {
 _PARTS = (
     "campaign",
     "complete",
+    "engine",
     "prices",
     "report",
     "score",
@@ -85,6 +86,7 @@ _PARTS = (
     "table",
     "testing",
     "theory",
+    "web",
 )
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -11,6 +11,10 @@ _INSTALL = {
     "pyarrow": '"cellworth[parquet]"',
     "matplotlib": '"cellworth[plot]"',
     "psycopg": '"cellworth[postgres]"',
+    **dict.fromkeys(
+        ("fastapi", "uvicorn", "jinja2", "plotly", "python_multipart", "httpx"), '"cellworth[web]"'
+    ),
+    **dict.fromkeys(("dask", "distributed", "zarr"), '"cellworth[dask]"'),
 }
 
 

@@ -95,7 +95,7 @@ def same_state(one, other):
         and np.array_equal(a.status, b.status)
         and a.places.row_ids == b.places.row_ids
         and a.rounds == b.rounds
-        and (a.asked, a.last_price, a.table_number) == (b.asked, b.last_price, b.table_number)
+        and (a.asked, a.held, a.last_price, a.table_number) == (b.asked, b.held, b.last_price, b.table_number)
         and a.money.__dict__ == b.money.__dict__
         and set(a.keyed) == set(b.keyed)
         and a.table().equals(b.table())

@@ -55,6 +55,26 @@ def test_who_had_to_run_rounds_again_spares_the_next_one():
         assert batch
 
 
+def test_who_closes_a_campaign_spares_the_next_one_all_rounds_but_the_newest():
+    store, campaign = played(2)
+    campaign.close()
+    for _ in range(3):
+        with Campaign.open(store, clock=Clock()) as campaign:
+            _, ran = completions(campaign, lambda campaign=campaign: campaign.ask(count=2))
+            assert ran == 1
+            campaign.tell(answers_to(campaign.open_purchases()))
+
+
+def test_a_round_that_never_got_into_the_log_is_not_kept():
+    store, campaign = played(1)
+    before = store.load_cache("study", at_most=10**6)
+    campaign.preview(count=2)
+    campaign._rounds._saved = 0
+    campaign.close()
+    kept = store.load_cache("study", at_most=10**6)
+    assert kept == before or cache.thaw(kept[1])["rounds"] == campaign._log.state.rounds
+
+
 def test_a_second_ask_in_a_round_needs_no_completion():
     _, campaign = played(2)
     _, ran = completions(campaign, lambda: campaign.ask(count=2))

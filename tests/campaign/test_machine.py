@@ -4,12 +4,14 @@ import math
 from datetime import timedelta
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.errors import ConflictError
 from tests.campaign.campaigns import VALUES, Clock, begin, cells, make_table, same_state
 
 picks = st.integers(0, 10**6)
@@ -28,6 +30,7 @@ class Machine(RuleBasedStateMachine):
         self.budget = budget
         self.values, self.holes = {}, set()
         self.out, self.price, self.refused = {}, {}, set()  # out: cell -> (price, until)
+        self.held = {}  # cell -> (who, until)
         self.paid, self.log, self.snapshots, self.added = [], [], [self.snapshot()], 0
         self.take_in(table)
 
@@ -50,20 +53,95 @@ class Machine(RuleBasedStateMachine):
 
     def expire(self):
         self.out = {cell: (p, t) for cell, (p, t) in self.out.items() if t is None or t > self.clock.time}
+        self.held = {cell: held for cell, held in self.held.items() if cell in self.out}
+
+    def live(self):
+        return {cell: p for cell, (p, t) in self.out.items() if t is None or t > self.clock.time}
+
+    def holders(self):
+        """Return who has which of the cells that are out now."""
+        live = self.live()
+        return {
+            cell: (who, until)
+            for cell, (who, until) in self.held.items()
+            if cell in live and until > self.clock.time
+        }
+
+    @rule(money=st.sampled_from([3.0, 20.0]))
+    def preview(self, money):
+        """Look at what would be asked for, and go on with something else."""
+        batch = self.campaign.preview(money)
+        assert math.fsum(p.price for p in batch) <= min(money, self.left())
+        assert not {(p.row, p.column) for p in batch} & set(self.live())
+
+    @rule(
+        pick=picks,
+        many=st.integers(1, 3),
+        who=st.sampled_from(["Eve", "Flo"]),
+        hours=st.sampled_from([1, 30]),
+    )
+    def take_by_name(self, pick, many, who, hours):
+        asked = sorted(self.price)
+        chosen = list({asked[(pick + k) % len(asked)] for k in range(many)}) if asked else []
+        live, holders = self.live(), self.holders()
+        taken_by_others = any(holders.get(cell, (who,))[0] != who for cell in chosen)
+        if taken_by_others or not set(chosen) <= set(live):
+            with pytest.raises(ConflictError):
+                self.campaign.take(chosen, who=who, lease=timedelta(hours=hours))
+            return
+        taken = self.campaign.take(chosen, who=who, lease=timedelta(hours=hours))
+        self.check_taken(taken, chosen, who, hours)
+
+    @rule(many=st.integers(0, 3), who=st.sampled_from(["Eve", "Flo"]))
+    def take_some(self, many, who):
+        free = [cell for cell in self.live() if cell not in self.holders()]
+        taken = self.campaign.take(many, who=who)
+        self.check_taken(taken, free[:many], who, 8)
+
+    def check_taken(self, taken, chosen, who, hours):
+        until = self.clock.time + timedelta(hours=hours)
+        assert {(p.row, p.column) for p in taken} == set(chosen)
+        assert all((p.holder, p.held_until) == (who, until) for p in taken)
+        if chosen:
+            self.held.update(dict.fromkeys(chosen, (who, until)))
+            self.recorded("taken", who)
+
+    @rule(pick=picks, who=st.sampled_from(["Eve", "Flo"]))
+    def give_back(self, pick, who):
+        if not self.price:
+            return
+        cell = sorted(self.price)[pick % len(self.price)]
+        # The hold itself counts here, even if the ask has run out meanwhile.
+        holder, until = self.held.get(cell, (None, None))
+        if holder is None or until <= self.clock.time:
+            assert self.campaign.give_back([cell], who=who) == 0
+        elif holder != who:
+            with pytest.raises(ConflictError, match=holder):
+                self.campaign.give_back([cell], who=who)
+        else:
+            assert self.campaign.give_back([cell], who=who) == 1
+            del self.held[cell]
+            self.recorded("given back", who)
 
     def left(self):
         live = [p for p, t in self.out.values() if t is None or t > self.clock.time]
         return math.inf if self.budget is None else math.fsum([self.budget, *(-x for x in live + self.paid)])
 
     @rule(
-        count=st.integers(1, 6), money=st.sampled_from([None, 2.0, 6.0]), hours=st.sampled_from([None, 1, 30])
+        count=st.integers(1, 6),
+        money=st.sampled_from([None, 2.0, 6.0]),
+        hours=st.sampled_from([None, 1, 30]),
+        look_first=st.booleans(),
     )
-    def ask(self, count, money, hours):
+    def ask(self, count, money, hours, look_first):
         lease = None if hours is None else timedelta(hours=hours)
         left = self.left()
         # Another process that opens the campaign now would ask for the same.
         other = Campaign.open(self.store, clock=self.clock).replay(self.clock.time)
         expected = other.ask(money, count, lease=lease)
+        if look_first:
+            assert cells(self.campaign.preview(money, count)) == cells(expected)
+            assert self.campaign.number == len(self.log)
         batch = self.campaign.ask(money, count, lease=lease, who="Ann")
         assert cells(batch) == cells(expected)
         assert len(batch) <= count
@@ -110,6 +188,7 @@ class Machine(RuleBasedStateMachine):
     def put(self, cell, price):
         self.holes.remove(cell)
         self.out.pop(cell, None)
+        self.held.pop(cell, None)
         self.refused.discard(cell)
         self.paid.append(price)
         self.values[cell] = VALUES[cell[1]]
@@ -129,6 +208,7 @@ class Machine(RuleBasedStateMachine):
         if news:
             self.refused.add(cell)
             self.out.pop(cell, None)
+            self.held.pop(cell, None)
             self.recorded("refused", "Cy")
 
     @precondition(lambda self: self.out)
@@ -137,6 +217,7 @@ class Machine(RuleBasedStateMachine):
         cell = sorted(self.out)[pick % len(self.out)]
         assert self.campaign.cancel([cell]) == 1
         del self.out[cell]
+        self.held.pop(cell, None)
         self.recorded("cancelled", None)
 
     @rule(pick=picks, dose=st.floats(0, 100))
@@ -174,12 +255,15 @@ class Machine(RuleBasedStateMachine):
         if not hasattr(self, "campaign"):
             return
         campaign, state = self.campaign, self.campaign._log.state
-        live = {cell: p for cell, (p, t) in self.out.items() if t is None or t > self.clock.time}
+        live = self.live()
         assert campaign.spent == math.fsum(self.paid)
         assert campaign.reserved == math.fsum(live.values())
         assert campaign.left == (None if self.budget is None else self.left())
         assert {(p.row, p.column): p.price for p in campaign.open_purchases()} == live
         assert campaign.number == len(self.log)
+        held = {(p.row, p.column): (p.holder, p.held_until) for p in campaign.open_purchases() if p.holder}
+        assert held == self.holders()
+        self.check_pages_and_tally(live)
         table = campaign.table
         for i, row in enumerate(table.row_ids):
             for j, column in enumerate(table.columns):
@@ -188,6 +272,28 @@ class Machine(RuleBasedStateMachine):
                 assert (value.isoformat() if hasattr(value, "isoformat") else value) == (
                     shown.isoformat() if hasattr(shown, "isoformat") else shown
                 )
+
+    def check_pages_and_tally(self, live):
+        """The queue in pages of two, all of it and in parts, and money and cells in one look."""
+        campaign, whole = self.campaign, self.campaign.open_purchases()
+        for keywords, expected in [
+            ({}, whole),
+            ({"column": "age"}, [p for p in whole if p.column == "age"]),
+            ({"row": "p3"}, [p for p in whole if p.row == "p3"]),
+            ({"holder": "Eve"}, [p for p in whole if p.holder == "Eve"]),
+            ({"free": True}, [p for p in whole if p.holder is None]),
+            ({"asked_by": "Ann", "column": "hue"}, [p for p in whole if p.column == "hue"]),
+        ]:
+            found, after = [], 0
+            while after is not None:
+                page = campaign.open_page(after, 2, **keywords)
+                found, after = found + page.purchases, page.after
+            assert found == expected
+        tally = campaign.tally()
+        assert (tally.spent, tally.reserved, tally.left) == (campaign.spent, campaign.reserved, campaign.left)
+        assert (tally.open, tally.missing, tally.number) == (len(live), len(self.holes), len(self.log))
+        assert (tally.refused, tally.bought) == (len(self.refused), len(self.paid))
+        assert tally.rows * tally.columns == tally.known + tally.bought + tally.missing
 
     def teardown(self):
         if not hasattr(self, "campaign"):
@@ -202,5 +308,5 @@ class Machine(RuleBasedStateMachine):
             assert (state.money.spent, state.money.reserved()) == (spent, reserved)
 
 
-Machine.TestCase.settings = settings(max_examples=12, stateful_step_count=20, deadline=None)
+Machine.TestCase.settings = settings(max_examples=12, stateful_step_count=25, deadline=None)
 TestCampaign = Machine.TestCase

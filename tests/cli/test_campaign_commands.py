@@ -124,7 +124,7 @@ def test_ask_writes_a_file_that_has_all_fields_and_no_values(begun):
 def test_ask_as_json(begun):
     answer = begun("ask", "--count", "2", "--lease", "never", "--json").json
     assert [sorted(cell) for cell in answer["cells"]] == [
-        ["column", "group", "price", "row", "until", "why", "worth"]
+        ["asked_by", "column", "group", "held_until", "holder", "price", "row", "until", "why", "worth"]
     ] * 2
     assert all(cell["until"] is None for cell in answer["cells"])
     assert answer["left"] == pytest.approx(50 - answer["reserved"])

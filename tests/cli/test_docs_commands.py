@@ -65,5 +65,6 @@ def test_the_page_shows_every_command_of_a_campaign():
         "report",
         "simulate",
         "status",
+        "take",
         "tell",
     }

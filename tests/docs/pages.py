@@ -13,9 +13,9 @@ import sys
 import tempfile
 import types
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from unittest.mock import patch
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -59,7 +59,7 @@ def run(page: Path, folder: Path) -> list[tuple[Block, str]]:
     shutil.copy(DOCS / "data" / "clinic.csv", folder)
     module = types.ModuleType("page")  # a real one, so that classes of the page can be pickled
     ran = []
-    with contextlib.chdir(folder), warnings.catch_warnings(), patch.dict(sys.modules, page=module):
+    with contextlib.chdir(folder), warnings.catch_warnings(), _known(module):
         warnings.simplefilter("error", ConvergenceWarning)
         for block in blocks(page.read_text("utf-8")):
             printed = io.StringIO()
@@ -69,6 +69,16 @@ def run(page: Path, folder: Path) -> list[tuple[Block, str]]:
                 exec(code, module.__dict__)
             ran.append((block, printed.getvalue()))
     return ran
+
+
+@contextlib.contextmanager
+def _known(module: types.ModuleType) -> Iterator[None]:
+    """Let a module be found by its name. Others that are imported stay: none may be loaded twice."""
+    sys.modules[module.__name__] = module
+    try:
+        yield
+    finally:
+        del sys.modules[module.__name__]
 
 
 def agree(shown: str, printed: str) -> bool:

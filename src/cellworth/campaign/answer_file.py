@@ -16,16 +16,38 @@ from cellworth.campaign.answers import as_answers, told
 from cellworth.campaign.campaign import Campaign
 from cellworth.campaign.places import Cell, Places
 from cellworth.campaign.purchase import Purchase
-from cellworth.campaign.spreadsheet import check_place, guard, read_lines, write_lines
-from cellworth.errors import CellworthError, ConflictError, DataError
+from cellworth.campaign.spreadsheet import check_place, csv_text, guard, read_lines, write_lines
+from cellworth.campaign.wrong_lines import (
+    MOST_PROBLEMS,
+    ConflictingAnswersError,
+    Problem,
+    WrongAnswersError,
+    WrongLinesError,
+)
+from cellworth.errors import ConflictError, DataError
 from cellworth.table import Table
+from cellworth.table.files import AnyFile, file_of
 from cellworth.table.wording import shorten
 
-FilePath = str | os.PathLike[str]
+__all__ = [
+    "FIELDS",
+    "MOST_PROBLEMS",
+    "ConflictingAnswersError",
+    "FileAnswer",
+    "Problem",
+    "Told",
+    "WrongAnswersError",
+    "WrongLinesError",
+    "asks_csv",
+    "check_asks_path",
+    "parse_cells",
+    "read_answers",
+    "read_cells",
+    "tell_file",
+    "write_asks",
+]
 
 FIELDS = ("row", "column", "group", "price", "worth", "why", "until", "value")
-MOST_PROBLEMS = 20
-"""After so many wrong lines no further ones are looked for."""
 
 
 class FileAnswer(NamedTuple):
@@ -35,39 +57,6 @@ class FileAnswer(NamedTuple):
     row: str
     column: str
     value: str | None
-
-
-class Problem(NamedTuple):
-    """What is wrong with one line of a file: the line, counted from 1, the field of the file, and why."""
-
-    line: int
-    field: str
-    message: str
-
-
-class WrongLinesError(CellworthError):
-    """Lines of a file cannot be used, and so nothing of it was; the message has the first of them.
-
-    Attributes
-    ----------
-    problems : tuple of str
-        One sentence or two for each wrong line, with file, line and column, in the order of the file; of
-        `MOST_PROBLEMS` lines at most.
-    """
-
-    def __init__(self, path: FilePath, problems: Iterable[Problem]) -> None:
-        self.problems = tuple(f"{path}, line {p.line}, column {p.field!r}: {p.message}" for p in problems)
-        more = len(self.problems) - 1
-        many = f"{more} or more" if more + 1 == MOST_PROBLEMS else f"{more}"
-        super().__init__(self.problems[0] + (f" Further wrong lines: {many}." if more else ""))
-
-
-class WrongAnswersError(WrongLinesError, DataError):
-    """A file of cells or answers has lines that make no sense; nothing of it was recorded."""
-
-
-class ConflictingAnswersError(WrongLinesError, ConflictError):
-    """A file of answers contradicts values that are known, and is right otherwise; nothing was recorded."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +78,7 @@ class Told:
     blank: int
 
 
-def write_asks(path: FilePath, purchases: Iterable[Purchase]) -> None:
+def write_asks(path: str | os.PathLike[str], purchases: Iterable[Purchase]) -> None:
     """Write what was asked for to a .csv or .tsv file, with an empty column for the values; O(purchases).
 
     The file is replaced whole or not at all. `tell_file` takes it once it is filled in.
@@ -97,12 +86,17 @@ def write_asks(path: FilePath, purchases: Iterable[Purchase]) -> None:
     write_lines(Path(path), [FIELDS, *map(_record, purchases)])
 
 
-def check_asks_path(path: FilePath) -> None:
+def asks_csv(purchases: Iterable[Purchase]) -> str:
+    """Return what `write_asks` writes to a .csv file, as text."""
+    return csv_text([FIELDS, *map(_record, purchases)])
+
+
+def check_asks_path(path: str | os.PathLike[str]) -> None:
     """Raise DataError if no list of cells can be written there; call it before money is reserved."""
     check_place(Path(path))
 
 
-def read_answers(path: FilePath, table: Table, *, encoding: str | None = None) -> list[FileAnswer]:
+def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) -> list[FileAnswer]:
     r"""Read a file of answers and check its rows, columns and values against a table; O(n + p + lines).
 
     Parameters
@@ -141,7 +135,7 @@ def read_answers(path: FilePath, table: Table, *, encoding: str | None = None) -
     first: dict[Cell, tuple[int, float]] = {}
     problems: list[Problem] = []
     answers: list[FileAnswer] = []
-    for line, (row, column, value) in read_lines(Path(path), ("row", "column", "value"), encoding):
+    for line, (row, column, value) in read_lines(file_of(path), ("row", "column", "value"), encoding):
         answer = FileAnswer(line, row, column, value or None)
         problem = _check(places, answer, first)
         if problem is None:
@@ -153,12 +147,12 @@ def read_answers(path: FilePath, table: Table, *, encoding: str | None = None) -
     return answers
 
 
-def read_cells(path: FilePath, table: Table, *, encoding: str | None = None) -> list[tuple[str, str]]:
+def read_cells(path: AnyFile, table: Table, *, encoding: str | None = None) -> list[tuple[str, str]]:
     """Read a list of cells, (row, column) each, from a file with these two fields; as `read_answers`."""
     places = _places(table)
     problems: list[Problem] = []
     cells: list[tuple[str, str]] = []
-    for line, (row, column) in read_lines(Path(path), ("row", "column"), encoding):
+    for line, (row, column) in read_lines(file_of(path), ("row", "column"), encoding):
         cell = _cell(places, line, row, column)
         if isinstance(cell, Problem):
             _collect(path, problems, cell)
@@ -182,16 +176,18 @@ def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:
 
 def tell_file(
     campaign: Campaign,
-    path: FilePath,
+    path: AnyFile,
     *,
     who: str | None = None,
     key: str | None = None,
     unsolicited: bool = False,
     encoding: str | None = None,
+    dry_run: bool = False,
 ) -> Told:
     """Record the answers of a file: all of them or, if one line is wrong, none; O(n + p + lines).
 
-    The keywords are those of `Campaign.tell` and `read_answers`. The same file once more is no error.
+    The keywords are those of `Campaign.tell` and `read_answers`. The same file once more is no error. With
+    ``dry_run`` nothing is recorded: it says, or raises, what would become of the file.
 
     Raises
     ------
@@ -203,12 +199,18 @@ def tell_file(
     lines = read_answers(path, campaign.table, encoding=encoding)
     given = [answer for answer in lines if answer.value is not None]
     triples = [(answer.row, answer.column, answer.value) for answer in given]
+    cells = {answer[:2] for answer in triples}
+    if dry_run:
+        _raise_by_line(campaign, path, given, unsolicited)
+        state = campaign._log.state
+        found = told(state, as_answers(state, triples), unsolicited=unsolicited, price=None)
+        would = 0 if found is None else len(found["cells"])
+        return Told(would, len(cells) - would, len(lines) - len(given))
     try:
         new = campaign.tell(triples, who=who, key=key, unsolicited=unsolicited)
     except (DataError, ConflictError):
         _raise_by_line(campaign, path, given, unsolicited)
         raise  # it is no line that is wrong, but the key or the store
-    cells = {answer[:2] for answer in triples}
     return Told(new, len(cells) - new, len(lines) - len(given))
 
 
@@ -241,7 +243,7 @@ def _check(places: Places, answer: FileAnswer, first: dict[Cell, tuple[int, floa
     return Problem(line, "value", words)
 
 
-def _collect(path: FilePath, problems: list[Problem], problem: Problem) -> None:
+def _collect(path: AnyFile, problems: list[Problem], problem: Problem) -> None:
     """Note a problem; end here when there are enough of them, for each search for a close name takes time."""
     problems.append(problem)
     if len(problems) == MOST_PROBLEMS:
@@ -271,7 +273,7 @@ def _parse_cell(text: str, places: Places) -> tuple[str, str]:
 
 
 def _raise_by_line(
-    campaign: Campaign, path: FilePath, answers: Sequence[FileAnswer], unsolicited: bool
+    campaign: Campaign, path: AnyFile, answers: Sequence[FileAnswer], unsolicited: bool
 ) -> None:
     """Raise with all lines that the campaign does not take, if it is a line that is at fault."""
     state = campaign._log.state

@@ -67,8 +67,11 @@ class Asker:
         self._seed = seed
         self._list: PriceList | None = None
 
-    def asked(self, wish: Wish, time: datetime, *, may_begin: bool) -> Data | None:
-        """Return the data of the next event, on the newest state; None if nothing can be had."""
+    def asked(self, wish: Wish, time: datetime, *, may_begin: bool, tentative: bool = False) -> Data | None:
+        """Return the data of the next event, on the newest state; None if nothing can be had.
+
+        ``tentative`` if it is not meant to be recorded.
+        """
         state = self._log.state
         available, before, limit = self._offered(wish, time)
         if wish.count == 0 or not available.any():
@@ -76,7 +79,7 @@ class Asker:
         prices = self._price_list()
         if limit is not None and prices.marginal(before)[available].min() > limit:
             return None
-        standing = self._rounds.newest(may_begin=may_begin)
+        standing = self._rounds.newest(may_begin=may_begin, tentative=tentative)
         available[len(standing.scores) :] = False  # rows that were added since the round
         scores = _with_rows(standing.scores, len(available))
         selection = self._selector.select(
@@ -124,7 +127,7 @@ def purchases(event: Event, groups: dict[str, str]) -> list[Purchase]:
     """Return what an event asked for; ``groups`` has the price group of each column that is in one."""
     until = None if event.data["until"] is None else datetime.fromisoformat(event.data["until"])
     return [
-        Purchase(row, column, groups.get(column), price, worth, why, until)
+        Purchase(row, column, groups.get(column), price, worth, why, until, event.who)
         for row, column, price, worth, why in event.data["cells"]
     ]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Self
 
@@ -13,21 +12,20 @@ from cellworth.campaign import answers as reports
 from cellworth.campaign.asking import Asker, Wish, purchases
 from cellworth.campaign.checks import check_moment
 from cellworth.campaign.extension import Rows, extended
-from cellworth.campaign.founding import found, only_name, registered
+from cellworth.campaign.founding import found, only_name, opened, registered
 from cellworth.campaign.lease import parse_lease
 from cellworth.campaign.log import Clock, Data, Log, utc_now
 from cellworth.campaign.purchase import Purchase
+from cellworth.campaign.queue import CampaignQueue, Cells
 from cellworth.campaign.rounds import Rounds
-from cellworth.campaign.stores import Store, open_store
-from cellworth.campaign.view import CampaignView
+from cellworth.campaign.stores import Store
 from cellworth.prices import Prices
 from cellworth.table import Table
 
-Cells = Iterable[tuple[object, str] | Purchase]
 Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
 
 
-class Campaign(CampaignView):
+class Campaign(CampaignQueue):
     """Ask for cells, tell their values, refuse those that cannot be had; never lose an answer.
 
     Begin one with `create`, go on with `open`. Its state is the original table and a log of events that is
@@ -37,7 +35,7 @@ class Campaign(CampaignView):
     Money that is asked for is reserved, spent when the value is told, and released when the cell is refused,
     cancelled, or its lease runs out. An answer that comes later still counts, and still costs.
 
-    What can be read off it is described in `CampaignView`.
+    What can be read off it is described in `CampaignView`, how people share the work in `CampaignQueue`.
 
     Examples
     --------
@@ -107,7 +105,7 @@ class Campaign(CampaignView):
             who=who,
             time=clock(),
         )
-        with _opened(store) as (place, owned):
+        with opened(store) as (place, owned):
             place.found(founding)
             return cls(Log(place, name, clock, owns_store=owned))
 
@@ -117,7 +115,7 @@ class Campaign(CampaignView):
 
         Takes O(n p + events): no completion is run before the first ask.
         """
-        with _opened(store) as (place, owned):
+        with opened(store) as (place, owned):
             return cls(Log(place, only_name(place) if name is None else name, clock, owns_store=owned))
 
     def ask(
@@ -165,9 +163,20 @@ class Campaign(CampaignView):
         if self.read_only:
             event = self._log.sketch("asked", make, who=who)
         else:
-            event = self._log.write("asked", make, who=who, key=key, request=wish.plain())
+            event = self._log.write("asked", make, who=who, key=key, request=wish.plain)
             if event is not None:
                 self._rounds.save(event.number)
+        return [] if event is None else purchases(event, self._groups)
+
+    def preview(self, budget: float | None = None, count: int | None = None) -> list[Purchase]:
+        """Return what `ask` would ask for now. Nothing is recorded, and no money reserved.
+
+        Costs what the ask would; if nothing happens in between, that one then costs a selection only.
+        """
+        wish = Wish(budget, count, None)
+        self._log.refresh()
+        asked = partial(self._asker.asked, wish, may_begin=True, tentative=True)
+        event = self._log.sketch("asked", asked, who=None)
         return [] if event is None else purchases(event, self._groups)
 
     def tell(
@@ -208,13 +217,16 @@ class Campaign(CampaignView):
         -----
         O(answers); a thousand take some tens of milliseconds.
         """
-        self._log.refresh()  # rows that others have added can be answered for
-        given = reports.as_answers(self._log.state, answers)
+
+        @cache
+        def given() -> list[reports.Answer]:
+            # Read on the newest state: rows that others have added can be answered for.
+            return reports.as_answers(self._log.state, answers)
 
         def make(time: datetime) -> Data | None:
-            return reports.told(self._log.state, given, unsolicited=unsolicited, price=price)
+            return reports.told(self._log.state, given(), unsolicited=unsolicited, price=price)
 
-        event = self._log.write("told", make, who=who, key=key, request=[sorted(given), price])
+        event = self._log.write("told", make, who=who, key=key, request=lambda: [sorted(given()), price])
         return 0 if event is None else len(event.data["cells"])
 
     def refuse(self, cells: Cells, reason: str, *, who: str | None = None) -> int:
@@ -264,6 +276,15 @@ class Campaign(CampaignView):
         """
         return type(self)(Log(self._log.store, self.name, until=check_moment(until)))
 
+    def close(self) -> None:
+        """Keep the newest round for those who open the campaign later, and let go of the store.
+
+        The store is let go of if the campaign was given its address; a store object is its owner's.
+        """
+        if "_rounds" in self.__dict__:  # else none was run here
+            self._rounds.save(self._log.state.number, leaving=True)
+        super().close()
+
     @cached_property
     def _rounds(self) -> Rounds:
         return Rounds(self._log, registered(self.strategy), self._log.settings["seed"])
@@ -273,17 +294,3 @@ class Campaign(CampaignView):
         selector = registered(self.strategy).selector
         seed = self._log.settings["seed"]
         return Asker(self._log, self._rounds, selector, self.prices, budget=self.budget, seed=seed)
-
-
-@contextmanager
-def _opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
-    """Give a store, and whether it was opened here; then it is closed again if what follows fails."""
-    if not isinstance(store, str | Path):
-        yield store, False
-        return
-    opened = open_store(store)
-    try:
-        yield opened, True
-    except BaseException:
-        opened.close()
-        raise

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,7 @@ import numpy as np
 from cellworth import strategy as strategies
 from cellworth.campaign.checks import check_optional_text, check_text
 from cellworth.campaign.packing import digest, pack
+from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store import Founding, Store
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Prices
@@ -90,6 +94,20 @@ def only_name(store: Store) -> str:
     if not names:
         raise DataError("the store has no campaign. Begin one with Campaign.create.")
     raise DataError(f"the store has several campaigns, say which: name= one of {listing(names, most=10)}.")
+
+
+@contextmanager
+def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
+    """Give a store, and whether it was opened here; then it is closed again if what follows fails."""
+    if not isinstance(store, str | Path):
+        yield store, False
+        return
+    opened = open_store(store)
+    try:
+        yield opened, True
+    except BaseException:
+        opened.close()
+        raise
 
 
 def _check_seed(seed: object) -> int:

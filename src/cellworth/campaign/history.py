@@ -14,6 +14,8 @@ Record = dict[str, Any]
 
 _CELL_FIELDS = {
     "asked": ("row", "column", "price", "worth", "why"),
+    "taken": ("row", "column"),
+    "given back": ("row", "column"),
     "told": ("row", "column", "value", "price"),
     "refused": ("row", "column"),
     "cancelled": ("row", "column"),

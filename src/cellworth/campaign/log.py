@@ -74,9 +74,9 @@ class Log:
         """Whether this is the campaign as of some time in the past."""
         return self.until is not None
 
-    def events(self, after: int = 0) -> Iterator[Event]:
-        """Read the events above a number, up to the end of this log."""
-        for event in self.store.events(self.name, after):
+    def events(self, after: int = 0, most: int | None = None) -> Iterator[Event]:
+        """Read the events above a number, ``most`` of them at most, up to the end of this log."""
+        for event in self.store.events(self.name, after, most):
             if isinstance(self.until, datetime) and event.time > self.until:
                 return
             if isinstance(self.until, int) and event.number > self.until:
@@ -116,9 +116,17 @@ class Log:
             yield state.table()
 
     def write(
-        self, kind: str, make: Make, *, who: str | None, key: str | None = None, request: object = None
+        self,
+        kind: str,
+        make: Make,
+        *,
+        who: str | None,
+        key: str | None = None,
+        request: Callable[[], object] = lambda: None,
     ) -> Event | None:
         """Append what ``make`` says and return it; None if there is nothing to record.
+
+        ``request`` gives plain data that tell this request from others, made from the newest state.
 
         If somebody else writes first, read on and let ``make`` say it again. Each failure means that another
         writer succeeded, so that of any number of writers one always gets on. A key that is taken by the
@@ -131,8 +139,8 @@ class Log:
             )
         check_optional_text("who", who)
         check_optional_text("key", key)
-        signature = None if key is None else fingerprint([kind, request])
         self.refresh()
+        signature = None if key is None else fingerprint([kind, request()])
         while True:
             if key is not None and key in self.state.keyed:
                 return _same(self.state.keyed[key], key, signature)

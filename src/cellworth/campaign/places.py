@@ -34,10 +34,7 @@ class Places:
 
     def cell(self, row: object, column: object) -> Cell:
         """Return the places of a cell; DataError with the closest name if there is no such row or column."""
-        i = self._rows.get(row) if isinstance(row, str) else None
-        i = self._rows.get(label(row)) if i is None else i
-        if i is None:
-            raise DataError(not_there("row", label(row), self.row_ids))
+        i = self.row(row)
         j = self._columns.get(column) if isinstance(column, str) else None
         if j is None:
             if self._target is not None and column == self._target:
@@ -46,6 +43,14 @@ class Places:
                 )
             raise DataError(not_there("column", column, [column.name for column in self.columns]))
         return i, j
+
+    def row(self, row: object) -> int:
+        """Return the place of a row; DataError with the closest id if there is no such row."""
+        i = self._rows.get(row) if isinstance(row, str) else None
+        i = self._rows.get(label(row)) if i is None else i
+        if i is None:
+            raise DataError(not_there("row", label(row), self.row_ids))
+        return i
 
     def names(self, cell: Cell) -> tuple[str, str]:
         """Return the names of a cell's row and column."""

@@ -25,6 +25,12 @@ class Purchase:
         One sentence for people.
     until : datetime or None
         When the lease runs out and the cell may be asked for again, in UTC; None for never.
+    asked_by : str or None
+        Who asked.
+    holder : str or None
+        Who has taken it, to find out its value; None if nobody has.
+    held_until : datetime or None
+        When others may take it, in UTC; None if nobody has it.
     """
 
     row: str
@@ -34,3 +40,6 @@ class Purchase:
     worth: float
     why: str
     until: datetime | None
+    asked_by: str | None = None
+    holder: str | None = None
+    held_until: datetime | None = None

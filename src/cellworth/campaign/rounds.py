@@ -61,14 +61,16 @@ class Rounds:
         self._owner = encode(log.original.columns, log.original.values[:1]).owner
         self._saved = 0
         self._again = False
+        self._before: dict[str, Any] | None = None  # where the adviser stood before a tentative round
         self._begin()
 
-    def newest(self, *, may_begin: bool) -> NewestRound:
+    def newest(self, *, may_begin: bool, tentative: bool = False) -> NewestRound:
         """Return the standing to choose by.
 
         A new round begins if there was none, or if the table has changed since the last and ``may_begin``.
         Otherwise the newest is that of the log, or one that was begun here and still follows on the log.
-        Costs a completion and its scores for each round that has to be run, else nothing.
+        Costs a completion and its scores for each round that has to be run, else nothing. If the new round is
+        ``tentative``, where the adviser stood before it is kept: it may never get into the log.
         """
         rounds = list(self._log.state.rounds)
         now = self._log.state.table_number
@@ -76,20 +78,27 @@ class Rounds:
             rounds = self._done
         elif not rounds or (may_begin and now > rounds[-1]):
             rounds.append(now)
+        if tentative and self._done != rounds:
+            self._lead(rounds[:-1])
+            self._before = None if not self._done else self._content()
         self._lead(rounds)
         assert self._scores is not None
         return NewestRound(
             len(self._done), self._done[-1], self._scores, self._adviser.completer, self._owner
         )
 
-    def save(self, number: int) -> None:
+    def save(self, number: int, *, leaving: bool = False) -> None:
         """Keep the adviser for those who open the campaign later, if it is worth the while.
 
-        It is every `SAVE_EVERY` rounds, and after rounds of the log had to be run again.
+        It is every `SAVE_EVERY` rounds, after rounds of the log had to be run again, and when this process is
+        ``leaving``.
         """
-        if self._log.read_only or not (self._again or len(self._done) - self._saved >= SAVE_EVERY):
+        new = len(self._done) - self._saved
+        wanted = self._again or new >= SAVE_EVERY or (leaving and new > 0)
+        tentative = self._done != self._log.state.rounds[: len(self._done)]
+        if self._log.read_only or tentative or not wanted:
             return
-        content = {"rounds": list(self._done), "scores": self._scores, "adviser": self._adviser.state()}
+        content = self._content()
         with contextlib.suppress(CellworthError):  # such as a cache too large for the store
             self._log.store.save_cache(self._log.name, number, freeze(content))
         self._saved, self._again = len(self._done), False
@@ -113,8 +122,10 @@ class Rounds:
         """Bring the adviser through these rounds, from where it is if it is on the way, else from a cache."""
         if self._done != rounds[: len(self._done)]:
             self._begin()
+            self._take_over(self._before, rounds)
         if not self._done and len(rounds) > 1:
-            self._thaw(rounds)
+            found = self._log.store.load_cache(self._log.name, self._log.state.number)
+            self._take_over(None if found is None else thaw(found[1]), rounds)
         if self._fresh and len(self._done) < len(self._log.state.rounds):
             self._again = True
         ahead = rounds[len(self._done) :]
@@ -127,10 +138,11 @@ class Rounds:
         self._adviser.complete(table.encode().X, table.y)
         self._scores = self._adviser.score()
 
-    def _thaw(self, rounds: list[int]) -> None:
-        """Take over the newest cache if there is one of the first of these rounds."""
-        found = self._log.store.load_cache(self._log.name, self._log.state.number)
-        content = None if found is None else thaw(found[1])
+    def _content(self) -> dict[str, Any]:
+        return {"rounds": list(self._done), "scores": self._scores, "adviser": self._adviser.state()}
+
+    def _take_over(self, content: dict[str, Any] | None, rounds: list[int]) -> None:
+        """Go on from what was kept, if it is of the first of these rounds."""
         if content is None or set(content) != {"rounds", "scores", "adviser"}:
             return
         if content["rounds"] != rounds[: len(content["rounds"])]:

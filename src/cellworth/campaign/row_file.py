@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from cellworth.campaign.extension import Rows
 from cellworth.errors import DataError
 from cellworth.table import Table
 from cellworth.table.building.holes import hole_marks, open_holes
 from cellworth.table.building.names import check_names, check_row_ids
-from cellworth.table.files import check_readable, format_of
+from cellworth.table.files import AnyFile, check_readable, file_of, format_of
 from cellworth.table.reading.cells import as_texts
 from cellworth.table.reading.csv_file import read_csv
 from cellworth.table.wording import not_there
 
 
 def read_rows(
-    path: str | os.PathLike[str],
+    path: AnyFile,
     like: Table,
     *,
     missing: Iterable[object] = (),
@@ -49,7 +47,7 @@ def read_rows(
     >>> read_rows(path, table, missing=["?"])
     {'b': {'age': '47'}, 'c': {}}
     """
-    file = Path(path)
+    file = file_of(path)
     if format_of(file, "For other files load a DataFrame and use Table.from_frame.") == "parquet":
         return Table.read(file, missing=list(missing), **like.keywords())
     check_readable(file)

@@ -18,7 +18,7 @@ from pathlib import Path
 from cellworth.errors import DataError
 from cellworth.table import Column, Table
 from cellworth.table.building.assemble import Parts
-from cellworth.table.files import check_readable, format_of, read_bytes, replace_file
+from cellworth.table.files import File, check_readable, format_of, read_bytes, replace_file
 from cellworth.table.reading.cells import as_texts
 from cellworth.table.reading.csv_file import read_csv
 from cellworth.table.wording import did_you_mean, listing, shorten
@@ -65,26 +65,31 @@ def check_place(path: Path) -> None:
         raise DataError(f"{path}: expected a file in a folder that exists. Check the path.")
 
 
-def write_lines(path: Path, records: Sequence[Sequence[str]]) -> None:
-    """Write lines of fields, which are guarded already, the header first; all of the file or nothing."""
-    check_place(path)
+def csv_text(records: Sequence[Sequence[str]], separator: str = ",") -> str:
+    """Return lines of fields, which are guarded already, as text."""
     text = io.StringIO(newline="")
     # Some versions of the csv module leave a lone carriage return without quotes.
     has_return = any("\r" in field for record in records for field in record)
     writer = csv.writer(
         text,
-        delimiter="\t" if ".tsv" in path.suffixes else ",",
+        delimiter=separator,
         lineterminator="\n",
         quoting=csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL,
     )
     writer.writerows(records)
-    content = text.getvalue().encode("utf-8")
+    return text.getvalue()
+
+
+def write_lines(path: Path, records: Sequence[Sequence[str]]) -> None:
+    """Write lines of fields, which are guarded already, the header first; all of the file or nothing."""
+    check_place(path)
+    content = csv_text(records, "\t" if ".tsv" in path.suffixes else ",").encode("utf-8")
     packed = gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content
     replace_file(path, lambda part: _write_bytes(part, packed))
 
 
 def read_lines(
-    path: Path, fields: Sequence[str], encoding: str | None = None
+    path: File, fields: Sequence[str], encoding: str | None = None
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the number of each line, counted from 1, and these of its fields, stripped and unguarded.
 
@@ -114,12 +119,12 @@ def _guard_column(column: Column) -> Column:
     return replace(column, name=guard(column.name), categories=tuple(map(guard, column.categories)))
 
 
-def _check_format(path: Path) -> None:
+def _check_format(path: File) -> None:
     if format_of(path, "Lists of cells are kept in .csv files.") != "csv":
         raise DataError(f"{path}: expected a file that ends in .csv, got {shorten(path.name)}.")
 
 
-def _check_header(path: Path, names: Sequence[str], fields: Sequence[str]) -> None:
+def _check_header(path: File, names: Sequence[str], fields: Sequence[str]) -> None:
     for field in fields:
         if names.count(field) != 1:
             there = "is there more than once" if field in names else "is not there"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from enum import IntEnum
@@ -44,6 +44,16 @@ class Asked(NamedTuple):
     why: str
     until: datetime | None
     number: int
+    who: str | None
+    place: int
+    """Among all cells that were ever asked for: 1, 2, ..."""
+
+
+class Held(NamedTuple):
+    """Who has taken a cell, and until when."""
+
+    who: str
+    until: datetime
 
 
 class State:
@@ -63,6 +73,8 @@ class State:
         The cells that are asked for, in the order in which they were.
     last_price : dict of cell to float
         Of each cell that was ever asked for, the price at which it last was.
+    held : dict of cell to Held
+        The asked cells that somebody has taken; the time may have run out.
     money : Money
         What was spent and is reserved.
     keyed : dict of str to Event
@@ -76,6 +88,7 @@ class State:
         )
         self._values = np.array(original.values)
         self._status = np.where(original.holes, Status.HOLE, Status.KNOWN).astype(np.uint8)
+        self._counts = _count(self._status)
         self._labels = np.empty(len(self._values)) if original.y is None else np.array(original.y)
         self._table: tuple[int, Table] = (0, original)
         self.number = 0
@@ -84,9 +97,11 @@ class State:
         self.rounds: list[int] = []
         self.asked: dict[Cell, Asked] = {}
         self.last_price: dict[Cell, float] = {}
+        self.held: dict[Cell, Held] = {}
         self.money = Money()
         self.keyed: dict[str, Event] = {}
         self._leases: list[tuple[datetime, int, Cell]] = []
+        self._n_asked = 0
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -97,6 +112,10 @@ class State:
     def status(self) -> NDArray[np.uint8]:
         """(n, p) of `Status`; not to be written to."""
         return self._status[: len(self.places.row_ids)]
+
+    def count(self, status: Status) -> int:
+        """Return how many cells have a status; O(1)."""
+        return int(self._counts[status])
 
     def table(self) -> Table:
         """Return the table with all answers in; O(n p) after a change, else O(1)."""
@@ -120,8 +139,32 @@ class State:
         return table
 
     def expired(self, time: datetime) -> list[Cell]:
-        """Return the asked cells whose lease has run out by a time; O(asked cells)."""
-        return [cell for cell, ask in self.asked.items() if ask.until is not None and ask.until <= time]
+        """Return the asked cells whose lease has run out by a time, in no order; O(ended leases)."""
+        # Those that have ended are a tree at the top of the heap. Some are of cells that were answered since.
+        found, look = [], [0]
+        while look:
+            at = look.pop()
+            if at < len(self._leases) and self._leases[at][0] <= time:
+                _, number, cell = self._leases[at]
+                if cell in self.asked and self.asked[cell].number == number:
+                    found.append(cell)
+                look += (2 * at + 1, 2 * at + 2)
+        return found
+
+    def is_expired(self, cell: Cell, time: datetime) -> bool:
+        """Say whether the lease of an asked cell has run out by a time."""
+        until = self.asked[cell].until
+        return until is not None and until <= time
+
+    def out(self, time: datetime) -> Iterator[Cell]:
+        """Yield the cells that are out at a time, in the order in which they were asked for."""
+        expired = set(self.expired(time))
+        return (cell for cell in self.asked if cell not in expired)
+
+    def holder(self, cell: Cell, time: datetime) -> Held | None:
+        """Return who has a cell at a time; None if nobody has."""
+        held = self.held.get(cell)
+        return None if held is None or held.until <= time else held
 
     def apply(self, event: Event) -> None:
         """Take in the next event; O(its size), bar the growth of arrays, which is amortised."""
@@ -148,12 +191,22 @@ class State:
         until = None if event.data["until"] is None else datetime.fromisoformat(event.data["until"])
         for row, column, price, worth, why in event.data["cells"]:
             cell = self.places.cell(row, column)
-            self._status[cell] = Status.ASKED
-            self.asked[cell] = Asked(price, worth, why, until, event.number)
+            self._mark(cell, Status.ASKED)
+            self._n_asked += 1
+            self.asked[cell] = Asked(price, worth, why, until, event.number, event.who, self._n_asked)
             self.last_price[cell] = price
             self.money.reserve(price)
             if until is not None:
                 heapq.heappush(self._leases, (until, event.number, cell))
+
+    def _take(self, event: Event) -> None:
+        until = datetime.fromisoformat(event.data["until"])
+        for row, column in event.data["cells"]:
+            self.held[self.places.cell(row, column)] = Held(str(event.who), until)
+
+    def _give_back(self, event: Event) -> None:
+        for row, column in event.data["cells"]:
+            self.held.pop(self.places.cell(row, column), None)
 
     def _tell(self, event: Event) -> None:
         for row, column, value, price in event.data["cells"]:
@@ -185,6 +238,7 @@ class State:
         self._labels = _with_room(self._labels, stop)
         self._values[start:stop] = rows.values
         self._status[start:stop] = np.where(rows.holes, Status.HOLE, Status.KNOWN)
+        self._counts += _count(self._status[start:stop])
         if rows.y is not None:
             self._labels[start:stop] = rows.y
         self.places.add(rows.row_ids)
@@ -193,19 +247,32 @@ class State:
     def _close(self, cell: Cell, status: Status) -> None:
         """End the asking for a cell, if it is asked for, and release its money."""
         ask = self.asked.pop(cell, None)
+        self.held.pop(cell, None)
         if ask is not None:
             self.money.release(ask.price)
+        self._mark(cell, status)
+
+    def _mark(self, cell: Cell, status: Status) -> None:
+        self._counts[self._status[cell]] -= 1
+        self._counts[status] += 1
         self._status[cell] = status
 
 
 _FOLDS: dict[str, Callable[[State, Event], None]] = {
     "asked": State._ask,
+    "taken": State._take,
+    "given back": State._give_back,
     "told": State._tell,
     "refused": State._refuse,
     "cancelled": State._cancel,
     "corrected": State._correct,
     "extended": State._extend,
 }
+
+
+def _count(status: NDArray[np.uint8]) -> NDArray[np.intp]:
+    """Return how many cells have each `Status`."""
+    return np.bincount(status.ravel(), minlength=len(Status))
 
 
 def _with_room(array: NDArray[Any], rows: int) -> NDArray[Any]:

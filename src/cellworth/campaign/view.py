@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self, overload
 
 from cellworth.campaign.founding import check_format, registered
 from cellworth.campaign.history import Library, Record, cell_frame, records
 from cellworth.campaign.log import Log
+from cellworth.campaign.places import Cell
 from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.results import FilledTable, fill_with_intervals, fit_model
+from cellworth.campaign.row_records import RowRecord, row_records
 from cellworth.campaign.state import State
+from cellworth.campaign.tally import Tally, tally_of
 from cellworth.prices import Prices
 from cellworth.table import Table
 
@@ -81,15 +85,27 @@ class CampaignView:
 
     def open_purchases(self) -> list[Purchase]:
         """Return the cells that are out now, in the order in which they were asked for."""
+        state, time = self._newest(), self._log.now()
+        return [self._purchase(state, cell, time) for cell in state.out(time)]
+
+    def tally(self) -> Tally:
+        """Return money and cells as they are now, all of the same moment; O(new events)."""
+        state, time = self._newest(), self._log.now()
+        return tally_of(state, self.budget, state.expired(time))
+
+    def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
+        """Return rows as they are now, with the status of each cell; the first ``after`` rows are left out.
+
+        O(cells that are returned).
+        """
         state = self._newest()
-        expired = set(state.expired(self._log.now()))
-        found = []
-        for cell, ask in state.asked.items():
-            if cell not in expired:
-                row, column = state.places.names(cell)
-                group = self._groups.get(column)
-                found.append(Purchase(row, column, group, ask.price, ask.worth, ask.why, ask.until))
-        return found
+        return list(row_records(state, self._log.now(), max(after, 0), max(after, 0) + most))
+
+    def row(self, row: object) -> RowRecord:
+        """Return one row as it is now; DataError with the closest id if there is no such row."""
+        state = self._newest()
+        place = state.places.row(row)
+        return next(row_records(state, self._log.now(), place, place + 1))
 
     def complete(self, level: float = 0.9) -> FilledTable:
         """Fill the table as it is now, by the strategy's completer; with intervals where it has them.
@@ -107,18 +123,28 @@ class CampaignView:
         return fit_model(self.table, registered(self.strategy).completer)
 
     @overload
-    def history(self, frame: None = None) -> list[Record]: ...
+    def history(self, frame: None = None, *, after: int = 0, most: int | None = None) -> list[Record]: ...
     @overload
-    def history(self, frame: Library) -> Any: ...
-    def history(self, frame: Literal["pandas", "polars", "pyarrow"] | None = None) -> Any:
-        """Return all events, the first one first.
+    def history(self, frame: Library, *, after: int = 0, most: int | None = None) -> Any: ...
+    def history(
+        self,
+        frame: Literal["pandas", "polars", "pyarrow"] | None = None,
+        *,
+        after: int = 0,
+        most: int | None = None,
+    ) -> Any:
+        """Return the events, the first one first.
 
         Parameters
         ----------
         frame : {"pandas", "polars", "pyarrow"}, optional
             Give a frame of that library, with a line for each cell of each event; else a list of dicts.
+        after : int
+            Only events with a higher number.
+        most : int, optional
+            So many events at most.
         """
-        events = list(self._log.events())
+        events = list(self._log.events(after, most))
         return records(events) if frame is None else cell_frame(events, frame)
 
     def close(self) -> None:
@@ -145,6 +171,22 @@ class CampaignView:
     def _newest(self) -> State:
         self._log.refresh()
         return self._log.state
+
+    def _purchase(self, state: State, cell: Cell, time: datetime) -> Purchase:
+        ask, held = state.asked[cell], state.holder(cell, time)
+        row, column = state.places.names(cell)
+        return Purchase(
+            row,
+            column,
+            self._groups.get(column),
+            ask.price,
+            ask.worth,
+            ask.why,
+            ask.until,
+            ask.who,
+            None if held is None else held.who,
+            None if held is None else held.until,
+        )
 
     def _expired_prices(self, state: State) -> list[float]:
         return [state.asked[cell].price for cell in state.expired(self._log.now())]

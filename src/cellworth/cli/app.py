@@ -23,14 +23,18 @@ from cellworth.cli import (
     demo,
     export,
     extend,
+    give_back,
     init,
     log,
     paper,
     refuse,
     report,
+    serve,
     simulate,
     status,
+    take,
     tell,
+    token,
 )
 from cellworth.errors import CellworthError, ConflictError
 
@@ -53,6 +57,8 @@ app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
 app.command("simulate", epilog=simulate.EXAMPLE)(simulate.simulate)
 app.command("init", epilog=init.EXAMPLE)(init.init)
 app.command("ask", epilog=ask.EXAMPLE)(ask.ask)
+app.command("take", epilog=take.EXAMPLE)(take.take)
+app.command("give-back", epilog=give_back.EXAMPLE)(give_back.give_back)
 app.command("tell", epilog=tell.EXAMPLE)(tell.tell)
 app.command("refuse", epilog=refuse.EXAMPLE)(refuse.refuse)
 app.command("cancel", epilog=cancel.EXAMPLE)(cancel.cancel)
@@ -65,6 +71,8 @@ app.command("log", epilog=log.EXAMPLE)(log.log)
 app.command("export", epilog=export.EXAMPLE)(export.export)
 app.command("complete", epilog=complete.EXAMPLE)(complete.complete)
 app.command("report", epilog=report.EXAMPLE)(report.report)
+app.command("serve", epilog=serve.EXAMPLE)(serve.serve)
+app.command("token", epilog=token.EXAMPLE)(token.token)
 app.add_typer(paper.app, name="paper")
 
 

@@ -73,6 +73,12 @@ def _strategies(begun: str) -> list[str]:
 Strategy = Annotated[
     str, typer.Option(metavar="NAME", help="How to choose the cells.", autocompletion=_strategies)
 ]
+TokensPath = Annotated[
+    Path | None,
+    typer.Option(
+        "--tokens", metavar="FILE", help="Ask for a token of this file, which cellworth token makes."
+    ),
+]
 
 Cells = Annotated[
     list[str] | None, typer.Argument(metavar="[ROW:COLUMN]...", help="The cells, as ROW:COLUMN.")

@@ -61,7 +61,7 @@ def code_labels(y: Any, n_rows: int, loss: str, kind: TargetKind) -> Labels:
         return Labels(loss_for(loss, n_classes=2), None, np.zeros((n_rows, 1)), unlabelled)
     y = column_or_1d(_without_extension_types(y), warn=True)
     check_consistent_length(np.empty(n_rows), y)
-    labelled = ~_is_missing(y)
+    labelled = ~is_missing(y)
     known = y[labelled]
     if not known.size:
         raise DataError(
@@ -82,7 +82,8 @@ def _without_extension_types(y: Any) -> Any:
     return array
 
 
-def _is_missing(y: NDArray[Any]) -> NDArray[np.bool_]:
+def is_missing(y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Tell which labels (n,) are missing: NaN or None."""
     if y.dtype.kind == "f":
         return np.isnan(y)
     if y.dtype.kind in "Mm":

@@ -19,7 +19,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.prices.amount import check_price, check_visit
 from cellworth.prices.cell_prices import ByColumn, CellPrices
 from cellworth.prices.group import Group
-from cellworth.table.files import check_readable, format_of, replace_file
+from cellworth.table.files import File, check_readable, format_of, replace_file
 from cellworth.table.reading.cells import as_texts
 from cellworth.table.reading.csv_file import read_csv
 from cellworth.table.values.text import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
@@ -75,7 +75,7 @@ class _Line:
         return bool(words[0])
 
 
-def read_statement(path: Path, encoding: str, delimiter: str | None) -> Statement:
+def read_statement(path: File, encoding: str, delimiter: str | None) -> Statement:
     """Read prices from a file; DataError names the line and the column of what is wrong."""
     _check_format(path)
     check_readable(path)
@@ -123,12 +123,12 @@ def write_statement(path: Path, statement: Statement) -> None:
     replace_file(path, lambda part: _write_bytes(part, packed))
 
 
-def _check_format(path: Path) -> None:
+def _check_format(path: File) -> None:
     if format_of(path, _NO_SUCH_FILE_TYPE) != "csv":
         raise DataError(f"{path}: expected a file that ends in .csv, got {shorten(path.name)}.")
 
 
-def _read_lines(path: Path, encoding: str, delimiter: str | None) -> list[_Line]:
+def _read_lines(path: File, encoding: str, delimiter: str | None) -> list[_Line]:
     columns, source = read_csv(path, encoding, delimiter)
     header = [column.name.casefold() for column in columns]
     for name in header:

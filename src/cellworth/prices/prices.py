@@ -27,6 +27,7 @@ from cellworth.prices.group import Group
 from cellworth.prices.price_list import PriceList
 from cellworth.prices.stored import cells_from_plain, cells_to_plain, group_from_plain, group_to_plain
 from cellworth.table import Table
+from cellworth.table.files import AnyFile, file_of
 from cellworth.table.wording import shorten
 
 
@@ -156,9 +157,7 @@ class Prices:
         return PriceList(np.broadcast_to(own, table.shape), group_of, fee, lasting, self.visit)
 
     @classmethod
-    def read(
-        cls, path: str | os.PathLike[str], *, encoding: str = "utf-8", delimiter: str | None = None
-    ) -> Prices:
+    def read(cls, path: AnyFile, *, encoding: str = "utf-8", delimiter: str | None = None) -> Prices:
         r"""Read prices by column from a CSV file, as a spreadsheet writes it.
 
         The header is ``column,price``, with groups ``column,price,group,price_after_first``, and with
@@ -178,7 +177,7 @@ class Prices:
         >>> Prices.read(path)
         Prices.per_column({'age': 1.0, 'mri': 350.0}, visit=5.0)
         """
-        return cls(*read_statement(Path(path), encoding, delimiter))
+        return cls(*read_statement(file_of(path), encoding, delimiter))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write prices by column to a CSV file that `read` reads back exactly; all of it or nothing."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import os
 import tempfile
 import zlib
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import dataclass
+from pathlib import Path, PurePath
 from typing import Literal
 
 from cellworth.errors import DataError
@@ -18,7 +20,53 @@ Format = Literal["csv", "parquet"]
 _DELIMITED = (".csv", ".tsv", ".txt")
 
 
-def format_of(path: Path, remedy: str) -> Format:
+@dataclass(frozen=True)
+class FileBytes:
+    r"""A file that is in memory, such as one that was sent; it can be read wherever a path can.
+
+    Parameters
+    ----------
+    name : str
+        What it is called, for its format and for messages. No file of this name is looked for.
+    content : bytes
+    most : int, optional
+        Bytes that it may have once it is unpacked; DataError beyond that.
+
+    Examples
+    --------
+    >>> from cellworth import Table
+    >>> Table.read(FileBytes("sizes.csv", b"size,hue\n1.5,red\n,blue\n")).shape
+    (2, 2)
+    """
+
+    name: str
+    content: bytes
+    most: int | None = None
+
+    @property
+    def suffixes(self) -> list[str]:
+        """All endings of the name, as of a path."""
+        return PurePath(self.name).suffixes
+
+    @property
+    def suffix(self) -> str:
+        """The last ending of the name."""
+        return PurePath(self.name).suffix
+
+    def __str__(self) -> str:
+        return self.name
+
+
+File = Path | FileBytes
+AnyFile = str | os.PathLike[str] | FileBytes
+
+
+def file_of(file: AnyFile) -> File:
+    """Return a path as a Path, and what is in memory as it is."""
+    return file if isinstance(file, FileBytes) else Path(file)
+
+
+def format_of(path: File, remedy: str) -> Format:
     """Tell the format of a file from its suffix; DataError with the remedy if it is none that is known."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] == [".parquet"]:
@@ -33,8 +81,10 @@ def format_of(path: Path, remedy: str) -> Format:
     )
 
 
-def check_readable(path: Path) -> None:
+def check_readable(path: File) -> None:
     """Raise DataError if there is no file at the path."""
+    if isinstance(path, FileBytes):
+        return
     if path.is_dir():
         raise DataError(f"{path}: expected a file, got a directory. Give the path of a file in it.")
     if not path.exists():
@@ -43,13 +93,12 @@ def check_readable(path: Path) -> None:
         raise DataError(f"{path}: no such file in {path.parent.absolute()}.{hint} Check the path.")
 
 
-def read_bytes(path: Path) -> bytes:
+def read_bytes(path: File) -> bytes:
     """Read a whole file, unpacked if it ends in .gz."""
     try:
         if path.suffix.lower() == ".gz":
-            with gzip.open(path) as file:
-                return file.read()
-        return path.read_bytes()
+            return _unpacked(path)
+        return path.content if isinstance(path, FileBytes) else path.read_bytes()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
             f"{path}: expected a complete gzip file, got a damaged one ({error}). Get it again."
@@ -58,6 +107,15 @@ def read_bytes(path: Path) -> bytes:
         raise DataError(
             f"{path}: the file cannot be read ({error.strerror}). Check its permissions."
         ) from None
+
+
+def _unpacked(path: File) -> bytes:
+    most = path.most if isinstance(path, FileBytes) else None
+    with gzip.open(io.BytesIO(path.content) if isinstance(path, FileBytes) else path) as file:
+        content = file.read() if most is None else file.read(most + 1)
+    if most is not None and len(content) > most:
+        raise DataError(f"{path}: the file has more than {most / 1e6:g} MB once it is unpacked. Split it.")
+    return content
 
 
 def replace_file(path: Path, write: Callable[[Path], None]) -> None:

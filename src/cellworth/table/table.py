@@ -14,7 +14,7 @@ from cellworth.errors import DataError
 from cellworth.table.building.assemble import Parts, assemble, checked_cells
 from cellworth.table.building.settings import Bounds, Keywords, Missing, Settings
 from cellworth.table.encoding import Encoded, encode
-from cellworth.table.files import check_readable, format_of
+from cellworth.table.files import AnyFile, check_readable, file_of, format_of
 from cellworth.table.reading.arrays import read_arrays
 from cellworth.table.reading.csv_file import read_csv
 from cellworth.table.reading.frames import index_column, read_frame
@@ -23,7 +23,7 @@ from cellworth.table.source import Bools, Floats
 from cellworth.table.summary import summary
 from cellworth.table.values.text import label
 from cellworth.table.wording import not_there
-from cellworth.table.writing.files import write_table
+from cellworth.table.writing.files import csv_text, write_table
 from cellworth.table.writing.frames import OutColumn, to_frame
 from cellworth.table.writing.metadata import table_keywords
 
@@ -71,7 +71,7 @@ class Table:
     @classmethod
     def read(
         cls,
-        path: str | os.PathLike[str],
+        path: AnyFile,
         *,
         target: str | None = None,
         row_id: str | None = None,
@@ -91,8 +91,8 @@ class Table:
 
         Parameters
         ----------
-        path : str or path
-            The file.
+        path : str, path or FileBytes
+            The file, or its content.
         target : str, optional
             The column to be predicted; its labels may have holes.
         row_id : str, optional
@@ -137,7 +137,7 @@ class Table:
                [nan,  0.]])
         """
         settings = Settings(target, row_id, missing, kinds, bounds, categories, units, target_kind)
-        file = Path(path)
+        file = file_of(path)
         file_format = format_of(file, "For other files load a DataFrame and use Table.from_frame.")
         check_readable(file)
         raw, source = read_parquet(file) if file_format == "parquet" else read_csv(file, encoding, delimiter)
@@ -260,6 +260,10 @@ class Table:
         CSV file does with ``Table.read(path, **table.keywords())``. The file is replaced whole or not at all.
         """
         write_table(Path(path), self.row_id, self.row_ids, self._out_columns())
+
+    def to_csv(self) -> str:
+        """Give what `write` writes to a .csv file, as text."""
+        return csv_text(self.row_id, self.row_ids, self._out_columns())
 
     def keywords(self) -> dict[str, Any]:
         """Give the keywords of `read` that turn the written file into this table again."""

@@ -150,6 +150,8 @@ def _check_events(store: Store, other: Store, rng: np.random.Generator) -> None:
         for after in range(6):
             _check_same_events(reader.events("study", after), batch[after:])
         _check_same_events(reader.events("study"), batch)
+        for most in range(6):
+            _check_same_events(reader.events("study", 1, most), batch[1 : 1 + most])
     other.append("study", 4, make_events(4, None))
     _check_same_events(store.events("study", 4), make_events(4, None))
     store.append("study", 5, [])

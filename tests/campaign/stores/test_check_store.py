@@ -39,9 +39,9 @@ class Good:
             raise DataError(f"{name} is damaged")
         return found
 
-    def events(self, name, after=0):
+    def events(self, name, after=0, most=None):
         self.known(name)
-        return self.logs[name][after:]
+        return self.logs[name][after:][:most]
 
     def append(self, name, after, events):
         self.known(name)

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import systems as systems_module
 from cellworth.complete.gaussian.climb import climb
-from cellworth.complete.gaussian.dense import DenseGaussian, pairwise_start
+from cellworth.complete.gaussian.dense import DenseGaussian
 from cellworth.complete.gaussian.factor import FactorGaussian, factor_start
+from cellworth.complete.gaussian.pairwise import pairwise_start
 from tests.complete.gaussian import textbook
 
 ONE_TABLE = {

@@ -52,10 +52,11 @@ class MemoryStore:
         self._check(name)
         return founding_from(self._foundings[name])
 
-    def events(self, name: str, after: int = 0) -> list[Event]:
-        """Return the events with numbers above ``after``, in order."""
+    def events(self, name: str, after: int = 0, most: int | None = None) -> list[Event]:
+        """Return the events with numbers above ``after``, in order; the first ``most`` if it is given."""
         self._check(name)
-        return [event_from(row) for row in self._events[name][after:]]
+        stop = None if most is None else max(after, 0) + most
+        return [event_from(row) for row in self._events[name][max(after, 0) : stop]]
 
     def append(self, name: str, after: int, events: Sequence[Event]) -> None:
         """Append events numbered ``after + 1``, ..., all or none; ConflictError if somebody was quicker."""

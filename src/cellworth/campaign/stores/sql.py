@@ -113,13 +113,14 @@ class SqlStore:
 
         return self._read(read)
 
-    def events(self, name: str, after: int = 0) -> list[Event]:
+    def events(self, name: str, after: int = 0, most: int | None = None) -> list[Event]:
         """Return the events with numbers above ``after``, in order. See `Store.events`."""
 
         def read(connection: Connection) -> list[Event]:
             self._check_known(connection, name)
             wanted = (EVENT.c.campaign == name) & (EVENT.c.number > after)
-            rows = connection.execute(select(EVENT).where(wanted).order_by(EVENT.c.number)).mappings()
+            query = select(EVENT).where(wanted).order_by(EVENT.c.number).limit(most)
+            rows = connection.execute(query).mappings()
             return [event_from(dict(row)) for row in rows]
 
         events = self._read(read)

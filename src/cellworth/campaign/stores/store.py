@@ -86,8 +86,8 @@ class Store(Protocol):
         """Return what a campaign started from; DataError with the closest name if there is none."""
         ...
 
-    def events(self, name: str, after: int = 0) -> list[Event]:
-        """Return the events with numbers above ``after``, in order."""
+    def events(self, name: str, after: int = 0, most: int | None = None) -> list[Event]:
+        """Return the events with numbers above ``after``, in order; the first ``most`` if it is given."""
         ...
 
     def append(self, name: str, after: int, events: Sequence[Event]) -> None:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.complete.gaussian.climb import climb
-from cellworth.complete.gaussian.dense import DenseGaussian, pairwise_start
+from cellworth.complete.gaussian.dense import DenseGaussian
 from cellworth.complete.gaussian.factor import FactorGaussian, factor_start
 from cellworth.complete.gaussian.margins import Margins
+from cellworth.complete.gaussian.pairwise import pairwise_start
 from cellworth.complete.gaussian.patterns import Mask
 
 Array = NDArray[np.floating]

@@ -10,10 +10,9 @@ taken instead, which cannot decrease the likelihood.
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +70,82 @@ class Climb(Generic[M]):
     stopped: bool
 
 
+@dataclass
+class Ascent(Generic[M]):
+    """Where EM stands: all that the next step needs, but for the table.
+
+    Attributes
+    ----------
+    kind : Model
+        Any model of the kind and size that is fitted.
+    vector : array
+        Parameters at which the next E step is taken.
+    safe : array
+        Where the plain EM step from the best point leads.
+    at_safe : bool
+        ``vector`` is ``safe``.
+    found : array
+        Parameters of the best model so far,
+    model : Model
+        and the model.
+    best, best_plain : float
+        Its penalised and its plain log-likelihood.
+    history : list of (from, to)
+        The last EM steps, at most `MEMORY` + 1.
+    trace : list of float
+        ``best`` after each E step.
+    """
+
+    kind: M
+    vector: Array
+    safe: Array
+    found: Array
+    model: M
+    at_safe: bool = True
+    best: float = -np.inf
+    best_plain: float = -np.inf
+    history: list[tuple[Array, Array]] = field(default_factory=list)
+    trace: list[float] = field(default_factory=list)
+    converged: bool = False
+    stopped: bool = False
+
+    @classmethod
+    def of(cls, start: M) -> Ascent[M]:
+        """Return an ascent that begins at a model."""
+        vector = start.to_vector()
+        return cls(start, vector, vector, vector, start)
+
+    def step(
+        self,
+        problem: Problem[M],
+        n_cells: int,
+        tol: float,
+        max_iter: int,
+        callback: Callback | None,
+        began: float,
+    ) -> None:
+        """Take one E step; see `climb`."""
+        candidate = self.kind.from_vector(self.vector)
+        penalised, plain, following = _try_step(problem, candidate)
+        if following is None or penalised < self.best:
+            self.trace.append(self.best)
+            # A plain EM step can only seem to lose, by rounding: there is no more to gain.
+            self.converged = self.at_safe
+            self.history, self.vector, self.at_safe = [], self.safe, True
+            return
+        gain = (penalised - self.best) / n_cells
+        self.best, self.best_plain, self.found, self.model = penalised, plain, self.vector, candidate
+        self.trace.append(self.best)
+        self.safe = following.to_vector()
+        move = float(np.abs(self.safe - self.vector).max())
+        if callback is not None:
+            seconds = time.perf_counter() - began
+            self.stopped = bool(callback(Progress(len(self.trace), max_iter, -self.best, gain, tol, seconds)))
+        self.converged = gain <= tol and move <= np.sqrt(tol) and not self.stopped
+        self.history = [*self.history[-MEMORY:], (self.vector, self.safe)]
+        self.vector, self.at_safe = _combine(self.history), False
+
+
 def climb(
     problem: Problem[M],
     start: M,
@@ -79,39 +154,23 @@ def climb(
     tol: float,
     max_iter: int,
     callback: Callback | None = None,
+    ascent: Ascent[M] | None = None,
+    after: Callable[[Ascent[M]], Any] | None = None,
 ) -> Climb[M]:
     """Raise the penalised likelihood from ``start`` until it gains no more.
 
     Ends when an E step finds a gain of at most ``tol`` per observed cell (``n_cells``) and its EM step
-    moves no parameter by more than the square root of ``tol``.
+    moves no parameter by more than the square root of ``tol``. An ``ascent`` that was interrupted goes on
+    where it stood; ``after`` is called with it after each step.
     """
     began = time.perf_counter()
-    best, best_plain, model, vector = -np.inf, -np.inf, start, start.to_vector()
-    history: deque[tuple[Array, Array]] = deque(maxlen=MEMORY + 1)
-    trace: list[float] = []
-    safe = vector
-    for iteration in range(1, max_iter + 1):
-        candidate = start.from_vector(vector)
-        penalised, plain, following = _try_step(problem, candidate)
-        if following is None or penalised < best:
-            trace.append(best)
-            if vector is safe:  # a plain EM step can only seem to lose, by rounding: there is no more to gain
-                return Climb(model, np.array(trace), best_plain, True, False)
-            history.clear()
-            vector = safe
-            continue
-        gain = (penalised - best) / n_cells
-        best, best_plain, model = penalised, plain, candidate
-        trace.append(best)
-        safe = following.to_vector()
-        move = float(np.abs(safe - vector).max())
-        progress = Progress(iteration, max_iter, -best, gain, tol, time.perf_counter() - began)
-        stopped = callback is not None and bool(callback(progress))
-        if (gain <= tol and move <= np.sqrt(tol)) or stopped:
-            return Climb(model, np.array(trace), best_plain, not stopped, stopped)
-        history.append((vector, safe))
-        vector = _combine(history)
-    return Climb(model, np.array(trace), best_plain, False, False)
+    ascent = Ascent.of(start) if ascent is None else ascent
+    while len(ascent.trace) < max_iter and not (ascent.converged or ascent.stopped):
+        ascent.step(problem, n_cells, tol, max_iter, callback, began)
+        if after is not None:
+            after(ascent)
+    trace = np.array(ascent.trace)
+    return Climb(ascent.model, trace, ascent.best_plain, ascent.converged, ascent.stopped)
 
 
 def _try_step(problem: Problem[M], model: M) -> tuple[float, float, M | None]:

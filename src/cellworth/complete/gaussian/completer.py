@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cellworth.complete.completer import Mask, scaled_cells
+from cellworth.complete.completer import scaled_cells
 from cellworth.complete.gaussian.answers import PosteriorCompleter
 from cellworth.complete.gaussian.choose import Recipe
 from cellworth.complete.gaussian.climb import Climb
@@ -196,7 +196,7 @@ class GaussianCompleter(PosteriorCompleter):
             fit = run(job, earlier, pool)
         self.scaling_ = scaling
         self._fitted, self._cells, self._posterior = fit.fitted, fit.cells, fit.posterior
-        self._keep(fit.went, observed)
+        self._keep(fit.went, observed.sum(axis=0))
         self.completed_, self.variance_ = self._in_units(self._posterior, X)
         return self
 
@@ -217,13 +217,13 @@ class GaussianCompleter(PosteriorCompleter):
             return None
         return Start(self._fitted, self.scaling_)
 
-    def _keep(self, went: Climb[Any], observed: Mask) -> None:
-        """Set the fitted attributes that tell how the fit went; warn if the work is not done."""
+    def _keep(self, went: Climb[Any], counts: NDArray[np.intp]) -> None:
+        """Set the attributes that tell how the fit to so many cells of each column (d,) went, or warn."""
         self.margins_ = "rank" if self._fitted.margins.ranked.any() else "normal"
         self.label_trust_ = self._fitted.trust
         mean = self._fitted.model.mean[: self.n_features_in_]
         self.mean_ = mean if self.margins_ == "rank" else mean * self.scaling_.width + self.scaling_.offset
-        unit = float(observed.sum(axis=0) @ np.log(self._widths()))
+        unit = float(counts @ np.log(self._widths()))
         self.log_likelihood_ = went.penalised - unit
         self.objective_ = -self.log_likelihood_
         self.observed_log_likelihood_ = went.plain - unit

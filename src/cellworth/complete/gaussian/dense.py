@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from cellworth.complete.gaussian.patterns import Index, Mask, Patterns
 from cellworth.complete.gaussian.sums import add_up
-from cellworth.complete.gaussian.systems import Block, Systems, batches_by_count
+from cellworth.complete.gaussian.systems import Block, Systems, inverse_diagonals, remaining_diagonals
 
 Array = NDArray[np.floating]
 
@@ -85,6 +85,21 @@ class DenseGaussian:
         """Return the layout of the E step for a table with these observed cells (n, d)."""
         return DenseLayout(observed)
 
+    def log_determinant(self) -> float:
+        """Return log |Sigma|."""
+        return 2 * float(np.log(np.diag(np.linalg.cholesky(self.covariance))).sum())
+
+    def improved(self, expected: Expected, shrinkage: float) -> tuple[float, float, DenseGaussian]:
+        """Return the penalised and the plain log-likelihood, and the next model: the M step, O(d^3)."""
+        _, first, second, within, n_cells, n = expected
+        plain = -0.5 * (expected.deviance + n_cells * np.log(2 * np.pi))
+        spread = float(np.trace(np.linalg.inv(self.covariance)))
+        penalised = plain - 0.5 * shrinkage * (self.log_determinant() + spread)
+        shift = first / n
+        scatter = second - n * np.outer(shift, shift) + within + shrinkage * np.eye(len(shift))
+        covariance = (scatter + scatter.T) / (2 * (n + shrinkage))
+        return penalised, plain, DenseGaussian(self.mean + shift, covariance)
+
     def hole_variances(self, observed: Mask) -> Array:
         """Return the variance of each hole given the observed cells of its row, (n, d); 0 where observed.
 
@@ -94,8 +109,8 @@ class DenseGaussian:
         holes = ~patterns.masks
         few = 2 * holes.sum(axis=1) <= holes.shape[1]
         variance = np.zeros(holes.shape)
-        variance[few] = _inverse_diagonals(np.linalg.inv(self.covariance), holes[few])
-        variance[~few] = _remaining_diagonals(self.covariance, ~holes[~few])
+        variance[few] = inverse_diagonals(np.linalg.inv(self.covariance), holes[few])
+        variance[~few] = remaining_diagonals(self.covariance, ~holes[~few])
         return variance[patterns.of_row]
 
     def left_out_variances(self, observed: Mask) -> Array:
@@ -106,41 +121,32 @@ class DenseGaussian:
         patterns = Patterns.of(observed)
         few = 2 * patterns.masks.sum(axis=1) <= patterns.masks.shape[1]
         precision = np.zeros(patterns.masks.shape)
-        precision[few] = _inverse_diagonals(self.covariance, patterns.masks[few])
+        precision[few] = inverse_diagonals(self.covariance, patterns.masks[few])
         # The precision of the observed cells is what remains of the whole one when the holes are taken out.
-        precision[~few] = _remaining_diagonals(np.linalg.inv(self.covariance), ~patterns.masks[~few])
+        precision[~few] = remaining_diagonals(np.linalg.inv(self.covariance), ~patterns.masks[~few])
         variance = np.divide(1, precision, where=patterns.masks, out=np.zeros_like(precision))
         return variance[patterns.of_row]
 
 
-def _inverse_diagonals(A: Array, active: Mask) -> Array:
-    """Return the diagonals of the inverses of A on the active columns of each pattern, padded: (P, d)."""
-    out = np.zeros(active.shape)
-    for patterns, columns in batches_by_count(active):
-        inverses = np.linalg.inv(A[columns[:, :, None], columns[:, None, :]])
-        out[patterns[:, None], columns] = np.diagonal(inverses, axis1=1, axis2=2)
-    return out
-
-
-def _remaining_diagonals(A: Array, active: Mask) -> Array:
-    r"""Return the diagonals of :math:`A_{bb} - A_{ba} A_{aa}^{-1} A_{ab}`, a active, b not: (P, d)."""
-    out = np.tile(np.diag(A), (len(active), 1))
-    for patterns, columns in batches_by_count(active):
-        across = A[columns]
-        inverses = np.linalg.inv(A[columns[:, :, None], columns[:, None, :]])
-        out[patterns] -= np.einsum("gkd,gkd->gd", across, inverses @ across)
-    np.maximum(out, np.finfo(np.float64).eps * np.diag(A), out=out)
-    return np.where(active, 0, out)
-
-
 class Sums(NamedTuple):
-    """What the E step adds up over blocks of rows."""
+    """What the E step of one layout adds up over its blocks of rows."""
 
     inverses: Array  # (c, c): padded inverses of the systems
     log_determinant: float
     quadratic: float  # r' Sigma_oo^-1 r, on the observed side only
     first: Array  # (d,): completed residuals
     second: Array  # (d, d): products of completed residuals
+
+
+class Expected(NamedTuple):
+    """What the M step needs of an E step; additive over rows, whichever side each was solved by."""
+
+    deviance: float  # -2 times the log-likelihood of the observed cells, without its constant
+    first: Array  # (d,): sum of the completed residuals
+    second: Array  # (d, d): of their products
+    within: Array  # (d, d): of the covariances that remain
+    n_cells: float  # observed
+    n_rows: int
 
 
 class DenseLayout:
@@ -154,10 +160,10 @@ class DenseLayout:
         rest = np.setdiff1d(np.arange(observed.shape[1]), used)
         self._columns: Index = np.concatenate([used, rest])
         self._places: Index = np.argsort(self._columns)
-        self._observed = self._sorted(observed)
+        self._observed = self.prepared(observed)
 
-    def _sorted(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Return a table (n, d) with its rows and columns in the order of the systems."""
+    def prepared(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Return a table (n, d), rows and columns in the order of the systems, as `expect` takes it."""
         return np.ascontiguousarray(table[np.ix_(self._systems.order, self._columns)])
 
     def complete(self, model: DenseGaussian, values: Array, pool: ThreadPoolExecutor | None = None) -> Array:
@@ -165,7 +171,7 @@ class DenseLayout:
 
         ``values`` is finite and of any value in the holes. O(n d^2) plus the systems.
         """
-        values = self._sorted(values)
+        values = self.prepared(values)
         residuals = np.empty_like(values)
         self._run(model, values, pool, residuals, with_inverses=False)
         return self._restored(model, values, residuals)
@@ -180,7 +186,7 @@ class DenseLayout:
 
     def em(self, values: Array, shrinkage: float, pool: ThreadPoolExecutor | None) -> DenseEM:
         """Return the EM iteration on these values (n, d)."""
-        return DenseEM(self, self._sorted(values), shrinkage, pool)
+        return DenseEM(self, self.prepared(values), shrinkage, pool)
 
     def _run(
         self,
@@ -221,37 +227,29 @@ class DenseLayout:
             np.copyto(residual, solution @ covariance[:c], where=~self._observed[block.rows])
         return Sums(inverses, log_determinant, quadratic, residual.sum(axis=0), residual.T @ residual)
 
-    def step(
+    def expect(
         self,
         model: DenseGaussian,
         values: Array,
-        shrinkage: float,
-        pool: ThreadPoolExecutor | None,
-        residuals: Array,
-    ) -> tuple[float, float, DenseGaussian]:
-        """Return the penalised and the plain log-likelihood of the model, and the next model.
-
-        ``values`` are sorted; ``residuals``, like them, are overwritten with the completed residuals.
-        """
+        pool: ThreadPoolExecutor | None = None,
+        residuals: Array | None = None,
+    ) -> Expected:
+        """Do the E step on prepared values; completed residuals, sorted like them, go into ``residuals``."""
         n, d = values.shape
+        residuals = np.empty_like(values) if residuals is None else residuals
         sums = self._run(model, values, pool, residuals, with_inverses=True)
-        log_determinant = 2 * float(np.log(np.diag(np.linalg.cholesky(model.covariance))).sum())
         precision = np.linalg.inv(model.covariance)
         within = np.zeros((d, d))
         at = np.ix_(self._systems.columns, self._systems.columns)
         if self._by_holes:
             within[at] = sums.inverses
-            deviance = n * log_determinant + sums.log_determinant + float(np.vdot(precision, sums.second))
+            deviance = n * model.log_determinant() + sums.log_determinant
+            deviance += float(np.vdot(precision, sums.second))
         else:
             within[at] = -sums.inverses
             within = n * model.covariance + model.covariance @ within @ model.covariance
             deviance = sums.log_determinant + sums.quadratic
-        plain = -0.5 * (deviance + float(self._observed.sum()) * np.log(2 * np.pi))
-        penalised = plain - 0.5 * shrinkage * (log_determinant + float(np.trace(precision)))
-        shift = sums.first / n
-        scatter = sums.second - n * np.outer(shift, shift) + within + shrinkage * np.eye(d)
-        covariance = (scatter + scatter.T) / (2 * (n + shrinkage))
-        return penalised, plain, DenseGaussian(model.mean + shift, covariance)
+        return Expected(deviance, sums.first, sums.second, within, float(self._observed.sum()), n)
 
 
 @dataclass
@@ -270,30 +268,12 @@ class DenseEM:
     def step(self, model: DenseGaussian) -> tuple[float, float, DenseGaussian]:
         """Return the penalised and the plain log-likelihood of the model, and the next model."""
         self._stepped = None
-        result = self.layout.step(model, self.values, self.shrinkage, self.pool, self._residuals)
+        expected = self.layout.expect(model, self.values, self.pool, self._residuals)
         self._stepped = model
-        return result
+        return model.improved(expected, self.shrinkage)
 
     def completed(self, model: DenseGaussian) -> Array:
         """Return the posterior means (n, d) in the table's order: at hand for the model of the last step."""
         if model is not self._stepped:
             self.step(model)
         return self.layout._restored(model, self.values, self._residuals)
-
-
-def pairwise_start(values: Array, observed: Mask, shrinkage: float) -> DenseGaussian:
-    """Return a first guess from the pairs of cells that are observed together, O(n d^2).
-
-    ``values`` are centred and scaled, 0 in the holes. A correlation known from few pairs is shrunk
-    towards 0, and eigenvalues are kept away from 0.
-    """
-    weights = observed.astype(np.float64)
-    pairs = weights.T @ weights
-    covariance = values.T @ values / (pairs + shrinkage)
-    np.fill_diagonal(covariance, 1.0)
-    eigenvalues, basis = np.linalg.eigh(covariance)
-    covariance = (basis * np.maximum(eigenvalues, SMALLEST_EIGENVALUE)) @ basis.T
-    return DenseGaussian(np.zeros(len(covariance)), covariance)
-
-
-SMALLEST_EIGENVALUE = 1e-3  # of the first guess

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,22 @@ class FactorGaussian:
         """Return the layout of the E step for a table with these observed cells (n, d)."""
         return FactorLayout(observed, self.loadings.shape[1])
 
+    def improved(self, expected: Expected, shrinkage: float) -> tuple[float, float, FactorGaussian]:
+        """Return the penalised and the plain log-likelihood, and the next model: the M step, O(d r^3)."""
+        deviance, moments, cross, squares, counts = expected
+        d, r = self.loadings.shape
+        plain = -0.5 * (deviance + counts.sum() * np.log(2 * np.pi))
+        lengths = (self.loadings**2).sum(axis=1)
+        penalty = float((np.log(self.noise) + (1 + lengths) / self.noise).sum())
+        moments = moments.reshape(d, r + 1, r + 1)
+        ridge = np.diag(np.append(np.full(r, shrinkage), 0.0))
+        # A column's regression on the factors and a constant, over the rows where it is observed.
+        coefficients = np.linalg.solve(moments + ridge, cross[:, :, None])[:, :, 0]
+        unexplained = squares - np.einsum("jk,jk->j", coefficients, cross) + shrinkage
+        noise = np.maximum(unexplained / (counts + shrinkage), np.finfo(np.float64).eps)
+        following = FactorGaussian(coefficients[:, r].copy(), coefficients[:, :r].copy(), noise)
+        return plain - 0.5 * shrinkage * penalty, plain, following
+
     def hole_variances(self, observed: Mask) -> Array:
         r"""Return the variance of each hole given the observed cells of its row, (n, d); 0 where observed.
 
@@ -122,6 +138,16 @@ class FactorGaussian:
         return out
 
 
+class Expected(NamedTuple):
+    """What the M step needs of an E step: the regressions of the columns on (z, 1); additive over rows."""
+
+    deviance: float  # -2 times the log-likelihood of the observed cells, without its constant
+    moments: Array  # (d, (r + 1)^2)
+    cross: Array  # (d, r + 1)
+    squares: Array  # (d,)
+    counts: Array  # (d,): observed cells
+
+
 class FactorLayout:
     """The E step of a `FactorGaussian` on blocks of rows of bounded memory."""
 
@@ -145,9 +171,23 @@ class FactorLayout:
         add_up(of_block, self.blocks, pool)
         return out
 
+    def prepared(self, values: Array) -> Array:
+        """Return values (n, d) as `expect` takes them: 0 in the holes."""
+        return np.where(self.observed, values, 0)
+
+    def expect(
+        self, model: FactorGaussian, values: Array, pool: ThreadPoolExecutor | None = None
+    ) -> Expected:
+        """Do the E step on values as `prepared` returns them."""
+
+        def of_block(rows: slice) -> tuple[Any, ...]:
+            return _block_sums(model, values[rows], self.observed[rows])
+
+        return Expected(*add_up(of_block, self.blocks, pool))
+
     def em(self, values: Array, shrinkage: float, pool: ThreadPoolExecutor | None) -> FactorEM:
         """Return the EM iteration on these values (n, d)."""
-        return FactorEM(self, np.where(self.observed, values, 0), shrinkage, pool)
+        return FactorEM(self, self.prepared(values), shrinkage, pool)
 
 
 @dataclass(frozen=True)
@@ -161,23 +201,7 @@ class FactorEM:
 
     def step(self, model: FactorGaussian) -> tuple[float, float, FactorGaussian]:
         """Return the penalised and the plain log-likelihood of the model, and the next model."""
-        d, r = model.loadings.shape
-
-        def of_block(rows: slice) -> tuple[Any, ...]:
-            return _block_sums(model, self.values[rows], self.layout.observed[rows])
-
-        deviance, moments, cross, squares, counts = add_up(of_block, self.layout.blocks, self.pool)
-        plain = -0.5 * (deviance + counts.sum() * np.log(2 * np.pi))
-        lengths = (model.loadings**2).sum(axis=1)
-        penalty = float((np.log(model.noise) + (1 + lengths) / model.noise).sum())
-        moments = moments.reshape(d, r + 1, r + 1)
-        ridge = np.diag(np.append(np.full(r, self.shrinkage), 0.0))
-        # A column's regression on the factors and a constant, over the rows where it is observed.
-        coefficients = np.linalg.solve(moments + ridge, cross[:, :, None])[:, :, 0]
-        unexplained = squares - np.einsum("jk,jk->j", coefficients, cross) + self.shrinkage
-        noise = np.maximum(unexplained / (counts + self.shrinkage), np.finfo(np.float64).eps)
-        following = FactorGaussian(coefficients[:, r].copy(), coefficients[:, :r].copy(), noise)
-        return plain - 0.5 * self.shrinkage * penalty, plain, following
+        return model.improved(self.layout.expect(model, self.values, self.pool), self.shrinkage)
 
     def completed(self, model: FactorGaussian) -> Array:
         """Return the posterior means (n, d)."""

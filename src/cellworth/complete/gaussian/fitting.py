@@ -78,15 +78,17 @@ def run(job: Job, earlier: Start | None, pool: ThreadPoolExecutor | None) -> Fit
     """
     n, d = job.values.shape
     labels = code_labels(job.y, n, "squared", job.target)
-    margins = Margins.of(job.values, job.observed, np.full(d, _is_ranked(job, earlier)))
+    margins = Margins.of(job.values, job.observed, np.full(d, is_ranked(job, earlier)))
     scores = margins.to_scores(job.values, job.observed)
-    trust = _trust(job, earlier, scores, margins, labels)
+    trust = trust_of(job, earlier, scores, margins, labels)
     columns = scaled_labels(labels) if trust > 0 else np.zeros((n, 0))
     known = np.repeat(labels.labelled[:, None], columns.shape[1], axis=1)
     cells = Cells(np.hstack([scores, columns]), np.hstack([job.observed, known]))
-    start: Any = _first_guess(job, earlier, cells, margins)
-    if earlier is None:
-        start = _climbed_on_a_sample(job, start, cells, pool)
+    sample = every_kth(cells)
+    # Singular vectors of a sample are as good a start as those of a long table.
+    seen = cells if job.recipe.n_factors is None else sample
+    guess = job.recipe.start(seen.scores, seen.observed)
+    start: Any = first_model(job, guess, earlier, sample, margins, is_part=len(sample.scores) < n, pool=pool)
     layout = start.layout(cells.observed)
     em = layout.em(cells.scores, job.recipe.shrinkage, pool)
     went = climb(
@@ -106,14 +108,36 @@ def run(job: Job, earlier: Start | None, pool: ThreadPoolExecutor | None) -> Fit
     return Fit(fitted, cells, posterior, went)
 
 
-def _climbed_on_a_sample(job: Job, start: Any, cells: Cells, pool: ThreadPoolExecutor | None) -> Any:
-    """Return a better start for a long table: what EM finds on every k-th row, at a fraction of the cost."""
-    every = len(cells.scores) // SAMPLE_ROWS
-    if every < 2:
+def every_kth(cells: Cells) -> Cells:
+    """Return every k-th row: all rows of a short table, else 2,000 to 4,000."""
+    every = sample_stride(len(cells.scores))
+    return Cells(cells.scores[::every], cells.observed[::every])
+
+
+def sample_stride(n_rows: int) -> int:
+    """Return k of `every_kth`."""
+    return max(1, n_rows // SAMPLE_ROWS)
+
+
+def first_model(
+    job: Job,
+    guess: Gaussian,
+    earlier: Start | None,
+    sample: Cells,
+    margins: Margins,
+    *,
+    is_part: bool,
+    pool: ThreadPoolExecutor | None = None,
+) -> Gaussian:
+    """Return where EM starts: at an earlier fit if it fits, else at a guess.
+
+    If the sample of rows is only a part of the table, EM on it improves the guess at a fraction of the cost.
+    """
+    start: Any = _earlier_or(guess, job, earlier, margins)
+    if earlier is not None or not is_part:
         return start
-    scores, observed = cells.scores[::every], cells.observed[::every]
-    problem = start.layout(observed).em(scores, job.recipe.shrinkage, pool)
-    n_cells = int(observed.sum())
+    problem = start.layout(sample.observed).em(sample.scores, job.recipe.shrinkage, pool)
+    n_cells = int(sample.observed.sum())
     return climb(problem, start, n_cells=n_cells, tol=SAMPLE_TOL * job.tol, max_iter=job.max_iter).model
 
 
@@ -125,7 +149,8 @@ def scaled_labels(labels: Labels) -> Array:
     return np.where(labels.labelled[:, None], centred, 0)
 
 
-def _is_ranked(job: Job, earlier: Start | None) -> bool:
+def is_ranked(job: Job, earlier: Start | None) -> bool:
+    """Return whether margins are ranked: as set, as in an earlier fit, or chosen."""
     if job.margins != "auto":
         return job.margins == "rank"
     if earlier is not None:
@@ -133,7 +158,7 @@ def _is_ranked(job: Job, earlier: Start | None) -> bool:
     return choose_ranked(job.values, job.observed, job.recipe, job.rng)
 
 
-def _trust(job: Job, earlier: Start | None, scores: Array, margins: Margins, labels: Labels) -> float:
+def trust_of(job: Job, earlier: Start | None, scores: Array, margins: Margins, labels: Labels) -> float:
     """Return the trust in the labels: as given, as in an earlier fit, or chosen; 0 without labels."""
     if not labels.labelled.any():
         return 0.0
@@ -148,9 +173,8 @@ def _trust(job: Job, earlier: Start | None, scores: Array, margins: Margins, lab
     return choose_trust(scores, job.observed, columns, for_loss, margins, job.recipe, job.rng)
 
 
-def _first_guess(job: Job, earlier: Start | None, cells: Cells, margins: Margins) -> Gaussian:
-    """Return the earlier model in the units of the new scaling if it fits, else a guess from the cells."""
-    fresh = job.recipe.start(cells.scores, cells.observed)
+def _earlier_or(fresh: Gaussian, job: Job, earlier: Start | None, margins: Margins) -> Gaussian:
+    """Return the earlier model in the units of the new scaling if it fits, else the fresh one."""
     if earlier is None:
         return fresh
     old = earlier.fitted

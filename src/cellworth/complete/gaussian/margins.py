@@ -42,7 +42,11 @@ class Margin:
     @classmethod
     def of(cls, cells: Array) -> Margin:
         """Learn the map from the observed values of a column, O(n log n)."""
-        values, counts = np.unique(cells, return_counts=True)
+        return cls.of_counts(*np.unique(cells, return_counts=True))
+
+    @classmethod
+    def of_counts(cls, values: Array, counts: NDArray[np.int64]) -> Margin:
+        """Learn the map from distinct values, increasing, and how often each is observed."""
         mid_ranks = np.cumsum(counts) - counts / 2
         scores = ndtri(mid_ranks / counts.sum())
         if len(values) > MAX_KNOTS:

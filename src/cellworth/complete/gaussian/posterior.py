@@ -139,16 +139,24 @@ class FittedGaussian:
 
         ``completed`` and ``posterior`` are what `complete` and `posterior` return for the cells.
         """
-        every = max(1, len(cells.scores) // CALIBRATION_ROWS)
-        observed = cells.observed[::every]
-        model, d = self._for(cells), self.n_columns
-        deviation = np.sqrt(model.left_out_variances(observed))
-        standardised = model.precision_times(completed[::every] - model.mean) * deviation
+        every, d = calibration_stride(len(cells.scores)), self.n_columns
+        sample = Cells(cells.scores[::every], cells.observed[::every])
         calibration = Calibration.of(
-            standardised[:, :d], observed[:, :d], rows_per_column=cells.observed[:, :d].sum(axis=0)
+            self.left_out_residuals(sample, completed[::every]),
+            sample.observed[:, :d],
+            rows_per_column=cells.observed[:, :d].sum(axis=0),
         )
         variance = posterior.variance * calibration.variance_factor
         return replace(self, calibration=calibration), replace(posterior, variance=variance)
+
+    def left_out_residuals(self, cells: Cells, completed: Array) -> Array:
+        """Return how far each observed cell is from what the others of its row say, (n, d); 0 in the holes.
+
+        In standard deviations that the model expects. ``completed`` is what `complete` returns.
+        """
+        model = self._for(cells)
+        deviation = np.sqrt(model.left_out_variances(cells.observed))
+        return (model.precision_times(completed - model.mean) * deviation)[:, : self.n_columns]
 
     def _for(self, cells: Cells) -> Gaussian:
         """Return the model for these cells: labels tempered, or left out if the cells have none."""
@@ -158,3 +166,8 @@ class FittedGaussian:
 
     def _variance_factor(self) -> Array:
         return np.ones(self.n_columns) if self.calibration is None else self.calibration.variance_factor
+
+
+def calibration_stride(n_rows: int) -> int:
+    """Return k: every k-th row of a table takes part in its calibration."""
+    return max(1, n_rows // CALIBRATION_ROWS)

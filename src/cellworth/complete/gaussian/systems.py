@@ -175,3 +175,23 @@ def _rows_of(patterns: Index, counts: Index) -> Index:
     chosen = counts[patterns]
     within = np.arange(chosen.sum()) - np.repeat(np.cumsum(chosen) - chosen, chosen)
     return np.repeat(ends - chosen, chosen) + within
+
+
+def inverse_diagonals(A: Array, active: Mask) -> Array:
+    """Return the diagonals of the inverses of A on the active columns of each pattern, padded: (P, d)."""
+    out = np.zeros(active.shape)
+    for patterns, columns in batches_by_count(active):
+        inverses = np.linalg.inv(A[columns[:, :, None], columns[:, None, :]])
+        out[patterns[:, None], columns] = np.diagonal(inverses, axis1=1, axis2=2)
+    return out
+
+
+def remaining_diagonals(A: Array, active: Mask) -> Array:
+    r"""Return the diagonals of :math:`A_{bb} - A_{ba} A_{aa}^{-1} A_{ab}`, a active, b not: (P, d)."""
+    out = np.tile(np.diag(A), (len(active), 1))
+    for patterns, columns in batches_by_count(active):
+        across = A[columns]
+        inverses = np.linalg.inv(A[columns[:, :, None], columns[:, None, :]])
+        out[patterns] -= np.einsum("gkd,gkd->gd", across, inverses @ across)
+    np.maximum(out, np.finfo(np.float64).eps * np.diag(A), out=out)
+    return np.where(active, 0, out)

@@ -17,7 +17,6 @@ labels weigh much, and then hundreds of rounds of it crawl along a valley that m
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,152 +25,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.complete.solver.blocks import RowBlocks
-from cellworth.complete.solver.model import Model, Moments, fit_model
-from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
+from cellworth.complete.solver.model import Model, fit_model
+from cellworth.complete.solver.monitor import Callback, Monitor, Progress, Solution
+from cellworth.complete.solver.passes import InPlacePasses, Passes
+from cellworth.complete.solver.step import Rows, StepSums
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
+__all__ = ["Callback", "Descent", "Momentum", "Monitor", "Progress", "Solution", "descend", "minimise"]
+
 Array = NDArray[np.floating]
-
-IN_SIGHT = 3.0  # times the goal; and a fast fall is by this factor from one step to the next:
-FAST_FALL = 0.8
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a progress callback is told after each iteration.
-
-    Attributes
-    ----------
-    iteration, max_iter : int
-        Iterations done, and the most that will be done.
-    objective : float
-    stationarity, tol : float
-        How far from a stationary point, relative to the data, and the level at which the work ends.
-    seconds : float
-        Since the start of the fit.
-    """
-
-    iteration: int
-    max_iter: int
-    objective: float
-    stationarity: float
-    tol: float
-    seconds: float
-
-
-Callback = Callable[[Progress], Any]  # a true return value ends the work early
-
-
-@dataclass
-class Solution:
-    """A table, its model, and how they were reached.
-
-    Attributes
-    ----------
-    iterate : (n, d) array
-        The completed table, scaled.
-    model : Model
-    singular_values : (rank,) array
-        Of ``iterate``, descending, all positive.
-    basis : (min(n, d), rank) array
-        Their singular vectors on the shorter side: the right ones, or if n < d the left ones.
-    objective : list of float
-        F after the iterations that lowered it; the last value is that of the result.
-    n_iter : int
-    converged : bool
-    stopped : bool
-        The callback ended the work.
-    """
-
-    iterate: Array
-    model: Model
-    singular_values: Array
-    basis: Array
-    objective: list[float] = field(default_factory=list)
-    n_iter: int = 0
-    converged: bool = False
-    stopped: bool = False
-
-
-@dataclass
-class Monitor:
-    """Decides when the work is done, keeps the record, and tells the callback."""
-
-    tol: float
-    max_iter: int
-    callback: Callback | None
-    objective: list[float]
-    scale: float  # Frobenius norm of the observed values
-    slack: float  # relative rounding error of F
-    aim: float  # estimated stationarity at which to look closer
-    stationarity: float = np.inf
-    stationarity_before: float = np.inf
-    n_iter: int = 0
-    converged: bool = False
-    stopped: bool = False
-    begun: float = field(default_factory=time.perf_counter)
-
-    @classmethod
-    def of(cls, rows: Rows, first: float, tol: float, max_iter: int, callback: Callback | None) -> Monitor:
-        """Return a monitor that starts at the objective ``first``."""
-        eps = float(np.finfo(rows.values.dtype).eps)
-        scale = max(float(np.linalg.norm(rows.values)), float(np.finfo(float).tiny))
-        tol = max(tol, 64 * eps)
-        return cls(tol, max_iter, callback, [first], scale, 64 * eps, aim=tol)
-
-    def lowest(self) -> float:
-        """Return the least objective so far, plus rounding."""
-        return self.objective[-1] + self.slack * abs(self.objective[-1])
-
-    def wants_more(self, objective: float) -> bool:
-        """Tell whether to go on: never end on an iterate that momentum has just made worse."""
-        if self.converged or self.stopped:
-            return False
-        worse = objective > self.lowest() and self.n_iter < 2 * self.max_iter
-        return self.n_iter < self.max_iter or worse
-
-    def record(self, objective: float, gradient: float, *, exact: bool) -> None:
-        """Note the objective of an iterate and the norm of the gradient mapping that led to it.
-
-        An estimate of the norm never ends the work; see `seems_done`.
-        """
-        self.n_iter += 1
-        self.stationarity, self.stationarity_before = gradient / self.scale, self.stationarity
-        self.converged = exact and self.stationarity <= self.tol and objective <= self.lowest()
-        if objective < self.objective[-1]:
-            self.objective.append(objective)
-        if self.callback is not None:
-            seconds = time.perf_counter() - self.begun
-            report = Progress(self.n_iter, self.max_iter, objective, self.stationarity, self.tol, seconds)
-            self.stopped = bool(self.callback(report))
-
-    def seems_done(self) -> bool:
-        """Tell whether an estimate calls for a step without momentum, whose gradient mapping is exact.
-
-        Each such call halves the level of the next, so that wrong estimates cost little.
-        """
-        if self.stationarity > self.aim:
-            return False
-        self.aim /= 2
-        return True
-
-    def in_sight(self) -> bool:
-        """Tell whether a step without momentum may well be the last: near the goal, and falling fast."""
-        falls = self.stationarity <= FAST_FALL * self.stationarity_before
-        return falls and self.stationarity <= IN_SIGHT * self.tol
-
-    def solution(self, iterate: Array, model: Model, shrunk: Shrinkage) -> Solution:
-        """Return the outcome, with what the last proximal step has left and the record."""
-        kept = self.objective[1:] or self.objective
-        found = iterate, model, shrunk.singular_values, shrunk.basis
-        return Solution(*found, kept, self.n_iter, self.converged, self.stopped)
 
 
 class Momentum:
     """The sequence beta_k = theta_k (1 / theta_{k-1} - 1), which starts at 0."""
 
-    def __init__(self) -> None:
-        self.theta = 1.0
+    def __init__(self, theta: float = 1.0) -> None:
+        self.theta = theta
 
     def restart(self) -> None:
         """Start anew: the next value is 0."""
@@ -190,6 +59,126 @@ def next_theta(theta: float) -> float:
     return float((np.sqrt(theta**4 + 4 * theta**2) - theta**2) / 2)
 
 
+@dataclass
+class Descent:
+    """Where the iterations stand: all that the next one needs, but for the rows themselves.
+
+    Attributes
+    ----------
+    model, ahead : Model
+        Those of the iterate and of the point.
+    lipschitz : float
+        L of ``ahead``.
+    sums : StepSums
+        Of the pass that formed the point.
+    shrunk : Shrinkage
+        The map that gave the iterate.
+    objective : float
+        F of the iterate.
+    beta : float
+        The momentum in the point.
+    sampled : float
+        Squared norm of the last move in the sampled rows.
+    landing : bool
+        The next pass is probably the last.
+    """
+
+    monitor: Monitor
+    model: Model
+    ahead: Model
+    lipschitz: float
+    sums: StepSums
+    shrunk: Shrinkage
+    objective: float
+    beta: float = 0.0
+    sampled: float = 0.0
+    landing: bool = True  # a warm start may be as good as done
+    momentum: Momentum = field(default_factory=Momentum)
+
+    @classmethod
+    def begin(
+        cls,
+        passes: Passes,
+        model: Model,
+        *,
+        trace_penalty: float,
+        trace_norm: float,
+        tol: float,
+        max_iter: int,
+        callback: Callback | None = None,
+    ) -> Descent:
+        """Form the first point; ``trace_norm`` is that of the iterate, or a bound from above."""
+        lipschitz = model.lipschitz()
+        sums = passes.first(lipschitz, model)
+        objective = sums.misfit + sums.loss + trace_penalty * trace_norm + model.penalty()
+        monitor = Monitor.of(passes.scale, passes.eps, objective, tol, max_iter, callback)
+        return cls(monitor, model, model, lipschitz, sums, shrinkage(sums.gram, np.inf), objective)
+
+    def wants_more(self) -> bool:
+        """Tell whether to go on."""
+        return self.monitor.wants_more(self.objective)
+
+    def iterate(self, passes: Passes, trace_penalty: float, *, hold_model: bool = False) -> None:
+        """Do one iteration: shrink the point, fit the model, form the next point."""
+        self.shrunk = shrinkage(self.sums.gram, trace_penalty / self.lipschitz)
+        earlier, model_move = self.model, 0.0
+        if not hold_model:
+            self.model, model_move = fit_model(self.ahead, passes.moments(self.sums, self.shrunk))
+        beta_before, lipschitz_before = self.beta, self.lipschitz
+        self.beta = self.momentum.next()
+        self._look_ahead(self.model.ahead_of(earlier, self.beta))
+        if self.landing:
+            self.sums = passes.last(self.shrunk.operator, self.model)
+        else:
+            self.sums = passes.next(self.shrunk.operator, self.beta, self.lipschitz, self.model, self.ahead)
+        previous, sampled_before = self.objective, self.sampled
+        self.objective = (
+            self.sums.misfit + self.sums.loss + trace_penalty * self.shrunk.trace_norm + self.model.penalty()
+        )
+        self.sampled = self.sums.sampled
+        table_move = _distance_to_extrapolation(self.sums, beta_before, sampled_before)
+        gradient = float(np.hypot(lipschitz_before * table_move, model_move))
+        self.monitor.record(self.objective, gradient, exact=beta_before == 0)
+        self._go_on(passes, previous, beta_before)
+
+    def _go_on(self, passes: Passes, previous: float, beta_before: float) -> None:
+        """Decide whether momentum starts anew, and whether the next pass may be the last."""
+        monitor = self.monitor
+        uphill = beta_before * self.sums.overlap > self.sums.sampled
+        rose = self.objective > previous + monitor.slack * abs(previous)
+        done = beta_before > 0 and monitor.seems_done()
+        if uphill or rose or done:
+            self.momentum.restart()
+        if self.landing or uphill or rose or done:
+            self.beta = 0.0
+            self._look_ahead(self.model)
+            if self.wants_more():
+                self.sums = passes.first(self.lipschitz, self.model)
+        self.landing = self.beta == 0 and (done or monitor.in_sight())
+
+    def _look_ahead(self, model: Model) -> None:
+        self.ahead, self.lipschitz = model, model.lipschitz()
+
+
+def descend(
+    passes: Passes,
+    descent: Descent,
+    trace_penalty: float,
+    *,
+    hold_model: bool = False,
+    after: Callable[[Descent], Any] | None = None,
+) -> Solution:
+    """Iterate until the work is done; ``after`` is called after each iteration.
+
+    Ends at a near-stationary point, see `minimise`.
+    """
+    while descent.wants_more():
+        descent.iterate(passes, trace_penalty, hold_model=hold_model)
+        if after is not None:
+            after(descent)
+    return descent.monitor.solution(passes.iterate, descent.model, descent.shrunk)
+
+
 def minimise(
     iterate: Array,
     model: Model,
@@ -203,7 +192,7 @@ def minimise(
     callback: Callback | None = None,
     hold_model: bool = False,
 ) -> Solution:
-    r"""Minimise F from a table and a model.
+    r"""Minimise F from a table and a model, in this memory.
 
     Ends at a near-stationary point: the gradient mapping :math:`L\|Z_k - X_{k+1}\|_F` of the table and the
     model's move, in the metric of F, must together fall below ``tol`` times the norm of the observed
@@ -225,55 +214,17 @@ def minimise(
     Time per iteration: one pass over the rows, 3 n d^2 flops, and O(min(n, d)^3). Memory: one array like
     ``iterate``, and an eighth.
     """
-    spare = np.empty_like(iterate)
-    trails = blocks.arrays(sample_size, iterate)
-    momentum, ahead, L = Momentum(), model, model.lipschitz()
-
-    def first_pass() -> StepSums:
-        return StepSums(*blocks.sum(lambda b: start(iterate[b], spare[b], L, rows[b], model)))
-
-    def next_pass() -> StepSums:
-        return StepSums(
-            *blocks.sum(
-                lambda b: step(iterate[b], spare[b], trails[b.start], P, beta, L, rows[b], model, ahead)
-            )
-        )
-
-    def last_pass() -> StepSums:
-        return StepSums(*blocks.sum(lambda b: land(iterate[b], spare[b], P, rows[b], model)))
-
-    sums = first_pass()
-    objective = sums.misfit + sums.loss + trace_penalty * trace_norm + model.penalty()
-    monitor = Monitor.of(rows, objective, tol, max_iter, callback)
-    shrunk = shrinkage(sums.gram, np.inf)
-    beta, sampled, landing = 0.0, 0.0, True  # a warm start may be as good as done
-    while monitor.wants_more(objective):
-        shrunk = shrinkage(sums.gram, trace_penalty / L)
-        P = shrunk.operator.astype(iterate.dtype, copy=False)
-        earlier, model_move = model, 0.0
-        if not hold_model:
-            model, model_move = fit_model(ahead, _moments(sums, shrunk, spare, rows))
-        beta_before, beta, L_before = beta, momentum.next(), L
-        ahead = model.ahead_of(earlier, beta)
-        L = ahead.lipschitz()
-        sums = last_pass() if landing else next_pass()
-        iterate, spare = spare, iterate
-        previous = objective
-        objective = sums.misfit + sums.loss + trace_penalty * shrunk.trace_norm + model.penalty()
-        table_move = _distance_to_extrapolation(sums, beta_before, sampled)
-        monitor.record(objective, float(np.hypot(L_before * table_move, model_move)), exact=beta_before == 0)
-        sampled = sums.sampled
-        uphill = beta_before * sums.overlap > sums.sampled
-        rose = objective > previous + monitor.slack * abs(previous)
-        done = beta_before > 0 and monitor.seems_done()
-        if uphill or rose or done:
-            momentum.restart()
-        if landing or uphill or rose or done:
-            ahead, L, beta = model, model.lipschitz(), 0.0
-            if monitor.wants_more(objective):
-                sums = first_pass()
-        landing = beta == 0 and (done or monitor.in_sight())
-    return monitor.solution(iterate, model, shrunk)
+    passes = InPlacePasses(iterate, rows, blocks)
+    descent = Descent.begin(
+        passes,
+        model,
+        trace_penalty=trace_penalty,
+        trace_norm=trace_norm,
+        tol=tol,
+        max_iter=max_iter,
+        callback=callback,
+    )
+    return descend(passes, descent, trace_penalty, hold_model=hold_model)
 
 
 def _distance_to_extrapolation(sums: StepSums, beta: float, sampled_before: float) -> float:
@@ -285,11 +236,3 @@ def _distance_to_extrapolation(sums: StepSums, beta: float, sampled_before: floa
         return float(np.sqrt(sums.change))
     square = sums.sampled - 2 * beta * sums.overlap + beta**2 * sampled_before
     return float(np.sqrt(max(0.0, square) / sums.sampled * sums.change))
-
-
-def _moments(sums: StepSums, shrunk: Shrinkage, point: Array, rows: Rows) -> Moments:
-    """Return the moments of the next iterate, from those of the point that is shrunk to it."""
-    m = len(rows.targets)
-    if rows.wide:
-        return Moments.of(shrunk.operator[:m] @ point, sums.working)
-    return sums.moments(m).after(shrunk.operator)

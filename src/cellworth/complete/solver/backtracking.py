@@ -45,7 +45,8 @@ def minimise_by_search(
     X = X_before = iterate
     before, L, beta, momentum = model, 1.0, 0.0, Momentum()
     objective = _smooth(X, rows, model) + trace_penalty * trace_norm + model.penalty()
-    monitor = Monitor.of(rows, objective, tol, max_iter, callback)
+    scale, eps = float(np.linalg.norm(rows.values)), float(np.finfo(rows.values.dtype).eps)
+    monitor = Monitor.of(scale, eps, objective, tol, max_iter, callback)
     while monitor.wants_more(objective):
         Z, ahead = X + beta * (X - X_before), model.ahead_of(before, beta)
         scores = ahead.scores(Z[:m])

@@ -39,8 +39,7 @@ class RowBlocks:
     """
 
     def __init__(self, shape: tuple[int, int], itemsize: int, pool: ThreadPoolExecutor | None) -> None:
-        n, d = shape
-        size = n if n < d else max(d, MIN_ROWS, BLOCK_BYTES // (d * itemsize))
+        n, size = shape[0], block_size(shape, itemsize)
         blocks = [slice(i, min(i + size, n)) for i in range(0, n, size)]
         per_chunk = -(-len(blocks) // MAX_CHUNKS)
         self._chunks = [blocks[i : i + per_chunk] for i in range(0, len(blocks), per_chunk)]
@@ -64,6 +63,12 @@ class RowBlocks:
         if self._pool is None:
             return _add(map(of_chunk, self._chunks))
         return _add(self._pool.map(of_chunk, self._chunks))
+
+
+def block_size(shape: tuple[int, int], itemsize: int) -> int:
+    """Return how many rows a block of a table of this shape has; a table wider than long is one block."""
+    n, d = shape
+    return n if n < d else max(d, MIN_ROWS, BLOCK_BYTES // (d * itemsize))
 
 
 def _add(results: Iterator[tuple[Any, ...]]) -> tuple[Any, ...]:

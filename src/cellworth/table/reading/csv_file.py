@@ -6,10 +6,9 @@ import codecs
 import csv
 import io
 from collections.abc import Sequence
-from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError
-from cellworth.table.files import read_bytes
+from cellworth.table.files import File, read_bytes
 from cellworth.table.reading.cells import RawColumn, TextCells
 from cellworth.table.source import Source
 from cellworth.table.wording import listing, shorten
@@ -17,7 +16,7 @@ from cellworth.table.wording import listing, shorten
 OTHER_DELIMITERS = ";\t|"
 
 
-def read_csv(path: Path, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
+def read_csv(path: File, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
     """Read a delimited file, plain or gzipped, into columns of stripped text.
 
     Blank lines are skipped. The whole file is held in memory: O(n p) in time, and about 60 bytes per cell
@@ -85,7 +84,7 @@ def _check_delimiter(delimiter: str | None) -> str | None:
     )
 
 
-def _usual_delimiter(path: Path, text: str) -> str:
+def _usual_delimiter(path: File, text: str) -> str:
     if ".tsv" in path.suffixes:
         return "\t"
     return "\t" if ".txt" in path.suffixes and "\t" in text.split("\n", 1)[0] else ","

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from cellworth.errors import DataError
 from cellworth.optional import require
-from cellworth.table.files import read_bytes
+from cellworth.table.files import File, read_bytes
 from cellworth.table.reading.cells import RawColumn
 from cellworth.table.reading.frames import read_frame
 from cellworth.table.source import Source
 
 
-def read_parquet(path: Path) -> tuple[list[RawColumn], Source]:
+def read_parquet(path: File) -> tuple[list[RawColumn], Source]:
     """Read a Parquet file whole; pyarrow is imported here and nowhere earlier."""
     pyarrow, parquet = require("pyarrow"), require("pyarrow.parquet")
     content = read_bytes(path)

@@ -26,7 +26,8 @@ def write_table(path: Path, row_id: str | None, row_ids: Sequence[str], columns:
         frame = to_frame("pyarrow", row_id, row_ids, columns)
         replace_file(path, lambda part: parquet.write_table(frame, part))
     else:
-        content = _csv_text(path, row_id, row_ids, columns).encode("utf-8")
+        separator = "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else ","
+        content = csv_text(row_id, row_ids, columns, separator).encode("utf-8")
         if path.suffix.lower() == ".gz":
             content = gzip.compress(content, mtime=0)
         replace_file(path, lambda part: _write_bytes(part, content))
@@ -36,19 +37,21 @@ def _write_bytes(path: Path, content: bytes) -> None:
     path.write_bytes(content)
 
 
-def _csv_text(path: Path, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> str:
+def csv_text(
+    row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn], separator: str = ","
+) -> str:
+    """Return the table as CSV; O(n p)."""
     header = [out.column.name for out in columns]
     fields: list[Iterable[str]] = [_texts(out.column, out.values) for out in columns]
     if row_id is not None:
         header.insert(0, row_id)
         fields.insert(0, row_ids)
     file = io.StringIO(newline="")
-    suffixes = [suffix.lower() for suffix in path.suffixes]
     # Some versions of the csv module leave a lone carriage return without quotes.
     texts = [*header, *row_ids, *(text for out in columns for text in out.column.categories)]
     writer = csv.writer(
         file,
-        delimiter="\t" if ".tsv" in suffixes else ",",
+        delimiter=separator,
         lineterminator="\n",
         quoting=csv.QUOTE_ALL if any("\r" in text for text in texts) else csv.QUOTE_MINIMAL,
     )

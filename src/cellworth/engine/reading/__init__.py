@@ -1,0 +1,1 @@
+"""The kinds of tables that are read block by block."""

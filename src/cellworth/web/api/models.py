@@ -1,0 +1,277 @@
+"""What programs send and get, as JSON."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Generic, Literal, Self, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
+
+from cellworth.campaign.row_records import CellStatus
+from cellworth.table.column import Kind
+
+MOST_CELLS = 10_000
+"""In one request."""
+
+Item = TypeVar("Item")
+Value = StrictBool | StrictInt | StrictFloat | StrictStr
+Lease = Annotated[str, Field(description='How long: "7d", "12h", "30m".', examples=["8h"], max_length=20)]
+Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Out(BaseModel):
+    """What is sent; made from objects of the library that have the same fields."""
+
+    model_config = ConfigDict(from_attributes=True)
+
+
+class In(BaseModel):
+    """What comes in; a field that is not known, or of another type, is refused rather than guessed at."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Page(Out, Generic[Item]):
+    """Some of a list. Pass `next` as `after` to read on; it is null at the end."""
+
+    items: list[Item]
+    next: int | None
+
+
+class CampaignNameOut(Out):
+    """A campaign of the store."""
+
+    name: str
+
+
+class NamesPage(Out):
+    """Some of the campaigns, sorted by name. Pass `next` as `after` to read on; it is null at the end."""
+
+    items: list[CampaignNameOut]
+    next: str | None
+
+
+class CampaignOut(Out):
+    """A campaign: money in that of the prices, cells, and the number of the last event."""
+
+    name: str
+    created: datetime
+    strategy: str
+    number: int
+    rows: int
+    columns: int
+    budget: float | None
+    spent: float
+    reserved: float
+    left: float | None
+    known: int
+    bought: int
+    refused: int
+    open: int
+    missing: int
+
+
+class PurchaseOut(Out):
+    """A cell that is out: what it costs, why it is worth it, who asked for it and who has taken it."""
+
+    row: str
+    column: str
+    group: str | None
+    price: float
+    worth: float
+    why: str
+    until: datetime | None
+    asked_by: str | None
+    holder: str | None
+    held_until: datetime | None
+
+
+class PurchasesOut(Out):
+    """Cells, the first choice first."""
+
+    purchases: list[PurchaseOut]
+
+
+class CellIn(In):
+    """A cell by its names."""
+
+    row: str
+    column: str
+
+
+class AnswerIn(CellIn):
+    """A value of a cell, as you write it; dates as ISO texts."""
+
+    value: Value
+
+
+class AskIn(In):
+    """At most so much money, at most so many cells."""
+
+    budget: Money | None = None
+    count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
+    lease: Lease | None = "7d"
+
+
+class PreviewIn(In):
+    """At most so much money, at most so many cells."""
+
+    budget: Money | None = None
+    count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
+
+
+class CellsIn(In):
+    """Cells by their names."""
+
+    cells: Annotated[list[CellIn], Field(max_length=MOST_CELLS)]
+
+    def pairs(self) -> list[tuple[object, str]]:
+        """Return them as the library takes them."""
+        return [(cell.row, cell.column) for cell in self.cells]
+
+
+class TakeIn(In):
+    """Cells by their names, or how many that nobody has; one of the two."""
+
+    cells: Annotated[list[CellIn], Field(max_length=MOST_CELLS)] | None = None
+    count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
+    lease: Lease = "8h"
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Self:
+        if (self.cells is None) == (self.count is None):
+            raise ValueError("give cells or count, one of the two")
+        return self
+
+    def wanted(self) -> list[tuple[object, str]] | int:
+        """Return it as the library takes it."""
+        if self.cells is None:
+            return self.count or 0
+        return [(cell.row, cell.column) for cell in self.cells]
+
+
+class RefuseIn(CellsIn):
+    """Cells that cannot be had, and why."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=1000)]
+
+
+class TellIn(In):
+    """Values of cells. Taking those that were never asked for, or at another price, needs the role manage."""
+
+    answers: Annotated[list[AnswerIn], Field(max_length=MOST_CELLS)]
+    unsolicited: bool = False
+    price: Money | None = None
+
+    def triples(self) -> list[tuple[object, str, object]]:
+        """Return the answers as the library takes them."""
+        return [(answer.row, answer.column, answer.value) for answer in self.answers]
+
+
+class CorrectIn(AnswerIn):
+    """The right value of a cell, and what was wrong."""
+
+    reason: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
+
+
+class RowsIn(In):
+    """New rows: for each id, values by column name. Columns that are left out are missing."""
+
+    rows: Annotated[dict[str, dict[str, Value | None]], Field(max_length=MOST_CELLS)]
+
+
+class Recorded(Out):
+    """How many cells, answers or rows were new; what was known before is no error."""
+
+    new: int
+
+
+class FileOut(Out):
+    """What became of a file of answers, or would."""
+
+    new: int
+    known: int
+    blank: int
+
+
+class CellOut(Out):
+    """A cell of the table."""
+
+    column: str
+    status: CellStatus
+    value: bool | int | float | str | None
+
+
+class RowOut(Out):
+    """A row of the table."""
+
+    row: str
+    cells: list[CellOut]
+
+
+class ColumnOut(Out):
+    """A column: what its cells may hold, and how many are missing."""
+
+    name: str
+    kind: Kind
+    unit: str | None
+    lowest: float | int | str | None
+    highest: float | int | str | None
+    categories: list[str]
+    expected: Annotated[str, Field(description="What a cell may hold, in words.")]
+    group: Annotated[str | None, Field(description="The price group, such as one blood draw.")]
+    missing: int
+
+
+class EventOut(Out):
+    """An event of the log; which further fields it has depends on its kind."""
+
+    model_config = ConfigDict(from_attributes=True, extra="allow")
+
+    number: int
+    time: datetime
+    kind: Literal["asked", "taken", "given back", "told", "refused", "cancelled", "corrected", "extended"]
+    who: str | None
+    key: str | None
+
+
+class FindingOut(Out):
+    """A result of the worker, the event that it is as of, and whether it is being renewed.
+
+    The data are null until they are there for the first time.
+    """
+
+    what: str
+    as_of: int | None
+    newest: int
+    renewing: bool
+    error: Annotated[str | None, Field(description="Why it could not be renewed, if so.")]
+    data: dict[str, Any] | None
+
+
+class ProblemError(Out):
+    """One of several places that are wrong, as far as it is known."""
+
+    message: str
+    line: int | None = None
+    field: str | None = None
+
+
+class ProblemOut(Out):
+    """Problem details, as in RFC 9457."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    instance: str
+    errors: list[ProblemError] | None = None

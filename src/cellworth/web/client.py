@@ -1,0 +1,286 @@
+"""A campaign on a server, used as one that is here."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import quote
+
+import httpx
+
+from cellworth.campaign import Purchase
+from cellworth.web.paths import segment
+from cellworth.web.remote import (
+    AccessError,
+    Cells,
+    RemoteFinding,
+    RemoteTally,
+    ServerError,
+    Triples,
+    answers_to_plain,
+    as_purchase,
+    as_record,
+    as_tally,
+    cells_to_plain,
+    checked,
+    lease_to_plain,
+    value_to_plain,
+)
+
+__all__ = ["AccessError", "Client", "RemoteCampaign", "RemoteFinding", "RemoteTally", "ServerError"]
+
+PATIENCE = 300.0
+"""Seconds to wait for an answer: an ask on a large table takes a while."""
+ATTEMPTS = 3
+_PAUSE = 0.5  # seconds before the second attempt; doubled for the next
+
+
+class Client:
+    """A server with campaigns.
+
+    Parameters
+    ----------
+    url : str
+        Where it is, such as ``http://127.0.0.1:8000``.
+    token : str, optional
+        Where it asks for one.
+    who : str, optional
+        Your name for the log, where it asks for no token.
+    patience : float
+        Seconds to wait for an answer.
+    transport : httpx.BaseTransport, optional
+        Other than the network, for tests.
+
+    Notes
+    -----
+    What fails on the way is sent again, a few times. Asks and answers carry a key, so that they count once.
+
+    Examples
+    --------
+    >>> client = Client("http://127.0.0.1:8000", token="cw_...")
+    >>> client.campaign("study").name
+    'study'
+    >>> client.close()
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        *,
+        who: str | None = None,
+        patience: float = PATIENCE,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        headers = {"Accept": "application/json"}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        if who is not None:
+            headers["Cellworth-Who"] = quote(who, safe="")
+        self._http = httpx.Client(base_url=url, headers=headers, timeout=patience, transport=transport)
+
+    def names(self) -> list[str]:
+        """Return the names of all campaigns, sorted."""
+        return [item["name"] for item in self._pages("/campaigns", after="")]
+
+    def campaign(self, name: str) -> RemoteCampaign:
+        """Return a campaign by its name; whether it is there shows at the first call."""
+        return RemoteCampaign(self, name)
+
+    def create(
+        self,
+        table: Path | tuple[str, bytes],
+        *,
+        name: str,
+        prices: Path | tuple[str, bytes] | None = None,
+        target: str | None = None,
+        row_id: str | None = None,
+        missing: Iterable[str] = (),
+        budget: float | None = None,
+        strategy: str = "recommended",
+        seed: int = 0,
+    ) -> RemoteCampaign:
+        """Begin a campaign on a file, given by its path or as a name with bytes; as `Campaign.create`."""
+        files = {"table": _named(table)} | ({} if prices is None else {"prices": _named(prices)})
+        fields = {"name": name, "target": target, "row_id": row_id, "budget": budget, "strategy": strategy}
+        data = {key: value for key, value in fields.items() if value is not None}
+        self.send("POST", "/campaigns", files=files, data={**data, "seed": seed, "missing": list(missing)})
+        return self.campaign(name)
+
+    def close(self) -> None:
+        """Let go of the line."""
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def send(
+        self, method: str, path: str, *, key: str | None = None, repeatable: bool = False, **content: Any
+    ) -> httpx.Response:
+        """Send a request under /api/v1 and return the answer; a problem is raised as an error.
+
+        Reading can be repeated, and so can what carries a key or does no harm twice.
+        """
+        headers = {} if key is None else {"Idempotency-Key": key}
+        attempts = ATTEMPTS if repeatable or key is not None or method == "GET" else 1
+        for attempt in range(1, attempts + 1):
+            try:
+                response = self._http.request(method, f"/api/v1{path}", headers=headers, **content)
+            except httpx.TransportError as error:
+                if attempt == attempts:
+                    raise ServerError(f"the server cannot be reached: {error}. Try again.") from error
+            else:
+                if response.status_code != 503 or attempt == attempts:
+                    return checked(response)
+            time.sleep(_PAUSE * 2 ** (attempt - 1))
+        raise AssertionError("unreachable")
+
+    def _pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+        """Yield the items of all pages of a list."""
+        query = {name: value for name, value in query.items() if value is not None}
+        while True:
+            page = self.send("GET", path, params=query).json()
+            yield from page["items"]
+            if page["next"] is None:
+                return
+            query["after"] = page["next"]
+
+
+class RemoteCampaign:
+    """A campaign on a server. Its methods are those of `Campaign`, and so are their errors.
+
+    ConflictError and DataError are raised as by `Campaign`; `AccessError` if the role does not allow
+    something; `ServerError` if the server is away.
+    """
+
+    def __init__(self, client: Client, name: str) -> None:
+        self.name = name
+        self._client = client
+        self._path = f"/campaigns/{segment(name)}"
+
+    def tally(self) -> RemoteTally:
+        """Return money and cells as they are now."""
+        return as_tally(self._client.send("GET", self._path).json())
+
+    def ask(
+        self,
+        budget: float | None = None,
+        count: int | None = None,
+        *,
+        lease: str | timedelta | None = "7d",
+        key: str | None = None,
+    ) -> list[Purchase]:
+        """Ask for the cells that are most worth buying now; see `Campaign.ask`."""
+        body = {"budget": budget, "count": count, "lease": lease_to_plain(lease)}
+        return self._purchases("ask", body, key or _new_key())
+
+    def preview(self, budget: float | None = None, count: int | None = None) -> list[Purchase]:
+        """Return what `ask` would ask for now; see `Campaign.preview`."""
+        return self._purchases("preview", {"budget": budget, "count": count}, repeatable=True)
+
+    def take(self, cells: Cells | int, *, lease: str | timedelta = "8h") -> list[Purchase]:
+        """Take cells that are out; see `Campaign.take`."""
+        wanted = {"count": cells} if isinstance(cells, int) else {"cells": cells_to_plain(cells)}
+        return self._purchases("take", {**wanted, "lease": lease_to_plain(lease)})
+
+    def give_back(self, cells: Cells) -> int:
+        """Let others have cells that were taken; see `Campaign.give_back`."""
+        return self._write("give-back", {"cells": cells_to_plain(cells)}, repeatable=True)
+
+    def tell(
+        self,
+        answers: Triples,
+        *,
+        key: str | None = None,
+        unsolicited: bool = False,
+        price: float | None = None,
+    ) -> int:
+        """Record values of cells; see `Campaign.tell`."""
+        body = {"answers": answers_to_plain(answers), "unsolicited": unsolicited, "price": price}
+        return self._write("tell", body, key or _new_key())
+
+    def refuse(self, cells: Cells, reason: str) -> int:
+        """Record that cells cannot be had; see `Campaign.refuse`."""
+        return self._write("refuse", {"cells": cells_to_plain(cells), "reason": reason}, repeatable=True)
+
+    def cancel(self, cells: Cells) -> int:
+        """Give asked cells back to the pool; see `Campaign.cancel`."""
+        return self._write("cancel", {"cells": cells_to_plain(cells)}, repeatable=True)
+
+    def correct(self, row: str, column: str, value: object, *, reason: str | None = None) -> bool:
+        """Replace a known value that turned out wrong; see `Campaign.correct`."""
+        body = {"row": row, "column": column, "value": value_to_plain(value), "reason": reason}
+        return bool(self._write("correct", body, repeatable=True))
+
+    def extend(self, rows: Mapping[str, Mapping[str, object]]) -> int:
+        """Add rows at the end of the table; see `Campaign.extend`."""
+        plain = {
+            str(row): {name: value_to_plain(value) for name, value in cells.items()}
+            for row, cells in rows.items()
+        }
+        return self._write("rows", {"rows": plain})
+
+    def purchases(
+        self,
+        *,
+        row: str | None = None,
+        column: str | None = None,
+        asked_by: str | None = None,
+        holder: str | None = None,
+        free: bool = False,
+    ) -> Iterator[Purchase]:
+        """Yield the cells that are out, page by page; see `Campaign.open_page`."""
+        query = {"row": row, "column": column, "asked_by": asked_by, "holder": holder, "free": free}
+        return map(as_purchase, self._client._pages(f"{self._path}/purchases", **query))
+
+    def history(self, after: int = 0) -> Iterator[dict[str, Any]]:
+        """Yield the events above a number, the first one first; see `Campaign.history`."""
+        return map(as_record, self._client._pages(f"{self._path}/events", after=after))
+
+    def columns(self) -> list[dict[str, Any]]:
+        """Return the columns: what their cells may hold, and how many are missing."""
+        return list(self._client._pages(f"{self._path}/columns"))
+
+    def row(self, row: str) -> dict[str, Any]:
+        """Return a row; see `Campaign.row`."""
+        found: dict[str, Any] = self._client.send("GET", f"{self._path}/rows/{segment(row)}").json()
+        return found
+
+    def finding(self, what: str) -> RemoteFinding:
+        """Return what takes long to work out, as it was last: "overview", "columns", "cell_map", "front"."""
+        return RemoteFinding(**self._client.send("GET", f"{self._path}/findings/{what}").json())
+
+    def table_csv(self) -> str:
+        """Return the table with all answers in, as CSV that `Table.read` reads."""
+        return self._client.send("GET", f"{self._path}/table.csv", params={"raw": True}).text
+
+    def _purchases(
+        self, verb: str, body: dict[str, Any], key: str | None = None, repeatable: bool = False
+    ) -> list[Purchase]:
+        path = f"{self._path}/{verb}"
+        response = self._client.send("POST", path, key=key, repeatable=repeatable, json=body)
+        return [as_purchase(each) for each in response.json()["purchases"]]
+
+    def _write(
+        self, verb: str, body: dict[str, Any], key: str | None = None, repeatable: bool = False
+    ) -> int:
+        path = f"{self._path}/{verb}"
+        return int(self._client.send("POST", path, key=key, repeatable=repeatable, json=body).json()["new"])
+
+
+def _new_key() -> str:
+    return uuid.uuid4().hex
+
+
+def _named(file: Path | tuple[str, bytes]) -> tuple[str, bytes]:
+    return file if isinstance(file, tuple) else (file.name, file.read_bytes())

@@ -1,0 +1,122 @@
+"""What all pages of a campaign have in common: money, the newest event, and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import Request
+from starlette.responses import RedirectResponse, Response
+
+from cellworth.campaign import CampaignView
+from cellworth.web.background import Background
+from cellworth.web.dependencies import segment, templates
+
+MESSAGES = {
+    "asked": "Asked for {count} cells. They are in the queue.",
+    "nothing": "There is nothing that can be had for this money. Nothing was asked for.",
+    "saved": "Saved: {cell}.",
+    "known": "{cell} was known before, with this value. Nothing was recorded.",
+    "refused": "Recorded that {cell} cannot be had.",
+    "taken": "Taken: {count} cells are reserved for you.",
+    "none-free": "No cell is free to be taken. Ask for more, or look at who holds them.",
+    "given-back": "Given back: {cell}.",
+    "cancelled": "Withdrawn: {cell} is not asked for any more.",
+    "corrected": "Corrected: {cell}. The old value stays in the ledger.",
+    "same": "{cell} has this value already. Nothing was recorded.",
+    "uploaded": "Saved {count} answers.",
+    "named": "Your name is kept in this browser.",
+}
+"""What was done, by the word that stands for it in an address."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the head of each page shows; money in that of the prices."""
+
+    name: str
+    number: int
+    strategy: str
+    budget: float | None
+    spent: float
+    reserved: float
+    left: float | None
+
+    @property
+    def path(self) -> str:
+        """Where the pages of the campaign begin."""
+        return path_of(self.name)
+
+    @property
+    def share_gone(self) -> float | None:
+        """The share of the budget that is spent or reserved, 0 to 1; None without a budget."""
+        return None if not self.budget else min(1.0, (self.spent + self.reserved) / self.budget)
+
+
+def head_of(view: CampaignView) -> Head:
+    """Read what the head needs; O(new events + open cells)."""
+    return Head(view.name, view.number, view.strategy, view.budget, view.spent, view.reserved, view.left)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a page shows of a finding: name, data, the event it is as of, and whether it is being renewed."""
+
+    what: str
+    data: Any
+    as_of: int | None
+    renewing: bool
+
+
+def finding_of(background: Background, name: str, what: str) -> Finding:
+    """Return the newest finding at once; without data if it is worked out for the first time."""
+    latest = background.latest(name, what)
+    number, data = (None, None) if latest is None else latest
+    return Finding(what, data, number, background.is_renewing(name, what))
+
+
+def path_of(name: str, *parts: str) -> str:
+    """Return the address of a page of a campaign."""
+    return "/".join([f"/campaigns/{segment(name)}", *parts])
+
+
+def show(
+    request: Request,
+    template: str,
+    head: Head | None = None,
+    *,
+    tab: str = "",
+    findings: Sequence[Finding] = (),
+    status: int = 200,
+    **context: Any,
+) -> Response:
+    """Return a page; ``tab`` is its place in the menu, ``findings`` are what it shows, the main one first."""
+    shared = {
+        "head": head,
+        "tab": tab,
+        "findings": findings,
+        "finding": findings[0] if findings else None,
+        "done": _done(request),
+        # Without script the page asks again by itself, but only as long as there is nothing to see.
+        "poll": any(each.data is None for each in findings),
+    }
+    return templates.TemplateResponse(request, template, {**shared, **context}, status_code=status)
+
+
+def back(path: str, done: str = "", **query: object) -> Response:
+    """Send the browser to a page after a form was taken; ``done`` is a word of `MESSAGES`."""
+    fields = {"done": done, **query}
+    kept = {name: value for name, value in fields.items() if value not in ("", None)}
+    return RedirectResponse(f"{path}?{urlencode(kept)}" if kept else path, 303)
+
+
+def _done(request: Request) -> str | None:
+    query: Mapping[str, str] = request.query_params
+    words = MESSAGES.get(query.get("done", ""))
+    if words is None:
+        return None
+    cell = query.get("cell", "")[:200] or "the cell"
+    count = query.get("count", "0")
+    return words.format(cell=cell, count=count if count.isdecimal() and len(count) < 9 else "some")

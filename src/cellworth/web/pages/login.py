@@ -1,0 +1,64 @@
+"""Signing in with a token, or just saying who one is."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import RedirectResponse, Response
+
+from cellworth.web.dependencies import check_csrf, require_role
+from cellworth.web.pages.forms import OptionalText, Text
+from cellworth.web.pages.frame import show
+from cellworth.web.security.access import Access
+from cellworth.web.security.sessions import remember_who, sign_in, sign_out
+
+router = APIRouter(include_in_schema=False)
+
+LONGEST_NAME = 80
+
+
+@router.get("/login", name="login")
+async def login(request: Request, to: str = "/") -> Response:
+    """Show the form for the token; on a server that needs none there is nothing to do."""
+    access: Access = request.app.state.access
+    return RedirectResponse("/", 303) if access.open else show(request, "login.html", to=own_path(to))
+
+
+@router.post("/login", dependencies=[Depends(check_csrf)])
+async def take_token(request: Request, token: OptionalText = "", to: OptionalText = "/") -> Response:
+    """Begin a session."""
+    response = RedirectResponse(own_path(to), 303)
+    if sign_in(request, response, token.strip()) is None:
+        error = "This token is not known here. Check that all of it was copied, or ask for a new one."
+        return show(request, "login.html", to=own_path(to), error=error, status=401)
+    return response
+
+
+@router.post("/logout", dependencies=[require_role("read"), Depends(check_csrf)], name="logout")
+async def logout(request: Request) -> Response:
+    """End the session, and forget the name."""
+    response = RedirectResponse("/", 303)
+    sign_out(request, response)
+    return response
+
+
+@router.post("/name", dependencies=[require_role("read"), Depends(check_csrf)], name="name")
+async def give_name(request: Request, who: Text, to: OptionalText = "/") -> Response:
+    """Keep the name of somebody who needs no token."""
+    response = RedirectResponse(own_path(to), 303)
+    name = " ".join(who.split())[:LONGEST_NAME]
+    if name:
+        remember_who(request, response, name)
+    return response
+
+
+def own_path(to: str) -> str:
+    """Return a path of this server to go to; "/" for anything that might lead elsewhere.
+
+    >>> own_path("/campaigns/a?page=2"), own_path("//elsewhere.example"), own_path("https://elsewhere.example")
+    ('/campaigns/a?page=2', '/', '/')
+    """
+    parts = urlsplit(to)
+    plain = not parts.scheme and not parts.netloc and not any(ord(each) < 33 for each in to)
+    return to if plain and to.startswith("/") and not to.startswith(("//", "/\\")) else "/"

@@ -1,0 +1,68 @@
+// The score against the money spent, its bands, and the forecast.
+
+import { CONFIG, axis, colour, faded, layout } from "./figure-style.js";
+
+function band(x, low, high, fill, name) {
+  return {
+    x: [...x, ...[...x].reverse()],
+    y: [...high, ...[...low].reverse()],
+    fill: "toself",
+    fillcolor: fill,
+    line: { width: 0 },
+    mode: "lines",
+    hoverinfo: "skip",
+    name,
+  };
+}
+
+export function drawCurve(element, { metric, history, projection, budget }) {
+  const x = history.map((moment) => moment.spent);
+  const score = history.map((moment) => moment.score);
+  const start = score[0].value;
+  const traces = [
+    band(x, score.map((s) => s.low), score.map((s) => s.high), faded("known", 0.12), "95 % interval"),
+    band(
+      x,
+      history.map((moment) => start + moment.gain.low),
+      history.map((moment) => start + moment.gain.high),
+      faded("known", 0.28),
+      "of its change since the start",
+    ),
+    {
+      x,
+      y: score.map((s) => s.value),
+      mode: "lines+markers",
+      line: { color: colour("known"), width: 2.5 },
+      marker: { size: 7 },
+      name: metric,
+      customdata: history.map((moment) => [moment.score.low, moment.score.high, moment.bought]),
+      hovertemplate:
+        `${metric} %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f})` +
+        "<br>%{x:.2f} spent, %{customdata[2]} cells bought<extra></extra>",
+    },
+  ];
+  if (projection) {
+    traces.push(band(projection.money, projection.low, projection.high, faded("bought", 0.22), "of the forecast"), {
+      x: projection.money,
+      y: projection.score,
+      mode: "lines",
+      line: { color: colour("bought"), width: 2.5, dash: "dash" },
+      name: "forecast",
+      hovertemplate: "expected %{y:.3f} at %{x:.2f}<extra></extra>",
+    });
+  }
+  const end = projection ? projection.money[projection.money.length - 1] : x[x.length - 1];
+  const shapes = [];
+  if (budget !== null && budget <= 1.2 * end) {
+    shapes.push({
+      type: "line", x0: budget, x1: budget, yref: "paper", y0: 0, y1: 1,
+      line: { color: colour("faint"), width: 1, dash: "dot" },
+    });
+  }
+  return Plotly.react(
+    element,
+    traces,
+    layout({ xaxis: axis("money spent", { rangemode: "tozero" }), yaxis: axis(metric), shapes }),
+    CONFIG,
+  );
+}

@@ -1,0 +1,33 @@
+// Worth against money: the last batch among the best that money could have bought.
+
+import { CONFIG, axis, colour, layout } from "./figure-style.js";
+
+export function drawFront(element, { batch, greedy, search }) {
+  const hover = "worth %{y:.1f} for %{x:.2f}<extra></extra>";
+  const traces = [
+    {
+      x: greedy.money, y: greedy.worth, mode: "lines", name: "most worth for the money, one by one",
+      line: { color: colour("known"), width: 2.5, shape: "hv" }, hovertemplate: hover,
+    },
+  ];
+  if (search) {
+    traces.push({
+      x: search.money, y: search.worth, mode: "lines+markers", name: "found by the strategy's search",
+      line: { color: colour("sure"), width: 2, dash: "dash" }, marker: { size: 5 }, hovertemplate: hover,
+    });
+  }
+  traces.push({
+    x: [batch.money], y: [batch.worth], mode: "markers", name: "the last batch",
+    marker: { color: colour("bought"), size: 15, symbol: "diamond", line: { color: colour("ink"), width: 1.5 } },
+    hovertemplate: hover,
+  });
+  return Plotly.react(
+    element,
+    traces,
+    layout({
+      xaxis: axis("money", { rangemode: "tozero" }),
+      yaxis: axis("worth (average cell = 1)", { rangemode: "tozero" }),
+    }),
+    CONFIG,
+  );
+}

@@ -1,0 +1,38 @@
+// Draws the figures of a page: each element with data-figure, from the JSON beside it or from data-source.
+
+import { drawCurve } from "./figure-curve.js";
+import { drawColumns } from "./figure-columns.js";
+import { drawFront } from "./figure-front.js";
+import { drawMap } from "./figure-map.js";
+
+const DRAW = { curve: drawCurve, columns: drawColumns, front: drawFront, map: drawMap };
+
+async function dataOf(element) {
+  if (element.dataset.source) {
+    const answer = await fetch(element.dataset.source, { headers: { Accept: "application/json" } });
+    if (!answer.ok) throw new Error(`${element.dataset.source}: ${answer.status}`);
+    return answer.json();
+  }
+  return JSON.parse(document.getElementById(`${element.id}-data`).textContent);
+}
+
+async function draw(element) {
+  const data = await dataOf(element);
+  element.classList.add("drawn");
+  element.replaceChildren();
+  await DRAW[element.dataset.figure](element, data);
+}
+
+function drawAll(part = document) {
+  for (const element of part.querySelectorAll("[data-figure]")) {
+    draw(element).catch((error) => {
+      element.classList.remove("drawn");
+      element.textContent = "The figure could not be drawn; its numbers are in the table below.";
+      console.warn(error);
+    });
+  }
+}
+
+drawAll();
+document.addEventListener("renewed", (event) => event.detail.forEach((part) => drawAll(part)));
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => drawAll());

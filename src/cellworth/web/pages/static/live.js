@@ -1,0 +1,116 @@
+// Renews the parts of a page that show what others do, as they do it, and never what somebody is typing.
+// Parts are elements with an id and data-live: "whole" is replaced as it is, "list" child by child (data-key).
+
+const PAUSE = 1500; // milliseconds between two renewals
+const page = document.body.dataset;
+const asSent = new Map(); // parts as the server sent them, before figures were drawn into them
+let waiting = null;
+let newest = null;
+
+function isTouched(element) {
+  const active = document.activeElement;
+  if (element.contains(active) && active.matches("input, select, textarea, summary, button")) return true;
+  return [...element.querySelectorAll("input:not([type=hidden]), select, textarea")].some((field) =>
+    field.localName === "select"
+      ? [...field.options].some((option) => option.selected !== option.defaultSelected) && field.value !== ""
+      : field.type === "file" ? field.files.length > 0 : field.value !== field.defaultValue,
+  );
+}
+
+function keepOpen(before, after) {
+  for (const details of before.querySelectorAll("details[id][open]")) {
+    after.querySelector(`#${CSS.escape(details.id)}`)?.setAttribute("open", "");
+  }
+}
+
+function replace(before, after) {
+  if (asSent.get(before.id) === after.outerHTML) return [];
+  asSent.set(before.id, after.outerHTML);
+  keepOpen(before, after);
+  before.replaceWith(after);
+  return [after];
+}
+
+function renewList(before, after) {
+  const now = new Map([...after.children].map((child) => [child.dataset.key, child]));
+  const touched = new Set();
+  for (const child of [...before.children]) {
+    if (isTouched(child)) {
+      touched.add(child.dataset.key);
+      const gone = child.querySelector("[data-gone]");
+      if (gone) gone.hidden = now.has(child.dataset.key);
+    } else {
+      child.remove();
+    }
+  }
+  // Those that stay keep their places; the others come in around them, in the order of the server.
+  let at = before.firstElementChild;
+  for (const [key, child] of now) {
+    if (touched.has(key)) {
+      at = [...before.children].find((kept) => kept.dataset.key === key)?.nextElementSibling ?? null;
+    } else {
+      before.insertBefore(child, at);
+    }
+  }
+}
+
+async function renew() {
+  waiting = null;
+  if (document.hidden) return;
+  const address = new URL(location.href);
+  address.searchParams.delete("preview"); // would choose cells anew each time
+  const answer = await fetch(address, { headers: { Accept: "text/html" } });
+  if (!answer.ok || answer.redirected) return;
+  const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const { number, findings } = fresh.body.dataset;
+  if (number === page.number && findings === page.findings) return;
+  let held = false;
+  const replaced = [];
+  for (const before of document.querySelectorAll("[data-live]")) {
+    const after = fresh.getElementById(before.id);
+    if (!after) continue;
+    if (before.dataset.live === "list") renewList(before, document.adoptNode(after));
+    else if (isTouched(before)) held = true;
+    else replaced.push(...replace(before, document.adoptNode(after)));
+  }
+  const events = Number(number) - Number(page.number);
+  Object.assign(page, { number, findings });
+  document.dispatchEvent(new CustomEvent("renewed", { detail: replaced }));
+  say(events, held);
+  later();
+}
+
+function say(events, held) {
+  const news = document.getElementById("news");
+  const what = events === 1 ? "1 new event" : `${events} new events`;
+  const parts = held ? "the page is renewed, but not where you are writing" : "the page is renewed";
+  news.textContent = events > 0 ? `${what}: ${parts}.` : "The figures are renewed.";
+  setTimeout(() => { news.textContent = ""; }, 6000);
+}
+
+// data-findings has what the page shows, and the event that each is as of: "columns:12 front:-1".
+function isOld() {
+  if (newest === null) return false;
+  const shown = page.findings.split(" ").filter(Boolean).map((each) => each.split(":"));
+  return (
+    newest.number > Number(page.number) || shown.some(([what, asOf]) => (newest.findings[what] ?? -1) > Number(asOf))
+  );
+}
+
+function later() {
+  if (waiting === null && isOld()) {
+    waiting = setTimeout(() => renew().catch((error) => console.warn(error)), PAUSE);
+  }
+}
+
+if (page.events) {
+  for (const part of document.querySelectorAll("[data-live=whole]")) asSent.set(part.id, part.outerHTML);
+  const source = new EventSource(page.events);
+  const hear = (event) => {
+    newest = JSON.parse(event.data);
+    later();
+  };
+  source.addEventListener("news", hear);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) later(); });
+  window.addEventListener("pagehide", () => source.close());
+}

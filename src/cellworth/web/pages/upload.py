@@ -1,0 +1,148 @@
+"""Answers as a file: the list to fill in, and what comes back, checked line by line before it is saved."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, File, Request, UploadFile
+from starlette.responses import Response
+
+from cellworth.campaign import CampaignView
+from cellworth.campaign.answer_file import (
+    MOST_PROBLEMS,
+    FileAnswer,
+    Problem,
+    WrongLinesError,
+    asks_csv,
+    read_answers,
+)
+from cellworth.campaign.answers import as_answers, told
+from cellworth.errors import CellworthError, ConflictError, DataError
+from cellworth.table.files import FileBytes
+from cellworth.web.dependencies import CampaignName, DeskDep, Who, check_csrf, require_role
+from cellworth.web.pages.forms import OptionalText, Text
+from cellworth.web.pages.frame import Head, back, head_of, path_of, show
+from cellworth.web.pages.queue import Filter, FilterDep
+from cellworth.web.uploads import content_of
+
+router = APIRouter(include_in_schema=False)
+
+MOST_LISTED = 200
+"""Answers that are shown before they are saved."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a file of answers would do.
+
+    Attributes
+    ----------
+    head : Head
+    new : list of FileAnswer
+        To be recorded.
+    known, blank : int
+        Lines with a value that is known already, and lines without one.
+    problems : list of Problem
+        Lines that cannot be taken; nothing is saved as long as there are any.
+    """
+
+    head: Head
+    new: list[FileAnswer]
+    known: int
+    blank: int
+    problems: list[Problem]
+
+
+@router.get("/campaigns/{name}/queue.csv", dependencies=[require_role("read")], name="queue_file")
+async def queue_file(name: CampaignName, desk: DeskDep, who: Who, chosen: FilterDep) -> Response:
+    """Send the cells that are asked for, as they are filtered, with an empty column for the values."""
+    content = await desk.read(name, lambda view: asks_as_csv(view, chosen, who))
+    headers = {"Content-Disposition": 'attachment; filename="asks.csv"'}
+    return Response(content, headers=headers, media_type="text/csv; charset=utf-8")
+
+
+@router.post(
+    "/campaigns/{name}/upload", dependencies=[require_role("answer"), Depends(check_csrf)], name="upload"
+)
+async def upload(
+    request: Request, name: CampaignName, desk: DeskDep, answers: Annotated[UploadFile, File()]
+) -> Response:
+    """Check a file of answers and show what it would do; nothing is saved yet."""
+    file = await content_of(answers, "answers.csv", request.app.state.largest_upload)
+    try:
+        checked = await desk.read(name, lambda view: check(view, file))
+    except CellworthError as error:
+        head = await desk.read(name, head_of)
+        return show(
+            request, "upload.html", head, tab="queue", error=str(error), sent_as=file.name, status=422
+        )
+    context: dict[str, Any] = {
+        "checked": checked,
+        "sent_as": file.name,
+        "lines": packed(checked.new),
+        "listed": checked.new[:MOST_LISTED],
+        "most": MOST_PROBLEMS,
+        "key": f"file-{secrets.token_hex(8)}",
+    }
+    status = 422 if checked.problems else 200
+    return show(request, "upload.html", checked.head, tab="queue", status=status, **context)
+
+
+@router.post(
+    "/campaigns/{name}/upload/save",
+    dependencies=[require_role("answer"), Depends(check_csrf)],
+    name="save_upload",
+)
+async def save(name: CampaignName, desk: DeskDep, who: Who, lines: Text, key: OptionalText = "") -> Response:
+    """Save answers that were checked: all of them, or none if something has changed since."""
+    triples = unpacked(lines)
+    new = await desk.write(name, lambda campaign: campaign.tell(triples, who=who, key=key[:80] or None))
+    return back(path_of(name, "queue"), "uploaded", count=new)
+
+
+def asks_as_csv(view: CampaignView, chosen: Filter, me: str | None) -> str:
+    """Return the filtered list of open cells as a file; O(open cells)."""
+    return asks_csv(each for each in view.open_purchases() if chosen.keeps(each, me))
+
+
+def check(view: CampaignView, file: FileBytes) -> Checked:
+    """Say what a file of answers would do; it does nothing. O(n p + lines)."""
+    try:
+        lines = read_answers(file, view.table)
+    except WrongLinesError as error:
+        return Checked(head_of(view), [], 0, 0, list(error.places))
+    given = [line for line in lines if line.value is not None]
+    new: list[FileAnswer] = []
+    problems: list[Problem] = []
+    state = view._log.state
+    for line in given:
+        try:
+            answers = as_answers(state, [(line.row, line.column, line.value)])
+            if told(state, answers, unsolicited=False, price=None) is not None:
+                new.append(line)
+        except (DataError, ConflictError) as error:
+            problems.append(Problem(line.line, "value", str(error)))
+        if len(problems) == MOST_PROBLEMS:
+            break
+    known = len(given) - len(new) - len(problems)
+    return Checked(head_of(view), new, known, len(lines) - len(given), problems)
+
+
+def packed(answers: list[FileAnswer]) -> str:
+    """Write answers for the form that saves them; no line ends in it that a browser could change."""
+    return json.dumps([(each.row, each.column, each.value) for each in answers])
+
+
+def unpacked(lines: str) -> list[tuple[str, str, str]]:
+    """Read what `packed` wrote; DataError if it is something else."""
+    try:
+        read = json.loads(lines)
+        triples = [(row, column, value) for row, column, value in read]
+    except (ValueError, TypeError, RecursionError):
+        triples = [(None, None, None)]
+    if not all(isinstance(text, str) for triple in triples for text in triple):
+        raise DataError("The answers to be saved came back damaged. Send the file once more.")
+    return triples

@@ -1,0 +1,134 @@
+"""Errors as problem details (RFC 9457): one form for all of them, in plain words, without traces."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from cellworth.campaign.wrong_lines import WrongLinesError
+from cellworth.errors import CellworthError, ConflictError, MissingDependencyError
+from cellworth.web.background import ComputationError
+from cellworth.web.desk import UnknownCampaignError
+
+MEDIA_TYPE = "application/problem+json"
+_KINDS = {
+    400: ("bad-request", "The request makes no sense"),
+    401: ("sign-in", "A token is needed"),
+    403: ("forbidden", "Not allowed"),
+    404: ("not-found", "Not found"),
+    405: ("not-possible", "Not possible here"),
+    409: ("conflict", "Conflict"),
+    413: ("too-large", "Too large"),
+    421: ("wrong-host", "Wrong host"),
+    422: ("unusable-data", "The data cannot be used"),
+    500: ("server-error", "An error of the server"),
+    503: ("not-now", "Not now"),
+}
+"""For each status the last part of the type, which never changes, and the title."""
+log = logging.getLogger("cellworth.web")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What went wrong with a request.
+
+    Attributes
+    ----------
+    status : int
+        The HTTP status.
+    detail : str
+        What was expected, what came, what to do.
+    errors : list of dict
+        One for each place that is wrong, where there are several: its ``message``, and as far as it is known
+        ``line``, ``field``, ``row`` and ``column``.
+    headers : dict
+        Of the response.
+    """
+
+    status: int
+    detail: str
+    errors: Sequence[dict[str, Any]] = ()
+    headers: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        """The kind of problem, in a few words."""
+        return _KINDS[self.status][1] if self.status in _KINDS else HTTPStatus(self.status).phrase
+
+    @property
+    def type(self) -> str:
+        """A URI reference of the kind that does not change."""
+        return f"/problems/{_KINDS[self.status][0]}" if self.status in _KINDS else "about:blank"
+
+    def plain(self, instance: str) -> dict[str, Any]:
+        """Return it as plain data; ``instance`` is the path of the request."""
+        plain: dict[str, Any] = {
+            "type": self.type,
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "instance": instance,
+        }
+        return {**plain, "errors": list(self.errors)} if self.errors else plain
+
+    def response(self, instance: str) -> Response:
+        """Return it as a response."""
+        # In ASCII: a message may quote half a character, which UTF-8 cannot hold.
+        content = json.dumps(self.plain(instance)).encode("ascii")
+        return Response(content, self.status, self.headers, MEDIA_TYPE)
+
+
+def problem_of(error: Exception) -> Problem:
+    """Turn an error into a problem; what was not foreseen says nothing of the inside."""
+    if isinstance(error, HTTPException):
+        return Problem(error.status_code, str(error.detail), headers=dict(error.headers or {}))
+    if isinstance(error, RequestValidationError):
+        return _of_validation(error)
+    if isinstance(error, WrongLinesError):
+        status = 409 if isinstance(error, ConflictError) else 422
+        return Problem(status, str(error), [problem._asdict() for problem in error.places])
+    if isinstance(error, UnknownCampaignError):
+        return Problem(404, str(error))
+    if isinstance(error, ConflictError):
+        return Problem(409, str(error))
+    if isinstance(error, ComputationError):
+        return Problem(503, str(error), headers={"Retry-After": "5"})
+    if isinstance(error, CellworthError) and not isinstance(error, MissingDependencyError):
+        return Problem(422, str(error))
+    return Problem(500, "Something went wrong in the server, which has noted it. Nothing was half recorded.")
+
+
+def install(app: FastAPI) -> None:
+    """Make an app answer all errors with problems; pages may show them as pages, see `page_of`."""
+    for kind in (HTTPException, RequestValidationError, CellworthError, Exception):
+        app.add_exception_handler(kind, _answer)
+
+
+async def _answer(request: Request, error: Exception) -> Response:
+    problem = problem_of(error)
+    if problem.status >= 500 and not isinstance(error, ComputationError):
+        log.error("%s %s", request.method, request.url.path, exc_info=error)
+    show = getattr(request.app.state, "problem_page", None)
+    wants_page = "text/html" in request.headers.get("accept", "")
+    if show is not None and wants_page and not request.url.path.startswith("/api/"):
+        page: Response = await show(request, problem)
+        return page
+    return problem.response(request.url.path)
+
+
+def _of_validation(error: RequestValidationError) -> Problem:
+    errors = [
+        {"field": ".".join(str(part) for part in each["loc"]), "message": str(each["msg"])}
+        for each in error.errors()
+    ]
+    first = errors[0] if errors else {"field": "the request", "message": "is not as expected"}
+    return Problem(422, f"{first['field']}: {first['message']}.", errors)

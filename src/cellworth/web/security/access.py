@@ -1,0 +1,239 @@
+"""Who may do what: roles, tokens, and the file that keeps them.
+
+A token is 32 random bytes, made here and shown once. The file keeps a salted SHA-256 of it. A slow hash
+protects passwords, which people choose and others guess; nobody guesses 256 random bits, and a slow hash at
+each request would only let a stranger keep the server busy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from enum import IntEnum
+from pathlib import Path
+
+from cellworth.errors import DataError, ParameterError
+from cellworth.table.files import replace_file
+from cellworth.table.wording import shorten
+
+FORMAT = 1
+LOOK_AGAIN = 1.0
+"""Seconds after which the file of tokens is looked at again."""
+_PREFIX = "cw"
+
+
+class Role(IntEnum):
+    """What somebody may do; each role includes those before it."""
+
+    READ = 1
+    ANSWER = 2
+    MANAGE = 3
+
+    @classmethod
+    def named(cls, name: str) -> Role:
+        """Return the role of a name; ParameterError lists them."""
+        try:
+            return cls[name.upper()]
+        except KeyError:
+            names = ", ".join(role.name.lower() for role in cls)
+            raise ParameterError(f"a role must be one of {names}; got {shorten(name)}.") from None
+
+
+@dataclass(frozen=True)
+class Token:
+    """One token as the file keeps it: whose it is, what it allows, and its salted hash."""
+
+    id: str
+    who: str
+    role: str
+    salt: str
+    hash: str
+    created: str
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who makes a request.
+
+    Attributes
+    ----------
+    who : str or None
+        For the log; None for somebody on this machine who gave no name.
+    role : Role
+    token : str or None
+        The id of the token; None where no tokens are asked for.
+    """
+
+    who: str | None
+    role: Role
+    token: str | None = None
+
+
+class Access:
+    """Decides who a token belongs to.
+
+    Make one with `Access.open_to_all`, for a server that only this machine can reach, or with
+    `Access.from_file`. The file is read again when it changes, so that tokens can be added and taken away
+    while the server runs.
+
+    Attributes
+    ----------
+    open : bool
+        Whether no token is asked for.
+    secret : bytes
+        Signs cookies; kept in the file, so that people stay signed in when the server starts again.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "tokens.json"
+    >>> token = add_token(path, who="Ann", role="answer")
+    >>> access = Access.from_file(path)
+    >>> access.identify(token)
+    Identity(who='Ann', role=<Role.ANSWER: 2>, token=...)
+    >>> access.identify(token + "x") is None
+    True
+    """
+
+    def __init__(self, tokens: Iterable[Token] | None, secret: bytes, path: Path | None = None) -> None:
+        self.open = tokens is None
+        self.secret = secret
+        self._tokens = {token.id: token for token in tokens or ()}
+        self._path = path
+        self._seen = (0.0, _stamp(path))
+
+    @classmethod
+    def open_to_all(cls) -> Access:
+        """Ask for no token: whoever reaches the server may do everything."""
+        return cls(None, secrets.token_bytes(32))
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> Access:
+        """Ask for a token of a file that `add_token` wrote; DataError if others may read the file."""
+        tokens, secret = _read(Path(path))
+        return cls(tokens, secret, Path(path))
+
+    def identify(self, token: str) -> Identity | None:
+        """Return whose token it is; None if it is nobody's. Takes the same time for any wrong token."""
+        self._look_again()
+        prefix, _, rest = token.partition("_")
+        known = self._tokens.get(rest.partition("_")[0])
+        salt, expected = ("", "0" * 64) if known is None else (known.salt, known.hash)
+        right = hmac.compare_digest(_hash(salt, token), expected)
+        return _identity(known) if right and known is not None and prefix == _PREFIX else None
+
+    def holder(self, token_id: str) -> Identity | None:
+        """Return whose token has an id, for a session that was begun with it; None if it was taken away."""
+        self._look_again()
+        known = self._tokens.get(token_id)
+        return None if known is None else _identity(known)
+
+    def _look_again(self) -> None:
+        """Read the file again if it has changed; one that cannot be read lets nobody in."""
+        if self._path is None or time.monotonic() - self._seen[0] < LOOK_AGAIN:
+            return
+        stamp = _stamp(self._path)
+        if stamp != self._seen[1]:
+            try:
+                tokens, self.secret = _read(self._path)
+            except DataError:
+                tokens = []
+            self._tokens = {token.id: token for token in tokens}
+        self._seen = time.monotonic(), stamp
+
+
+def add_token(path: str | os.PathLike[str], *, who: str, role: str) -> str:
+    """Make a token, keep its hash in a file that only you can read, and return it: it is not kept itself.
+
+    The file is created if it is not there. Whoever had a token keeps it.
+    """
+    file = Path(path)
+    tokens, secret = _read(file) if file.exists() else ([], secrets.token_bytes(32))
+    if not who.strip():
+        raise ParameterError(f"who must be a name that is not blank; got {shorten(who)}.")
+    name = Role.named(role).name.lower()
+    token_id, salt = secrets.token_hex(6), secrets.token_hex(16)
+    token = f"{_PREFIX}_{token_id}_{secrets.token_urlsafe(32)}"
+    made = Token(token_id, who, name, salt, _hash(salt, token), datetime.now(UTC).isoformat("T", "seconds"))
+    _write(file, [*tokens, made], secret)
+    return token
+
+
+def list_tokens(path: str | os.PathLike[str]) -> list[Token]:
+    """Return the tokens of a file, the oldest first."""
+    return _read(Path(path))[0]
+
+
+def remove_token(path: str | os.PathLike[str], token_id: str) -> None:
+    """Take a token away, and with it all sessions that were begun with it; DataError if there is none."""
+    tokens, secret = _read(Path(path))
+    kept = [token for token in tokens if token.id != token_id]
+    if len(kept) == len(tokens):
+        raise DataError(f"{path}: there is no token with the id {shorten(token_id)}. List them first.")
+    _write(Path(path), kept, secret)
+
+
+def _identity(token: Token) -> Identity:
+    return Identity(token.who, Role.named(token.role), token.id)
+
+
+def _hash(salt: str, token: str) -> str:
+    return hashlib.sha256(f"{salt}:{token}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _stamp(path: Path | None) -> tuple[int, int] | None:
+    try:
+        status = None if path is None else path.stat()
+    except OSError:
+        return None
+    return None if status is None else (status.st_mtime_ns, status.st_ino)
+
+
+def _read(path: Path) -> tuple[list[Token], bytes]:
+    try:
+        mode = path.stat().st_mode
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        raise DataError(
+            f"{path}: there is no such file of tokens. Make one with: cellworth token --who NAME --role "
+            f"manage --tokens {path}"
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path}: the tokens cannot be read ({error}).") from None
+    if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+        raise DataError(f"{path}: others may read this file of tokens. Keep it to yourself: chmod 600 {path}")
+    try:
+        plain = json.loads(text)
+        if plain["format"] != FORMAT:
+            raise ValueError(f"format {plain['format']!r}")
+        tokens = [Token(**token) for token in plain["tokens"]]
+        for token in tokens:
+            Role.named(token.role)
+        return tokens, bytes.fromhex(plain["secret"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(
+            f"{path}: expected a file of tokens of format {FORMAT}; got something else ({error}). Give "
+            "another path, or make the tokens anew."
+        ) from None
+
+
+def _write(path: Path, tokens: Iterable[Token], secret: bytes) -> None:
+    plain = {"format": FORMAT, "secret": secret.hex(), "tokens": [asdict(token) for token in tokens]}
+
+    def write(part: Path) -> None:
+        part.write_text(json.dumps(plain, indent=2) + "\n", "utf-8")
+
+    if not path.exists():  # the file takes over the mode of the one that it replaces
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise DataError(f"{path}: the file cannot be written ({error.strerror}).") from None
+    replace_file(path, write)

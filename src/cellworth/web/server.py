@@ -1,0 +1,118 @@
+"""A server that runs the application until it is told to end."""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from pathlib import Path
+
+import uvicorn
+from fastapi import FastAPI
+
+from cellworth.errors import DataError, ParameterError
+from cellworth.table.wording import shorten
+from cellworth.web.app import LARGEST_UPLOAD, create_app
+from cellworth.web.security.access import Access
+
+PATIENCE = 10
+"""Seconds that requests have to end when the server is told to."""
+
+
+def serve(
+    store: str | Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    access: Access | None = None,
+    largest_upload: int = LARGEST_UPLOAD,
+    log_level: str = "warning",
+) -> None:
+    """Serve the campaigns of a store until interrupted or terminated.
+
+    Parameters
+    ----------
+    store : str or Path
+        The address of the store.
+    host : str
+        The address to listen on. Beyond this machine, tokens are demanded.
+    port : int
+        0 for one that is free. The address is printed once the server listens.
+    access : Access, optional
+        By default no token is asked for.
+    largest_upload : int
+        Bytes.
+    log_level : str
+        Of uvicorn; "info" has a line for each request.
+    """
+    check_host(host, access)
+    listening = _listen(host, port)
+    app = create_app(store, access=access, largest_upload=largest_upload)
+    print(f"cellworth serves at {_address(host, listening)}", flush=True)
+    config = uvicorn.Config(
+        app,
+        log_level=log_level,
+        access_log=log_level in ("info", "debug"),
+        server_header=False,
+        timeout_graceful_shutdown=PATIENCE,
+        lifespan="on",
+        ws="none",
+    )
+    _Server(config, app).run(sockets=[listening])
+
+
+def check_host(host: str, access: Access | None) -> None:
+    """Raise ParameterError if others could reach the server and no tokens are asked for."""
+    if not is_loopback(host) and (access is None or access.open):
+        raise ParameterError(
+            f"other machines can reach a server on {shorten(host)}, so it must ask for tokens. Make one "
+            "with: cellworth token --who NAME --role manage --tokens FILE; then serve with --tokens FILE. Or "
+            "listen on 127.0.0.1."
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether an address is one of this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+class _Server(uvicorn.Server):
+    """Lets those go who wait for news or results as soon as it is told to end, and not only then."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
+        super().__init__(config)
+        self._app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Close the news and the worker, then the connections."""
+        self._app.state.news.close()
+        if hasattr(self._app.state, "background"):
+            await self._app.state.background.close()
+        await super().shutdown(sockets)
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # The protocol is stated, for asyncio sends small answers at once only where it is TCP for certain.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((host.strip("[]"), port))
+        listening.listen()  # from now on whoever comes is kept waiting, not turned away
+    except OSError as error:
+        listening.close()
+        raise DataError(
+            f"the server cannot listen on {host}:{port} ({error.strerror or error}). Choose another port; 0 "
+            "takes one that is free."
+        ) from None
+    return listening
+
+
+def _address(host: str, listening: socket.socket) -> str:
+    port = listening.getsockname()[1]
+    name = f"[{host.strip('[]')}]" if ":" in host else host
+    return f"http://{name}:{port}"

@@ -1,0 +1,66 @@
+"""Jobs for the worker: they stand in a module, for the worker finds them by name."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+
+from cellworth.errors import ConflictError
+
+
+def number(campaign):
+    return {"as_of": campaign.number}
+
+
+def add(campaign, one, other=0):
+    return campaign.name, one + other
+
+
+def process(campaign):
+    print("what a job prints does no harm")
+    return os.getpid(), os.nice(0), os.environ["OMP_NUM_THREADS"]
+
+
+def conflict(campaign):
+    raise ConflictError("somebody was first")
+
+
+def fail(campaign):
+    return 1 / 0
+
+
+def die(campaign):
+    os._exit(7)
+
+
+def die_once(campaign, path):
+    if not Path(path).exists():
+        Path(path).touch()
+        os._exit(7)
+    return {"as_of": campaign.number}
+
+
+def sleep(campaign, seconds):
+    time.sleep(seconds)
+    return {"as_of": campaign.number}
+
+
+def note(campaign, path, word):
+    with Path(path).open("a") as file:
+        file.write(f"{word} ")
+
+
+def large(campaign, n):
+    return np.zeros(n).tolist()
+
+
+def count_runs(campaign):
+    return {"as_of": campaign.number, "runs": next(_runs)}
+
+
+def raise_always(campaign):
+    raise ConflictError("never")
+
+
+_runs = iter(range(10**9))

@@ -1,0 +1,128 @@
+"""Files and batches without a browser: answers down and up, previews and asks, new campaigns."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from cellworth import Prices, Table
+from cellworth.campaign import Campaign
+from tests.web.pages.studies import CLINIC, begin, fill_in, names_in
+from tests.web.pages.visitor import STUDY
+
+
+def test_list_down_and_up(fresh):
+    text = fresh.client.get(STUDY + "/queue.csv").text
+    with Campaign.open(fresh.url) as campaign:
+        asked = [(each.row, each.column) for each in campaign.open_purchases()]
+    assert [(line["row"], line["column"]) for line in csv.DictReader(io.StringIO(text))] == asked
+    form = fresh.look(STUDY + "/queue").form("/upload")
+
+    bad = {"answers": ("my answers.csv", fill_in(text, wrong=2).encode(), "text/csv")}
+    page = fresh.send(form, 422, files=bad)
+    assert "my answers.csv has 2 wrong lines. Nothing was saved." in page.text
+    assert "Line 2 value" in page.text
+    assert "Line 3 value" in page.text
+    assert not any(form.action.endswith("/save") for form in page.forms)
+
+    good = {"answers": ("my answers.csv", fill_in(text).encode(), "text/csv")}
+    checked = fresh.send(form, files=good)
+    assert "30 new answers" in checked.text
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.number == 1  # nothing is saved before it is confirmed
+    save = checked.form("/upload/save")
+    assert "Saved 30 answers" in fresh.send(save).text
+    assert "Saved 30 answers" in fresh.send(save).text  # sent twice, saved once
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.number == 2
+        assert campaign.open_purchases() == []
+    again = fresh.send(form, files=good)
+    assert "0 new answers, 30 known already" in again.text
+
+
+def test_a_file_that_contradicts_or_was_not_asked_for(fresh):
+    with Campaign.open(fresh.url) as campaign:
+        asked = {(each.row, each.column) for each in campaign.open_purchases()}
+        row = next(r for r in campaign.table.row_ids if (r, "age") in asked)
+        campaign.tell([(row, "age", 40)])
+        table = campaign.table
+        j = table.column_index("age")
+        known = next(i for i, r in enumerate(table.row_ids) if not table.holes[i, j] and r != row)
+    lines = f"row,column,value\n{row},age,41\n{table.row_ids[known]},age,40\n"
+    form = fresh.look(STUDY + "/queue").form("/upload")
+    page = fresh.send(form, 422, files={"answers": ("a.csv", lines.encode(), "text/csv")})
+    assert "Line 2" in page.text
+    assert "Line 3" in page.text
+    page = fresh.send(form, 422, files={"answers": ("a.exe", b"MZ", "text/csv")})
+    assert "a.exe: expected a file that ends in .csv" in page.text
+    page = fresh.send(form, 422, files={"answers": ("../../etc/a.csv", b"x,y\n1,2\n", "text/csv")})
+    assert "a.csv, line 1: expected a header" in page.text
+    assert "cellworth-" not in page.text  # no path of the server
+
+
+def test_preview_then_ask(fresh):
+    page = fresh.look(STUDY + "?preview=1&budget=10")
+    assert "cells in" in page.text
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.number == 1  # nothing was asked for
+    form = page.form("/ask")
+    after = fresh.send(form)
+    assert "Asked for" in after.text
+    fresh.send(form)  # sent twice, asked once
+    with Campaign.open(fresh.url) as campaign:
+        history = campaign.history()
+        assert [event["kind"] for event in history] == ["asked", "asked"]
+        assert history[-1]["who"] == "Bob"
+        assert sum(cell["price"] for cell in history[-1]["cells"]) <= 10
+    assert "an amount of money" in fresh.look(STUDY + "?preview=1&budget=much", 422).text
+    nothing = fresh.look(STUDY + "?preview=1&budget=0.01")
+    assert "nothing that can be had" in nothing.text
+
+
+def test_begin_a_campaign(fresh):
+    form = fresh.look("/new").form("/new")
+    table = ("clinic.csv", CLINIC.read_bytes(), "text/csv")
+    typed = {"name": "a/b %", "target": "outcome", "row_id": "id", "missing": "?", "budget": "500"}
+    none = ("", b"", "application/octet-stream")  # what a browser sends where no file was chosen
+    wrong = fresh.send(form, 422, files={"table": table, "prices": none}, **{**typed, "target": "outcoem"})
+    assert "outcome" in wrong.text
+    assert wrong.form("/new").fields["row_id"] == "id"  # what was typed stays
+    prices = ("prices.csv", b"column,price\npressure,1\n(other columns),2\n", "text/csv")
+    page = fresh.send(form, files={"table": table, "prices": prices}, **typed)
+    assert "Campaign a/b %" in page.text
+    assert "a/b %" in names_in(fresh.url)
+    assert "a/b %" in fresh.send(form, 422, files={"table": table}, **typed).text  # the name is taken
+    assert "a/b %" in fresh.look("/").text
+
+
+def test_names_with_line_ends_come_back(fresh):
+    # Browsers send each line end as two characters, whatever it was in the page.
+    X = np.array([[1.0, np.nan], [np.nan, 2.0], [3.0, 4.0], [5.0, 1.0]] * 5)
+    ids = [f"a\nb {i}" for i in range(20)]
+    table = Table.from_arrays(X, columns=["x", "y\nz"], row_ids=ids)
+    with begin(fresh.url, "lines", table=table, prices=Prices.same(1.0)) as campaign:
+        campaign.ask(count=4)
+    path = "/campaigns/lines"
+    form = fresh.look(path + "/queue").form("/tell")
+    sent = {name: form.fields[name].replace("\n", "\r\n") for name in ("row", "column")}
+    assert "Saved" in fresh.send(form, value="1", **sent).text
+    text = fresh.client.get(path + "/queue.csv").text
+    lines = list(csv.DictReader(io.StringIO(text, newline="")))
+    out = io.StringIO(newline="")
+    writer = csv.writer(out)
+    writer.writerows([("row", "column", "value"), *((line["row"], line["column"], 7) for line in lines)])
+    upload = fresh.look(path + "/queue").form("/upload")
+    checked = fresh.send(upload, files={"answers": ("a.csv", out.getvalue().encode(), "text/csv")})
+    assert "Saved 3 answers" in fresh.send(checked.form("/upload/save")).text
+
+
+@pytest.mark.parametrize("lines", ["", "[", "{}x", "[[1, 2, 3]]", '[["a", "b"]]', "7", "[" * 100_000])
+def test_damaged_answers_are_not_saved(fresh, lines):
+    text = fresh.client.get(STUDY + "/queue.csv").text
+    form = fresh.look(STUDY + "/queue").form("/upload")
+    good = {"answers": ("answers.csv", fill_in(text).encode(), "text/csv")}
+    save = fresh.send(form, files=good).form("/upload/save")
+    fresh.send(save, 422, lines=lines)
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.number == 1

@@ -1,0 +1,74 @@
+"""Real servers for the tests: processes on a free port of this machine."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from cellworth.campaign import Campaign
+
+ROOT = Path(__file__).parents[2]
+LOCAL = "http://127.0.0.1"
+
+
+def begin(store, table, name="study", **keywords):
+    """Begin a campaign and let go of it."""
+    Campaign.create(table, store=store, name=name, **keywords).close()
+
+
+class Server:
+    """``cellworth serve`` as a process; jobs of the tests can be found by its worker."""
+
+    def __init__(self, store, *words):
+        paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+        command = [sys.executable, "-m", "cellworth", "serve", "--store", store, "--port", "0", *words]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+        )
+        first = self.process.stdout.readline()
+        assert first.startswith("cellworth serves at http"), first + self.process.stdout.read()
+        self.url = first.split()[-1]
+
+    def end(self, how=signal.SIGTERM, within=20):
+        """Send a signal and return the exit code."""
+        self.process.send_signal(how)
+        return self.process.wait(within)
+
+
+@contextlib.contextmanager
+def serving(store, *words):
+    """Serve a store; the server is ended in the end."""
+    server = Server(store, *words)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.process.kill()
+        server.process.wait()
+        server.process.stdout.close()
+
+
+def children(pid):
+    """Return the processes that a process has started."""
+    found = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False
+    )
+    return [int(line) for line in found.stdout.split()]
+
+
+def is_there(pid):
+    """Say whether a process is there and no zombie."""
+    found = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return bool(found.stdout.strip()) and not found.stdout.strip().startswith("Z")
+
+
+def until(true, seconds=20):
+    """Wait until something is true, or fail."""
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, "it did not come true"
+        time.sleep(0.05)
