@@ -12,6 +12,7 @@ from cellworth.campaign.course import Course, course_of
 from cellworth.campaign.forecast import LEAST_MOMENTS, VISIBLE, Forecast, forecast
 from cellworth.campaign.moments import snapshots
 from cellworth.campaign.state import State, Status
+from cellworth.campaign.tally import Tally
 from cellworth.campaign.validation import Estimate
 from cellworth.campaign.view import CampaignView
 from cellworth.errors import ParameterError
@@ -49,24 +50,12 @@ class Moment:
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where a campaign stands. Money is in that of the prices; intervals are at 95 %.
+class Standing(Tally):
+    """Where a campaign stands: its tally, and what follows. Intervals are at 95 %.
 
     Attributes
     ----------
     name : str
-    number : int
-        Of the last event.
-    rows, columns : int
-    budget, left : float or None
-        None without a budget.
-    spent, reserved : float
-    known : int
-        Cells known without buying: at the start, or in rows that were added.
-    bought, refused, open : int
-        Cells told, cells that cannot be had, cells that are out now.
-    missing : int
-        Cells without a value, those refused or out included.
     metric : {"AUC", "R2"} or None
         None without a score; ``note`` says why.
     note : str
@@ -77,18 +66,6 @@ class Standing:
     """
 
     name: str
-    number: int
-    rows: int
-    columns: int
-    budget: float | None
-    spent: float
-    reserved: float
-    left: float | None
-    known: int
-    bought: int
-    refused: int
-    open: int
-    missing: int
     metric: Literal["AUC", "R2"] | None
     note: str
     history: tuple[Moment, ...]
@@ -218,25 +195,14 @@ def standing_of(
     score  none: the table has no target
     """
     _check(folds, repeats, max_rounds, ahead)
-    table, state = campaign.table, campaign._log.state
+    now, state = campaign.tally(), campaign._log.state
     shots = snapshots(campaign.original, list(campaign._log.events()), max(2, max_rounds))
     course = course_of(
         shots[-1:] if max_rounds == 1 else shots, folds=folds, repeats=repeats, seed=seed, progress=progress
     )
     return Standing(
+        **vars(now),
         name=campaign.name,
-        number=campaign.number,
-        rows=table.shape[0],
-        columns=table.shape[1],
-        budget=campaign.budget,
-        spent=campaign.spent,
-        reserved=campaign.reserved,
-        left=campaign.left,
-        known=int((state.status == Status.KNOWN).sum()),
-        bought=int((state.status == Status.TOLD).sum()),
-        refused=int((state.status == Status.REFUSED).sum()),
-        open=len(campaign.open_purchases()),
-        missing=int(table.holes.sum()),
         metric=course.metric if course.scores else None,
         note=course.note,
         history=_history(course),

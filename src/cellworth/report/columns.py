@@ -15,6 +15,7 @@ from cellworth.report.cell_map import short
 from cellworth.report.drawing import BOUGHT, KNOWN, new_figure, to_svg
 from cellworth.report.measures import LEVEL, Measure
 from cellworth.table import Column, Table
+from cellworth.table.column import BOUNDED
 
 Array = NDArray[np.float64]
 
@@ -111,16 +112,19 @@ def plus_minus(value: float, spread: float) -> str:
     return f"{round(value, places):.{max(0, places)}f} ± {round(spread, places):.{max(0, places)}f}"
 
 
+def error_in_words(column: Column, measure: Measure) -> tuple[str, str]:
+    """Return the error of the filling with its standard error and unit, and that of the best single guess."""
+    if column.kind in BOUNDED:
+        unit = " days" if column.kind == "date" else f" {column.unit}" if column.unit else ""
+        return f"{plus_minus(measure.error, measure.spread)}{unit}", f"{measure.guess:.3g}{unit}"
+    error = f"{measure.error:.0%} ± {max(measure.spread, 0.005):.0%} wrong"
+    return error, f"{measure.guess:.0%} wrong"
+
+
 def _measured(column: Column, measure: Measure | None) -> tuple[str, str, str]:
     if measure is None:
         return "too few known", "", ""
-    if column.kind in ("number", "integer", "date"):
-        unit = " days" if column.kind == "date" else f" {column.unit}" if column.unit else ""
-        error = f"{plus_minus(measure.error, measure.spread)}{unit}"
-        guess = f"{measure.guess:.3g}{unit}"
-    else:
-        error = f"{measure.error:.0%} ± {max(measure.spread, 0.005):.0%} wrong"
-        guess = f"{measure.guess:.0%} wrong"
+    error, guess = error_in_words(column, measure)
     covered = "" if measure.covered is None else f"{measure.covered} of {measure.hidden}"
     return error, guess, covered
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from cellworth.campaign import Campaign
-from cellworth.report.columns import mean_prices, mean_worths, plus_minus
+from cellworth.report.columns import error_in_words, mean_prices, mean_worths
 from cellworth.report.measures import LEVEL, Measure
 from cellworth.table import Column
-from cellworth.table.column import BOUNDED
 from cellworth.web.findings.look import Look, look_of
 from cellworth.web.findings.plain import plain
 
@@ -94,13 +93,7 @@ def _error(column: Column, measure: Measure | None) -> Found | None:
     """
     if measure is None:
         return None
-    if column.kind in BOUNDED:
-        unit = " days" if column.kind == "date" else f" {column.unit}" if column.unit else ""
-        words = f"{plus_minus(measure.error, measure.spread)}{unit}"
-        guess = f"{measure.guess:.3g}{unit}"
-    else:
-        words = f"{measure.error:.0%} ± {max(measure.spread, 0.005):.0%} wrong"
-        guess = f"{measure.guess:.0%} wrong"
+    words, guess = error_in_words(column, measure)
     return {
         "words": words,
         "guess_words": guess,
