@@ -6,6 +6,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
+# Measures the memory of processes that write to disk what does not fit: nothing else runs meanwhile.
+ALONE := tests/engine/test_memory.py
 # All but those in a browser, and those by schemathesis, which needs newer packages.
 LOWEST_WEB := $(addprefix tests/web/, test_access.py test_api.py test_background.py test_desk.py test_findings.py test_server.py pages/test_answering.py pages/test_forms.py pages/test_looking.py pages/test_sending_files.py pages/test_signing_in.py)
 LOWEST_TESTS := tests/table tests/complete/test_supervised.py tests/complete/test_fill.py tests/complete/gaussian tests/prices tests/score tests/select tests/strategy tests/simulation tests/campaign tests/cli tests/report $(LOWEST_WEB) tests/engine tests/test_theory.py tests/test_package.py
@@ -29,10 +31,11 @@ types: $(VENV)/.dev   ## mypy, strict
 	$(BIN)/mypy
 
 unit: $(VENV)/.dev   ## the tests, on two processes, with coverage
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -q $(ALONE)
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered $(addprefix --ignore ,$(ALONE))
 
 lowest: .venv-lowest/.installed   ## the core's tests on the oldest versions that pyproject.toml allows
-	.venv-lowest/bin/python -m pytest -q -n 2 $(LOWEST_TESTS)
+	.venv-lowest/bin/python -m pytest -q -n 2 $(LOWEST_TESTS) $(addprefix --ignore ,$(ALONE))
 
 docs: $(VENV)/.dev   ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet
