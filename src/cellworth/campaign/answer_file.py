@@ -17,6 +17,7 @@ from cellworth.campaign.campaign import Campaign
 from cellworth.campaign.places import Cell, Places
 from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.spreadsheet import check_place, csv_text, guard, read_lines, write_lines
+from cellworth.campaign.view import CampaignView
 from cellworth.campaign.wrong_lines import (
     MOST_PROBLEMS,
     ConflictingAnswersError,
@@ -74,6 +75,23 @@ class Told:
     """
 
     new: int
+    known: int
+    blank: int
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What would become of a file of answers.
+
+    Attributes
+    ----------
+    new : list of FileAnswer
+        Lines that would be recorded, the first of each cell.
+    known, blank : int
+        As in `Told`.
+    """
+
+    new: list[FileAnswer]
     known: int
     blank: int
 
@@ -182,12 +200,11 @@ def tell_file(
     key: str | None = None,
     unsolicited: bool = False,
     encoding: str | None = None,
-    dry_run: bool = False,
 ) -> Told:
     """Record the answers of a file: all of them or, if one line is wrong, none; O(n + p + lines).
 
-    The keywords are those of `Campaign.tell` and `read_answers`. The same file once more is no error. With
-    ``dry_run`` nothing is recorded: it says, or raises, what would become of the file.
+    The keywords are those of `Campaign.tell` and `read_answers`. The same file once more is no error.
+    `check_file` says beforehand what would become of it.
 
     Raises
     ------
@@ -200,18 +217,26 @@ def tell_file(
     given = [answer for answer in lines if answer.value is not None]
     triples = [(answer.row, answer.column, answer.value) for answer in given]
     cells = {answer[:2] for answer in triples}
-    if dry_run:
-        _raise_by_line(campaign, path, given, unsolicited)
-        state = campaign._log.state
-        found = told(state, as_answers(state, triples), unsolicited=unsolicited, price=None)
-        would = 0 if found is None else len(found["cells"])
-        return Told(would, len(cells) - would, len(lines) - len(given))
     try:
         new = campaign.tell(triples, who=who, key=key, unsolicited=unsolicited)
     except (DataError, ConflictError):
         _raise_by_line(campaign, path, given, unsolicited)
         raise  # it is no line that is wrong, but the key or the store
     return Told(new, len(cells) - new, len(lines) - len(given))
+
+
+def check_file(campaign: CampaignView, path: AnyFile, *, encoding: str | None = None) -> Checked:
+    """Say what `tell_file` would do with a file, or raise what it would raise; nothing is recorded."""
+    lines = read_answers(path, campaign.table, encoding=encoding)
+    given = [answer for answer in lines if answer.value is not None]
+    _raise_by_line(campaign, path, given, unsolicited=False)
+    state = campaign._log.state
+    triples = [(answer.row, answer.column, answer.value) for answer in given]
+    found = told(state, as_answers(state, triples), unsolicited=False, price=None)
+    recorded = set() if found is None else {(row, column) for row, column, *_ in found["cells"]}
+    first = {answer[1:3]: answer for answer in reversed(given)}
+    new = [answer for answer in given if answer[1:3] in recorded and first[answer[1:3]] is answer]
+    return Checked(new, len(first) - len(new), len(lines) - len(given))
 
 
 def _record(purchase: Purchase) -> list[str]:
@@ -273,7 +298,7 @@ def _parse_cell(text: str, places: Places) -> tuple[str, str]:
 
 
 def _raise_by_line(
-    campaign: Campaign, path: AnyFile, answers: Sequence[FileAnswer], unsolicited: bool
+    campaign: CampaignView, path: AnyFile, answers: Sequence[FileAnswer], unsolicited: bool
 ) -> None:
     """Raise with all lines that the campaign does not take, if it is a line that is at fault."""
     state = campaign._log.state

@@ -14,7 +14,6 @@ from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.gaussian.calibration import Calibration
 from cellworth.complete.gaussian.choose import Gaussian, Recipe
 from cellworth.complete.gaussian.climb import Ascent, climb
-from cellworth.complete.gaussian.completer import SMALLEST_SHRINKAGE
 from cellworth.complete.gaussian.fitting import (
     Job,
     Start,
@@ -163,7 +162,7 @@ def _begin(
 ) -> tuple[Job, Outline, Any]:
     """Settle what is chosen on a sample of rows; return how blocks become cells, and where EM starts."""
     X, y = sample(engine, blocks, sample_stride(n_rows))
-    job = _job(completer, X, y, n_rows)
+    job = Job.of(completer, X, y, completer.scaling_, n_rows=n_rows)
     ranked = is_ranked(job, before)
     margins = learn_margins(engine, blocks, completer.scaling_, ranked, n_rows, X.shape[1])
     outline = Outline(completer.scaling_, margins, code, _trust(job, before, margins, code))
@@ -176,26 +175,6 @@ def _resumed(checkpoint: Checkpoint | None, kind: Any) -> Ascent[Any] | None:
     if checkpoint is None or not checkpoint.is_there():
         return None
     return load_ascent(checkpoint.load(), kind)
-
-
-def _job(completer: GaussianCompleter, X: Array, y: NDArray[Any] | None, n_rows: int) -> Job:
-    """Return what is to be fitted, with the sampled rows as its table."""
-    values, observed = scaled_cells(X.astype(np.float64, copy=False), completer.scaling_)
-    return Job(
-        values=values,
-        observed=observed,
-        y=y,
-        target=completer.target,
-        scaling=completer.scaling_,
-        recipe=Recipe(completer.n_factors_, max(completer.shrinkage, SMALLEST_SHRINKAGE * n_rows)),
-        margins=completer.margins,
-        label_trust=completer.label_trust,
-        calibrate=completer.calibrate,
-        tol=completer.tol,
-        max_iter=completer.max_iter,
-        callback=completer.callback,
-        rng=np.random.default_rng(completer.random_state),
-    )
 
 
 def _trust(job: Job, before: Start | None, margins: Margins, code: LabelCode) -> float:

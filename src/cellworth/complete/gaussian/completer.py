@@ -11,9 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cellworth.complete.completer import scaled_cells
 from cellworth.complete.gaussian.answers import PosteriorCompleter
-from cellworth.complete.gaussian.choose import Recipe
 from cellworth.complete.gaussian.climb import Climb
 from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, run
 from cellworth.complete.gaussian.settings import check_settings, factor_count
@@ -24,8 +22,6 @@ from cellworth.complete.solver.apg import Callback
 from cellworth.complete.solver.blocks import workers
 
 Array = NDArray[np.floating]
-
-SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite where shrinkage=0
 
 
 class GaussianCompleter(PosteriorCompleter):
@@ -175,28 +171,13 @@ class GaussianCompleter(PosteriorCompleter):
         X = check_table(self, X, dtype=self.dtype, reset=True)
         earlier = self._earlier_fit(X.shape[1])
         scaling = Scaling.of(X, "standard")
-        values, observed = scaled_cells(X.astype(np.float64, copy=False), scaling)
         self.n_factors_ = factor_count(self.factors, X.shape)
-        job = Job(
-            values=values,
-            observed=observed,
-            y=y,
-            target=self.target,
-            scaling=scaling,
-            recipe=Recipe(self.n_factors_, max(self.shrinkage, SMALLEST_SHRINKAGE * len(X))),
-            margins=self.margins,
-            label_trust=self.label_trust,
-            calibrate=self.calibrate,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            callback=self.callback,
-            rng=np.random.default_rng(self.random_state),
-        )
+        job = Job.of(self, X, y, scaling, n_rows=len(X))
         with workers(int(effective_n_jobs(self.n_jobs))) as pool:
             fit = run(job, earlier, pool)
         self.scaling_ = scaling
         self._fitted, self._cells, self._posterior = fit.fitted, fit.cells, fit.posterior
-        self._keep(fit.went, observed.sum(axis=0))
+        self._keep(fit.went, job.observed.sum(axis=0))
         self.completed_, self.variance_ = self._in_units(self._posterior, X)
         return self
 

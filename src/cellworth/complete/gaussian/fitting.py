@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.complete.completer import scaled_cells
 from cellworth.complete.gaussian.choose import Gaussian, Recipe, choose_ranked
 from cellworth.complete.gaussian.climb import Climb, climb
 from cellworth.complete.gaussian.margins import Margins
@@ -22,6 +23,7 @@ from cellworth.complete.solver.apg import Callback
 Array = NDArray[np.floating]
 MarginKind = Literal["normal", "rank", "auto"]
 
+SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite where shrinkage=0
 SAMPLE_ROWS = 2000  # enough for a covariance of some dozen columns to be a good start
 SAMPLE_TOL = 30.0  # times that of the fit: closer, the error of sampling is all that is left
 
@@ -58,6 +60,26 @@ class Job:
     max_iter: int
     callback: Callback | None
     rng: np.random.Generator
+
+    @classmethod
+    def of(cls, completer: Any, X: Array, y: Any, scaling: Scaling, *, n_rows: int) -> Job:
+        """Return the job that a `GaussianCompleter` states, on the rows X; the whole table has ``n_rows``."""
+        values, observed = scaled_cells(X.astype(np.float64, copy=False), scaling)
+        return cls(
+            values=values,
+            observed=observed,
+            y=y,
+            target=completer.target,
+            scaling=scaling,
+            recipe=Recipe(completer.n_factors_, max(completer.shrinkage, SMALLEST_SHRINKAGE * n_rows)),
+            margins=completer.margins,
+            label_trust=completer.label_trust,
+            calibrate=completer.calibrate,
+            tol=completer.tol,
+            max_iter=completer.max_iter,
+            callback=completer.callback,
+            rng=np.random.default_rng(completer.random_state),
+        )
 
 
 @dataclass(frozen=True)

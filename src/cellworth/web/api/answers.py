@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import File, Query, Request, UploadFile
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.answer_file import Told, tell_file
+from cellworth.campaign.answer_file import check_file, tell_file
 from cellworth.web.api.models import CorrectIn, FileOut, Recorded, RefuseIn, TellIn
 from cellworth.web.api.parts import Key, make_router, must_manage, problems
 from cellworth.web.dependencies import CampaignName, DeskDep, IdentityDep, Who, require_role
@@ -50,10 +50,11 @@ async def tell_by_file(
     """Record the answers of a file: all of them or, if one line is wrong, none; `errors` has wrong lines."""
     file = await content_of(answers, "answers.csv", request.app.state.largest_upload)
 
-    def record(campaign: Campaign) -> Told:
-        return tell_file(campaign, file, who=who, key=key, dry_run=dry_run)
-
-    return FileOut.model_validate(await desk.write(name, record))
+    if dry_run:
+        checked = await desk.read(name, lambda view: check_file(view, file))
+        return FileOut(new=len(checked.new), known=checked.known, blank=checked.blank)
+    told = await desk.write(name, lambda campaign: tell_file(campaign, file, who=who, key=key))
+    return FileOut.model_validate(told)
 
 
 @router.post("/campaigns/{name}/refuse", dependencies=[require_role("answer")], responses=problems(404, 409))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, Request, UploadFile
@@ -14,17 +13,14 @@ from cellworth.campaign import CampaignView
 from cellworth.campaign.answer_file import (
     MOST_PROBLEMS,
     FileAnswer,
-    Problem,
     WrongLinesError,
     asks_csv,
-    read_answers,
+    check_file,
 )
-from cellworth.campaign.answers import as_answers, told
-from cellworth.errors import CellworthError, ConflictError, DataError
-from cellworth.table.files import FileBytes
+from cellworth.errors import CellworthError, DataError
 from cellworth.web.dependencies import CampaignName, DeskDep, Who, check_csrf, require_role
 from cellworth.web.pages.forms import OptionalText, Text
-from cellworth.web.pages.frame import Head, back, head_of, path_of, show
+from cellworth.web.pages.frame import back, head_of, path_of, show
 from cellworth.web.pages.queue import Filter, FilterDep
 from cellworth.web.uploads import content_of
 
@@ -32,28 +28,6 @@ router = APIRouter(include_in_schema=False)
 
 MOST_LISTED = 200
 """Answers that are shown before they are saved."""
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What a file of answers would do.
-
-    Attributes
-    ----------
-    head : Head
-    new : list of FileAnswer
-        To be recorded.
-    known, blank : int
-        Lines with a value that is known already, and lines without one.
-    problems : list of Problem
-        Lines that cannot be taken; nothing is saved as long as there are any.
-    """
-
-    head: Head
-    new: list[FileAnswer]
-    known: int
-    blank: int
-    problems: list[Problem]
 
 
 @router.get("/campaigns/{name}/queue.csv", dependencies=[require_role("read")], name="queue_file")
@@ -72,23 +46,23 @@ async def upload(
 ) -> Response:
     """Check a file of answers and show what it would do; nothing is saved yet."""
     file = await content_of(answers, "answers.csv", request.app.state.largest_upload)
+    head = await desk.read(name, head_of)
+    context: dict[str, Any] = {"sent_as": file.name, "most": MOST_PROBLEMS}
     try:
-        checked = await desk.read(name, lambda view: check(view, file))
+        checked = await desk.read(name, lambda view: check_file(view, file))
+    except WrongLinesError as error:
+        context["problems"] = error.places
+        return show(request, "upload.html", head, tab="queue", status=422, **context)
     except CellworthError as error:
-        head = await desk.read(name, head_of)
-        return show(
-            request, "upload.html", head, tab="queue", error=str(error), sent_as=file.name, status=422
-        )
-    context: dict[str, Any] = {
+        context["error"] = str(error)
+        return show(request, "upload.html", head, tab="queue", status=422, **context)
+    context |= {
         "checked": checked,
-        "sent_as": file.name,
         "lines": packed(checked.new),
         "listed": checked.new[:MOST_LISTED],
-        "most": MOST_PROBLEMS,
         "key": f"file-{secrets.token_hex(8)}",
     }
-    status = 422 if checked.problems else 200
-    return show(request, "upload.html", checked.head, tab="queue", status=status, **context)
+    return show(request, "upload.html", head, tab="queue", **context)
 
 
 @router.post(
@@ -106,29 +80,6 @@ async def save(name: CampaignName, desk: DeskDep, who: Who, lines: Text, key: Op
 def asks_as_csv(view: CampaignView, chosen: Filter, me: str | None) -> str:
     """Return the filtered list of open cells as a file; O(open cells)."""
     return asks_csv(each for each in view.open_purchases() if chosen.keeps(each, me))
-
-
-def check(view: CampaignView, file: FileBytes) -> Checked:
-    """Say what a file of answers would do; it does nothing. O(n p + lines)."""
-    try:
-        lines = read_answers(file, view.table)
-    except WrongLinesError as error:
-        return Checked(head_of(view), [], 0, 0, list(error.places))
-    given = [line for line in lines if line.value is not None]
-    new: list[FileAnswer] = []
-    problems: list[Problem] = []
-    state = view._log.state
-    for line in given:
-        try:
-            answers = as_answers(state, [(line.row, line.column, line.value)])
-            if told(state, answers, unsolicited=False, price=None) is not None:
-                new.append(line)
-        except (DataError, ConflictError) as error:
-            problems.append(Problem(line.line, "value", str(error)))
-        if len(problems) == MOST_PROBLEMS:
-            break
-    known = len(given) - len(new) - len(problems)
-    return Checked(head_of(view), new, known, len(lines) - len(given), problems)
 
 
 def packed(answers: list[FileAnswer]) -> str:
