@@ -15,15 +15,14 @@ from cellworth.campaign.answer_file import (
     MOST_PROBLEMS,
     ConflictingAnswersError,
     FileAnswer,
-    Told,
     WrongAnswersError,
     check_asks_path,
     parse_cells,
     read_answers,
     read_cells,
-    tell_file,
     write_asks,
 )
+from cellworth.campaign.file_telling import Told, check_file, tell_file
 from cellworth.campaign.row_file import read_rows
 from cellworth.campaign.spreadsheet import guard, guard_table, unguard
 from cellworth.errors import ConflictError, DataError
@@ -165,6 +164,23 @@ def test_the_message_has_the_first_problem_and_the_number_of_others(tmp_path):
     with pytest.raises(WrongAnswersError, match=r" Further wrong lines: 19 or more\.$") as caught:
         read_answers(path, TABLE)
     assert len(caught.value.problems) == MOST_PROBLEMS
+
+
+def test_a_check_says_what_telling_will_do_and_records_nothing(tmp_path):
+    campaign = begin(budget=None)
+    batch = campaign.ask(count=4)
+    write_asks(tmp_path / "asks.csv", batch)
+    path = filled(tmp_path / "asks.csv", VALUES)
+    campaign.tell(dict([next(iter(answers_to(batch).items()))]))
+    number = campaign.number
+    checked = check_file(campaign, path)
+    assert campaign.number == number
+    told = tell_file(campaign, path)
+    assert (len(checked.new), checked.known, checked.blank) == (told.new, told.known, told.blank)
+    recorded = [(cell["row"], cell["column"]) for cell in campaign.history()[-1]["cells"]]
+    assert sorted(line[1:3] for line in checked.new) == sorted(recorded)
+    again = check_file(campaign, path)
+    assert (again.new, again.known) == ([], 4)
 
 
 def test_the_same_value_twice_is_one_answer(tmp_path):

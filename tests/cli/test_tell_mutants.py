@@ -11,7 +11,8 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.campaign import Campaign
-from cellworth.campaign.answer_file import tell_file, write_asks
+from cellworth.campaign.answer_file import write_asks
+from cellworth.campaign.file_telling import tell_file
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError
 from tests.cli.mutants import mutant

@@ -7,17 +7,13 @@ in a spreadsheet, it is a file of answers, of which only ``row``, ``column`` and
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from cellworth.campaign.answers import as_answers, told
-from cellworth.campaign.campaign import Campaign
 from cellworth.campaign.places import Cell, Places
 from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.spreadsheet import check_place, csv_text, guard, read_lines, write_lines
-from cellworth.campaign.view import CampaignView
 from cellworth.campaign.wrong_lines import (
     MOST_PROBLEMS,
     ConflictingAnswersError,
@@ -25,7 +21,7 @@ from cellworth.campaign.wrong_lines import (
     WrongAnswersError,
     WrongLinesError,
 )
-from cellworth.errors import ConflictError, DataError
+from cellworth.errors import DataError
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.wording import shorten
@@ -36,7 +32,6 @@ __all__ = [
     "ConflictingAnswersError",
     "FileAnswer",
     "Problem",
-    "Told",
     "WrongAnswersError",
     "WrongLinesError",
     "asks_csv",
@@ -44,7 +39,6 @@ __all__ = [
     "parse_cells",
     "read_answers",
     "read_cells",
-    "tell_file",
     "write_asks",
 ]
 
@@ -58,42 +52,6 @@ class FileAnswer(NamedTuple):
     row: str
     column: str
     value: str | None
-
-
-@dataclass(frozen=True)
-class Told:
-    """What became of a file of answers.
-
-    Attributes
-    ----------
-    new : int
-        Answers that were recorded.
-    known : int
-        Answers that were known before, with the same value.
-    blank : int
-        Lines without a value: not answered yet.
-    """
-
-    new: int
-    known: int
-    blank: int
-
-
-@dataclass(frozen=True)
-class Checked:
-    """What would become of a file of answers.
-
-    Attributes
-    ----------
-    new : list of FileAnswer
-        Lines that would be recorded, the first of each cell.
-    known, blank : int
-        As in `Told`.
-    """
-
-    new: list[FileAnswer]
-    known: int
-    blank: int
 
 
 def write_asks(path: str | os.PathLike[str], purchases: Iterable[Purchase]) -> None:
@@ -192,53 +150,6 @@ def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:
     return [_parse_cell(text, places) for text in texts]
 
 
-def tell_file(
-    campaign: Campaign,
-    path: AnyFile,
-    *,
-    who: str | None = None,
-    key: str | None = None,
-    unsolicited: bool = False,
-    encoding: str | None = None,
-) -> Told:
-    """Record the answers of a file: all of them or, if one line is wrong, none; O(n + p + lines).
-
-    The keywords are those of `Campaign.tell` and `read_answers`. The same file once more is no error.
-    `check_file` says beforehand what would become of it.
-
-    Raises
-    ------
-    WrongAnswersError
-        As in `read_answers`, and if cells were never asked for.
-    ConflictingAnswersError
-        If the only thing wrong is that other values are known.
-    """
-    lines = read_answers(path, campaign.table, encoding=encoding)
-    given = [answer for answer in lines if answer.value is not None]
-    triples = [(answer.row, answer.column, answer.value) for answer in given]
-    cells = {answer[:2] for answer in triples}
-    try:
-        new = campaign.tell(triples, who=who, key=key, unsolicited=unsolicited)
-    except (DataError, ConflictError):
-        _raise_by_line(campaign, path, given, unsolicited)
-        raise  # it is no line that is wrong, but the key or the store
-    return Told(new, len(cells) - new, len(lines) - len(given))
-
-
-def check_file(campaign: CampaignView, path: AnyFile, *, encoding: str | None = None) -> Checked:
-    """Say what `tell_file` would do with a file, or raise what it would raise; nothing is recorded."""
-    lines = read_answers(path, campaign.table, encoding=encoding)
-    given = [answer for answer in lines if answer.value is not None]
-    _raise_by_line(campaign, path, given, unsolicited=False)
-    state = campaign._log.state
-    triples = [(answer.row, answer.column, answer.value) for answer in given]
-    found = told(state, as_answers(state, triples), unsolicited=False, price=None)
-    recorded = set() if found is None else {(row, column) for row, column, *_ in found["cells"]}
-    first = {answer[1:3]: answer for answer in reversed(given)}
-    new = [answer for answer in given if answer[1:3] in recorded and first[answer[1:3]] is answer]
-    return Checked(new, len(first) - len(new), len(lines) - len(given))
-
-
 def _record(purchase: Purchase) -> list[str]:
     until = "" if purchase.until is None else purchase.until.isoformat(timespec="seconds")
     texts = map(guard, (purchase.row, purchase.column, purchase.group or ""))
@@ -295,24 +206,3 @@ def _parse_cell(text: str, places: Places) -> tuple[str, str]:
     if len(found) > 1:
         raise DataError(f"{shorten(text)} can be read as several cells. List the right one in a file.")
     return found[0] if found else places.names(places.cell(*splits[-1]))
-
-
-def _raise_by_line(
-    campaign: CampaignView, path: AnyFile, answers: Sequence[FileAnswer], unsolicited: bool
-) -> None:
-    """Raise with all lines that the campaign does not take, if it is a line that is at fault."""
-    state = campaign._log.state
-    problems: list[Problem] = []
-    all_conflicts = True
-    for line, *triple in answers:
-        try:
-            told(state, as_answers(state, [triple]), unsolicited=unsolicited, price=None)
-        except ConflictError as error:
-            problems.append(Problem(line, "value", str(error)))
-        except DataError as error:
-            problems.append(Problem(line, "row", str(error)))
-            all_conflicts = False
-        if len(problems) == MOST_PROBLEMS:
-            break
-    if problems:
-        raise (ConflictingAnswersError if all_conflicts else WrongAnswersError)(path, problems) from None

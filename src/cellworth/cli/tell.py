@@ -38,7 +38,7 @@ def tell(
     Lines without a value are passed over. The same file twice does no harm.
     """
     with opened(store, name) as campaign:
-        from cellworth.campaign.answer_file import tell_file
+        from cellworth.campaign.file_telling import tell_file
 
         told = tell_file(campaign, answers, who=who, key=key, unsolicited=unsolicited, encoding=encoding)
         if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import File, Query, Request, UploadFile
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.answer_file import check_file, tell_file
+from cellworth.campaign.file_telling import check_file, tell_file
 from cellworth.web.api.models import CorrectIn, FileOut, Recorded, RefuseIn, TellIn
 from cellworth.web.api.parts import Key, make_router, must_manage, problems
 from cellworth.web.dependencies import CampaignName, DeskDep, IdentityDep, Who, require_role

@@ -15,8 +15,8 @@ from cellworth.campaign.answer_file import (
     FileAnswer,
     WrongLinesError,
     asks_csv,
-    check_file,
 )
+from cellworth.campaign.file_telling import check_file
 from cellworth.errors import CellworthError, DataError
 from cellworth.web.dependencies import CampaignName, DeskDep, Who, check_csrf, require_role
 from cellworth.web.pages.forms import OptionalText, Text
