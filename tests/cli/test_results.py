@@ -1,0 +1,166 @@
+"""What a campaign amounts to, from the shell: log, export, complete, status, report, simulate."""
+
+import json
+
+import pytest
+
+from cellworth import Table
+from cellworth.campaign import Campaign
+from tests.campaign.campaigns import VALUES
+from tests.cli.commands import run
+
+
+def test_log_lists_what_happened(begun):
+    asked = begun.asked(count=2)
+    begun.fill()
+    begun("tell", "asks.csv", "--who", "laboratory")
+    begun("correct", "p0", "age", "41", "--reason", "typo")
+    begun("extend", "rows.csv")
+    header, *lines = begun("log").out.splitlines()
+    assert header.split() == ["number", "time", "(UTC)", "kind", "who", "what"]
+    assert [line.split()[0] for line in lines] == ["1", "2", "3", "4"]
+    assert f"2 cells ({asked[0]['row']}:{asked[0]['column']}=" in lines[1]
+    assert "laboratory" in lines[1]
+    assert "p0:age from " in lines[2]
+    assert lines[2].rstrip().endswith("to 41: typo")
+    assert "4 rows (p100, p101, p102, ...)" in lines[3]
+    assert len(begun("log", "--since", "3").out.splitlines()) == 2
+    assert begun("log", "--since", "4").out == "There are no events after 4\n"
+    assert [event["number"] for event in begun("log", "--since", "2", "--json").json["events"]] == [3, 4]
+
+
+def test_export_gives_the_table_with_its_answers(begun):
+    begun.asked()
+    begun.fill()
+    begun("tell", "asks.csv")
+    done = begun("export", "--out", "now.csv")
+    with Campaign.open("study.db") as campaign:
+        table = campaign.table
+    holes = int(table.holes.sum())
+    assert done.out == f"30 rows with {holes} holes are in now.csv\n"
+    assert Table.read("now.csv", **table.keywords()).equals(table)
+    assert begun("export").out == (begun.folder / "now.csv").read_text()
+    rows = begun("export", "--json").json["rows"]
+    assert [row[begun.row_id] for row in rows] == list(table.row_ids)
+    assert sum(value is None for row in rows for value in row.values()) == holes
+    assert begun("export", "--out", "b.csv", "--json").json == {"out": "b.csv", "rows": 30, "holes": holes}
+
+
+def test_exports_for_spreadsheets_hold_no_formulas(study):
+    (study.folder / "f.csv").write_text("id,=x,test,ill\n@a,1,+,-\nb,,=1+1,yes\nc,-3.5,+,-\nd,2,+,yes\n")
+    assert study("init", "f.csv", "--target", "ill", "--row-id", "id").code == 0
+    assert study("export").out == (study.folder / "f.csv").read_text().replace("1,+", "1.0,+").replace(
+        "2,+", "2.0,+"
+    )
+    assert study("export", "--spreadsheet").out == (
+        "id,'=x,test,ill\n'@a,1.0,'+,'-\nb,,'=1+1,yes\nc,-3.5,'+,'-\nd,2.0,'+,yes\n"
+    )
+
+
+def test_complete_fills_with_and_without_intervals(begun):
+    holes = int(begun.table.holes.sum())
+    assert begun("complete", "--out", "a.csv").out == f"{holes} holes filled; the table is in a.csv\n"
+    plain = Table.read("a.csv", **begun.table.keywords())
+    assert not plain.holes.any()
+    known = ~begun.table.holes
+    assert (plain.values[known] == begun.table.values[known]).all()
+    done = begun("complete", "--out", "b.csv", "--intervals", "--level", "0.5", "--json")
+    assert done.json == {"out": "b.csv", "filled": holes, "level": 0.5}
+    lines = begun.lines("b.csv")
+    numbers = [c.name for c in begun.table.columns if c.kind in ("number", "integer", "date")]
+    expected = [
+        name
+        for column in begun.table.column_names
+        for name in ([column, f"{column}_lower", f"{column}_upper"] if column in numbers else [column])
+    ]
+    assert list(lines[0]) == [begun.row_id, *expected, "outcome"]
+    for line, is_hole in zip(lines, begun.table.holes, strict=True):
+        lower, value, upper = (float(line[name]) for name in ("dose_lower", "dose", "dose_upper"))
+        assert lower < value < upper if is_hole[0] else lower == value == upper
+
+
+def test_complete_says_where_there_are_no_intervals(study):
+    study.begin("--strategy", "afasmc")
+    done = study("complete", "--out", "b.csv", "--intervals")
+    assert done.code == 3
+    assert "has no intervals" in done.err
+    assert not (study.folder / "b.csv").exists()
+
+
+def test_status_and_report(begun):
+    begun.asked()
+    done = begun("status")
+    assert (done.code, done.err) == (0, "")
+    assert "campaign 'study' after 1 event" in done.out
+    assert begun("status", "--json").json["number"] == 1
+    done = begun("report", "--out", "page.html")
+    assert (done.code, done.out) == (0, "The report is in page.html\n")
+    assert "<html" in (begun.folder / "page.html").read_text("utf-8")
+    assert begun("report", "--out", "again.html", "--json").json == {"out": "again.html"}
+
+
+def test_simulate_draws_writes_and_tells(study):
+    pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib")
+    words = ["simulate", "table.csv", *study.reading(), "--prices", "prices.csv", "--seeds", "2"]
+    words += [
+        "--rounds",
+        "2",
+        "--budget-per-round",
+        "10",
+        "--strategy",
+        "recommended",
+        "--strategy",
+        "random",
+    ]
+    done = study(*words, "--out", "curves.csv", "--plot", "curves.png")
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[0] for line in done.out.splitlines()[:3]] == ["strategy", "recommended", "random"]
+    lines = study.lines("curves.csv")
+    assert len(lines) == 2 * 2 * 3
+    assert max(float(line["money"]) for line in lines) <= 20
+    assert (study.folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+    curves = study(*words, "--json").json["curves"]
+    assert [(line["strategy"], line["round"]) for line in curves] == [
+        (line["strategy"], int(line["round"])) for line in lines
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        ([], 2, "give budget_per_round"),
+        (["--budget-per-round", "5", "--strategy", "rndom"], 2, "did you mean 'random'?"),
+        (["--budget-per-round", "5", "--plot", "x.doc"], 2, "ends in .png"),
+        (["--budget-per-round", "5", "--out", "x.doc"], 2, "ends in .csv"),
+        (["--budget-per-round", "5", "--observed", "0"], 2, "expected a share"),
+    ],
+)
+def test_what_simulate_refuses(study, words, code, message):
+    done = study("simulate", "table.csv", *study.reading(), *words)
+    assert (done.code, done.out) == (code, "")
+    assert message in done.err
+
+
+def test_real_processes_share_a_campaign(study, tmp_path):
+    words = ["init", "table.csv", *study.reading(), "--store", "shared.db"]
+    done = run(*words, CELLWORTH_STORE="elsewhere.db")
+    assert (done.returncode, done.stderr) == (0, "")
+    done = run("ask", "--count", "2", "--json", CELLWORTH_STORE="shared.db")
+    assert (done.returncode, done.stderr) == (0, "")
+    study.write(
+        "answers.csv",
+        [{**cell, "value": VALUES[cell["column"]]} for cell in json.loads(done.stdout)["cells"]],
+    )
+    done = run("tell", "answers.csv", CELLWORTH_STORE="shared.db")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("2 answers recorded")
+    done = run(*words)
+    assert (done.returncode, done.stdout) == (4, "")
+
+
+def test_a_json_document_holds_names_in_any_script(study):
+    (study.folder / "t.csv").write_text("id,größe,y\nä,1.5,0\nβ,,1\nc,2.5,1\n")
+    done = study("init", "t.csv", "--target", "y", "--row-id", "id", "--json")
+    assert done.out.isascii()
+    assert json.loads(done.out)["columns"][0]["name"] == "größe"
