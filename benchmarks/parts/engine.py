@@ -142,7 +142,8 @@ def measure_here(
 ) -> dict[str, float]:
     """Return the wall seconds of a median iteration, peak bytes, and bytes moved in an iteration."""
     import cellworth
-    from cellworth.engine import DaskEngine, LocalEngine, complete, open_blocks
+    from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
+    from cellworth.engine import complete
 
     warnings.simplefilter("ignore")
     folder = make_table(Path(place) / "tables", n, seed)
@@ -156,7 +157,7 @@ def measure_here(
     if completer == "GaussianCompleter":
         settings |= {"margins": "normal", "label_trust": 0, "calibrate": False}
     with ExitStack() as stack:
-        engine: Any = LocalEngine(threads) if threads else DaskEngine(workers, limit, folder=place)
+        engine: Any = ThreadEngine(threads) if threads else DaskEngine(workers, limit, folder=place)
         stack.enter_context(engine)
         source = open_blocks(folder, target="label")
         done = complete(source, getattr(cellworth, completer)(**settings), engine=engine)
@@ -170,8 +171,8 @@ def measure_here(
 
 def overhead_here() -> float:
     """Return the wall seconds that a pass takes for each block, where blocks are empty."""
-    from cellworth.engine import DaskEngine
-    from cellworth.engine.engine import Blocks, add
+    from cellworth.blocks import DaskEngine
+    from cellworth.blocks.protocol import Blocks, add
 
     with DaskEngine(2) as engine:
         states = engine.map(_same, Blocks(range(EMPTY_BLOCKS)), shared=(np.zeros((COLUMNS, COLUMNS)),))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         fill,
     )
     from cellworth.prices import Group, Prices
-    from cellworth.simulation import plot_curves, simulate
+    from cellworth.simulate import plot_curves, simulate
     from cellworth.strategy import Advice, Strategy, advise
     from cellworth.table import Column, Table, Target
 
@@ -69,11 +69,12 @@ _HOMES = {
         "fill",
     ),
     "cellworth.prices": ("Group", "Prices"),
-    "cellworth.simulation": ("plot_curves", "simulate"),
+    "cellworth.simulate": ("plot_curves", "simulate"),
     "cellworth.strategy": ("Advice", "Strategy", "advise"),
     "cellworth.table": ("Column", "Table", "Target"),
 }
 _PARTS = (
+    "blocks",
     "campaign",
     "complete",
     "engine",
@@ -81,7 +82,7 @@ _PARTS = (
     "report",
     "score",
     "select",
-    "simulation",
+    "simulate",
     "strategy",
     "table",
     "testing",

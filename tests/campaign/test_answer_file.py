@@ -12,7 +12,7 @@ from cellworth import Table
 from cellworth.campaign import Purchase
 from cellworth.campaign.answer_file import (
     FIELDS,
-    MOST_PROBLEMS,
+    MOST_WRONG_LINES,
     ConflictingAnswersError,
     FileAnswer,
     WrongAnswersError,
@@ -163,7 +163,7 @@ def test_the_message_has_the_first_problem_and_the_number_of_others(tmp_path):
     path = write(tmp_path, "row,column,value\n" + "q,dose,1\n" * 1000)
     with pytest.raises(WrongAnswersError, match=r" Further wrong lines: 19 or more\.$") as caught:
         read_answers(path, TABLE)
-    assert len(caught.value.problems) == MOST_PROBLEMS
+    assert len(caught.value.problems) == MOST_WRONG_LINES
 
 
 def test_a_check_says_what_telling_will_do_and_records_nothing(tmp_path):

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.errors import ParameterError
+from cellworth.errors import DownloadError, ParameterError
 from cellworth.paper.fetching import download as module
-from cellworth.paper.fetching.download import DownloadError, Patience, download
+from cellworth.paper.fetching.download import Patience, download
 from tests.paper.web_server import Site, serving
 
 DATA = bytes(range(256)) * 1000

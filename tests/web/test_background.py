@@ -8,9 +8,9 @@ import time
 import pytest
 
 from cellworth.campaign import Campaign
-from cellworth.errors import ConflictError, DataError
+from cellworth.errors import ComputationError, ConflictError, DataError
 from cellworth.web import background as module
-from cellworth.web.background import Background, ComputationError
+from cellworth.web.background import Background
 from cellworth.web.news import News
 from tests.campaign.campaigns import make_table
 from tests.web import jobs

@@ -6,7 +6,8 @@ import time
 import pytest
 
 from cellworth.campaign import Campaign
-from cellworth.web.desk import Desk, UnknownCampaignError
+from cellworth.errors import UnknownCampaignError
+from cellworth.web.desk import Desk
 from tests.campaign.campaigns import VALUES, make_table
 
 

@@ -14,25 +14,25 @@ from typing import NamedTuple
 from cellworth.campaign.places import Cell, Places
 from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.spreadsheet import check_place, csv_text, guard, read_lines, write_lines
-from cellworth.campaign.wrong_lines import (
-    MOST_PROBLEMS,
+from cellworth.errors import (
+    MOST_WRONG_LINES,
     ConflictingAnswersError,
-    Problem,
+    DataError,
     WrongAnswersError,
+    WrongLine,
     WrongLinesError,
 )
-from cellworth.errors import DataError
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 __all__ = [
     "FIELDS",
-    "MOST_PROBLEMS",
+    "MOST_WRONG_LINES",
     "ConflictingAnswersError",
     "FileAnswer",
-    "Problem",
     "WrongAnswersError",
+    "WrongLine",
     "WrongLinesError",
     "asks_csv",
     "check_asks_path",
@@ -109,7 +109,7 @@ def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) ->
     """
     places = _places(table)
     first: dict[Cell, tuple[int, float]] = {}
-    problems: list[Problem] = []
+    problems: list[WrongLine] = []
     answers: list[FileAnswer] = []
     for line, (row, column, value) in read_lines(file_of(path), ("row", "column", "value"), encoding):
         answer = FileAnswer(line, row, column, value or None)
@@ -126,11 +126,11 @@ def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) ->
 def read_cells(path: AnyFile, table: Table, *, encoding: str | None = None) -> list[tuple[str, str]]:
     """Read a list of cells, (row, column) each, from a file with these two fields; as `read_answers`."""
     places = _places(table)
-    problems: list[Problem] = []
+    problems: list[WrongLine] = []
     cells: list[tuple[str, str]] = []
     for line, (row, column) in read_lines(file_of(path), ("row", "column"), encoding):
         cell = _cell(places, line, row, column)
-        if isinstance(cell, Problem):
+        if isinstance(cell, WrongLine):
             _collect(path, problems, cell)
         else:
             cells.append(places.names(cell))
@@ -160,40 +160,40 @@ def _places(table: Table) -> Places:
     return Places(table.row_ids, table.columns, None if table.target is None else table.target.name)
 
 
-def _check(places: Places, answer: FileAnswer, first: dict[Cell, tuple[int, float]]) -> Problem | None:
+def _check(places: Places, answer: FileAnswer, first: dict[Cell, tuple[int, float]]) -> WrongLine | None:
     """Say what is wrong with a line, if anything; ``first`` has the line and number of each cell so far."""
     line, row, column, value = answer
     if value is None:
         return None
     cell = _cell(places, line, row, column)
-    if isinstance(cell, Problem):
+    if isinstance(cell, WrongLine):
         return cell
     try:
         number = places.columns[cell[1]].parse(value)
     except DataError as error:
-        return Problem(line, "value", f"row {shorten(row)}, {error}")
+        return WrongLine(line, "value", f"row {shorten(row)}, {error}")
     before, known = first.setdefault(cell, (line, number))
     if known == number:
         return None
     words = f"{places.words(cell)} has another value on line {before}. Keep the right one."
-    return Problem(line, "value", words)
+    return WrongLine(line, "value", words)
 
 
-def _collect(path: AnyFile, problems: list[Problem], problem: Problem) -> None:
+def _collect(path: AnyFile, problems: list[WrongLine], problem: WrongLine) -> None:
     """Note a problem; end here when there are enough of them, for each search for a close name takes time."""
     problems.append(problem)
-    if len(problems) == MOST_PROBLEMS:
+    if len(problems) == MOST_WRONG_LINES:
         raise WrongAnswersError(path, problems)
 
 
-def _cell(places: Places, line: int, row: str, column: str) -> Cell | Problem:
+def _cell(places: Places, line: int, row: str, column: str) -> Cell | WrongLine:
     for field, text in (("row", row), ("column", column)):
         if not text:
-            return Problem(line, field, f"expected the name of a {field}, got a blank. Fill it in.")
+            return WrongLine(line, field, f"expected the name of a {field}, got a blank. Fill it in.")
     try:
         return places.cell(row, column)
     except DataError as error:
-        return Problem(line, "column" if row in places else "row", str(error))
+        return WrongLine(line, "column" if row in places else "row", str(error))
 
 
 def _parse_cell(text: str, places: Places) -> tuple[str, str]:

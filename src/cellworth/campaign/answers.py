@@ -16,7 +16,7 @@ from cellworth.campaign.plain import to_plain
 from cellworth.campaign.state import State, Status
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.prices.amount import check_visit
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 Data = dict[str, Any]
 

@@ -20,7 +20,7 @@ from cellworth.prices import PriceList, Prices
 from cellworth.select import Offer, Selection, Selector
 from cellworth.select.limits import check_limits
 from cellworth.table import Column
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 Mask = NDArray[np.bool_]
 

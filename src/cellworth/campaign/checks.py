@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from cellworth.errors import ParameterError
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 
 def check_text(what: str, text: object) -> str:

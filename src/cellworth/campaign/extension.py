@@ -21,7 +21,7 @@ from cellworth.table.building.names import check_row_ids
 from cellworth.table.column import LABELLED
 from cellworth.table.source import Source
 from cellworth.table.values.text import label
-from cellworth.table.wording import listing, not_there, shorten
+from cellworth.wording import listing, not_there, shorten
 
 Array = NDArray[np.float64]
 Rows = Table | Mapping[object, Mapping[str, object]]

@@ -9,8 +9,14 @@ from cellworth.campaign.answer_file import FileAnswer, read_answers
 from cellworth.campaign.answers import as_answers, told
 from cellworth.campaign.campaign import Campaign
 from cellworth.campaign.view import CampaignView
-from cellworth.campaign.wrong_lines import MOST_PROBLEMS, ConflictingAnswersError, Problem, WrongAnswersError
-from cellworth.errors import ConflictError, DataError
+from cellworth.errors import (
+    MOST_WRONG_LINES,
+    ConflictError,
+    ConflictingAnswersError,
+    DataError,
+    WrongAnswersError,
+    WrongLine,
+)
 from cellworth.table.files import AnyFile
 
 
@@ -102,17 +108,17 @@ def _raise_by_line(
 ) -> None:
     """Raise with all lines that the campaign does not take, if it is a line that is at fault."""
     state = campaign._log.state
-    problems: list[Problem] = []
+    problems: list[WrongLine] = []
     all_conflicts = True
     for line, *triple in answers:
         try:
             told(state, as_answers(state, [triple]), unsolicited=unsolicited, price=None)
         except ConflictError as error:
-            problems.append(Problem(line, "value", str(error)))
+            problems.append(WrongLine(line, "value", str(error)))
         except DataError as error:
-            problems.append(Problem(line, "row", str(error)))
+            problems.append(WrongLine(line, "row", str(error)))
             all_conflicts = False
-        if len(problems) == MOST_PROBLEMS:
+        if len(problems) == MOST_WRONG_LINES:
             break
     if problems:
         raise (ConflictingAnswersError if all_conflicts else WrongAnswersError)(path, problems) from None

@@ -21,7 +21,7 @@ from cellworth.prices import Prices
 from cellworth.prices.amount import check_visit
 from cellworth.strategy import Strategy
 from cellworth.table import Table
-from cellworth.table.wording import listing, shorten
+from cellworth.wording import listing, shorten
 
 FORMAT = 1
 

@@ -6,7 +6,7 @@ import re
 from datetime import timedelta
 
 from cellworth.errors import ParameterError
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 _UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 _TEXT = re.compile(r"(\d{1,6}(?:\.\d+)?)\s*([dhm])")

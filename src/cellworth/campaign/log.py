@@ -13,7 +13,7 @@ from cellworth.campaign.state import State
 from cellworth.campaign.stores.store import Event, Store
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.table import Table
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 Clock = Callable[[], datetime]
 Data = dict[str, Any]

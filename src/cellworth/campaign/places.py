@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from cellworth.errors import DataError
 from cellworth.table import Column
 from cellworth.table.values.text import label
-from cellworth.table.wording import not_there, shorten
+from cellworth.wording import not_there, shorten
 
 Cell = tuple[int, int]
 """The places of a cell's row and column."""

@@ -13,7 +13,7 @@ from cellworth.table.building.names import check_names, check_row_ids
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of
 from cellworth.table.reading.cells import as_texts
 from cellworth.table.reading.csv_file import read_csv
-from cellworth.table.wording import not_there
+from cellworth.wording import not_there
 
 
 def read_rows(

@@ -21,7 +21,7 @@ from cellworth.table.building.assemble import Parts
 from cellworth.table.files import File, check_readable, format_of, read_bytes, replace_file
 from cellworth.table.reading.cells import as_texts
 from cellworth.table.reading.csv_file import read_csv
-from cellworth.table.wording import did_you_mean, listing, shorten
+from cellworth.wording import did_you_mean, listing, shorten
 
 # Apostrophes of the text's own before such a character count too, so that taking one off always gives the
 # text that was written.

@@ -14,7 +14,7 @@ from typing import Any
 from cellworth.campaign.places import Cell
 from cellworth.campaign.state import State, Status
 from cellworth.errors import ConflictError, DataError, ParameterError
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 Data = dict[str, Any]
 

@@ -47,8 +47,9 @@ class BigTable:
 
 def complete_table(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> None:
     """Complete a table and write it; go on from a checkpoint if there is one."""
-    from cellworth.engine import complete, open_blocks
-    from cellworth.engine.checkpoint import remove_checkpoint
+    from cellworth.blocks import open_blocks
+    from cellworth.blocks.checkpoint import remove_checkpoint
+    from cellworth.engine import complete
     from cellworth.engine.writing import check_new
 
     if big.scheduler is not None and big.engine is EngineName.LOCAL:
@@ -75,10 +76,10 @@ def complete_table(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> 
 
 
 def _engine(big: BigTable) -> Any:
-    from cellworth.engine import DaskEngine, LocalEngine
+    from cellworth.blocks import DaskEngine, ThreadEngine
 
     if big.engine is EngineName.LOCAL:
-        return LocalEngine(threads=big.workers)
+        return ThreadEngine(threads=big.workers)
     return DaskEngine(big.workers, big.memory, scheduler=big.scheduler)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.engine.source import Block, Part
+from cellworth.blocks.source import Block, Part
 
 Array = NDArray[np.floating]
 

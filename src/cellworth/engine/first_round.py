@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.engine.engine import Blocks
+from cellworth.blocks.protocol import Blocks
+from cellworth.blocks.source import Block, Part, Source
 from cellworth.engine.filled import Filled
-from cellworth.engine.source import Block, Part, Source
 from cellworth.errors import ParameterError
 from cellworth.score.first_round import HIDDEN_SHARE, REFITS
 

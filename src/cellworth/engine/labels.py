@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.blocks.column_sums import ColumnSums
 from cellworth.complete.labels import MAX_INTEGER_CLASSES, TargetKind, is_missing
 from cellworth.complete.solver.losses import Loss, loss_for
-from cellworth.engine.moments import Moments
 from cellworth.errors import DataError
 
 Array = NDArray[np.floating]
@@ -33,7 +33,7 @@ class LabelSummary:
         How often each label occurs; None once there are more than `MOST_CLASSES`.
     floats, fractional, infinite : bool
         Whether any label is a float; has a fractional part; is infinite.
-    numbers : Moments or None
+    numbers : ColumnSums or None
         Of the labels as numbers; None if some are not.
     """
 
@@ -41,7 +41,7 @@ class LabelSummary:
     floats: bool
     fractional: bool
     infinite: bool
-    numbers: Moments | None
+    numbers: ColumnSums | None
 
     @classmethod
     def of(cls, y: NDArray[Any]) -> LabelSummary:
@@ -55,7 +55,7 @@ class LabelSummary:
             return cls(counts, floats, False, False, None)
         finite = np.isfinite(numbers)
         fractional = bool((numbers[finite] != np.floor(numbers[finite])).any())
-        return cls(counts, floats, fractional, not finite.all(), Moments.of(numbers[finite, None]))
+        return cls(counts, floats, fractional, not finite.all(), ColumnSums.of(numbers[finite, None]))
 
     def merged(self, other: LabelSummary) -> LabelSummary:
         """Return the summary of both."""

@@ -15,12 +15,12 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
+from cellworth.blocks.column_sums import ColumnSums
+from cellworth.blocks.protocol import Blocks, Engine, add
+from cellworth.blocks.sizes import Sized
 from cellworth.complete.scaling import Scaling
-from cellworth.engine.engine import Blocks, Engine, add
 from cellworth.engine.filled import Filled
 from cellworth.engine.labels import LabelCode, label_code
-from cellworth.engine.moments import Moments
-from cellworth.engine.sizes import Sized
 from cellworth.score.linear_model import INVERSE_PENALTY, MAX_ITERATIONS, RIDGE, LinearModel
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def fit_over_blocks(done: Completed) -> tuple[LinearModel, bool]:
     if labels is None or (labels.counts is not None and len(labels.counts) < 2):
         return nothing, False
     code = label_code(labels, "squared", done.completer.target, done.source.target)
-    moments: Moments = done.reduce(_moments, Moments.merged)
+    moments: ColumnSums = done.reduce(_moments, ColumnSums.merged)
     scaling = _standard(moments)
     rows = done.map(_labelled_rows, shared=(scaling, code))
     if code.classes is None:
@@ -68,11 +68,11 @@ def fit_over_blocks(done: Completed) -> tuple[LinearModel, bool]:
     return LinearModel(coefficients, intercepts - scaling.offset @ coefficients), code.classes is None
 
 
-def _moments(filled: Filled) -> Moments:
-    return Moments.of(filled.completed.astype(np.float64, copy=False))
+def _moments(filled: Filled) -> ColumnSums:
+    return ColumnSums.of(filled.completed.astype(np.float64, copy=False))
 
 
-def _standard(moments: Moments) -> Scaling:
+def _standard(moments: ColumnSums) -> Scaling:
     width = moments.deviation()
     smallest = np.finfo(np.float64).eps * np.maximum(np.abs(moments.mean), np.finfo(np.float64).tiny)
     return Scaling(moments.mean, np.where(width > smallest, width, 1.0))

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.blocks.checkpoint import Checkpoint
+from cellworth.blocks.protocol import Blocks, Engine, join
+from cellworth.blocks.source import Source, split
+from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.supervised import SupervisedCompleter
 from cellworth.engine.batch import Batch, choose
-from cellworth.engine.checkpoint import Checkpoint
-from cellworth.engine.engine import Blocks, Engine, join
 from cellworth.engine.filled import Filled, OnFilled
 from cellworth.engine.gaussian import fit_gaussian
-from cellworth.engine.local import LocalEngine
 from cellworth.engine.scoring import BlockScorer
-from cellworth.engine.source import Source, split
 from cellworth.engine.summary import Summary, summarise
 from cellworth.engine.supervised import fit_supervised
 from cellworth.engine.writing import write_filled
@@ -152,7 +152,7 @@ def complete(
     completer : SupervisedCompleter or GaussianCompleter, optional
         Its settings; by default ``GaussianCompleter()``. It is not fitted itself.
     engine : Engine, optional
-        By default a `LocalEngine`.
+        By default a `ThreadEngine`.
     checkpoint : path, optional
         A folder in which the state is kept from time to time. A run with the same table and settings goes on
         from there. It also bounds what must be made again when a worker dies.
@@ -167,13 +167,13 @@ def complete(
     --------
     >>> import numpy as np
     >>> from cellworth import GaussianCompleter
-    >>> from cellworth.engine import LocalEngine, complete, open_blocks
+    >>> from cellworth.engine import ThreadEngine, complete, open_blocks
     >>> from cellworth.score import PosteriorVariance
     >>> rng = np.random.default_rng(0)
     >>> height = rng.normal(170, 10, size=500)
     >>> X = np.column_stack([height, height - 100 + rng.normal(0, 5, size=500)])
     >>> X[3], X[4] = [180, np.nan], [np.nan, np.nan]
-    >>> with LocalEngine(block_rows=100) as engine:
+    >>> with ThreadEngine(block_rows=100) as engine:
     ...     source = open_blocks(X, columns=["height", "weight"])
     ...     done = complete(source, GaussianCompleter(margins="normal"), engine=engine)
     ...     best = done.top(PosteriorVariance(), count=2)
@@ -182,7 +182,7 @@ def complete(
     """
     settings = GaussianCompleter() if completer is None else completer
     _refuse_unknown(settings, source)
-    engine = LocalEngine() if engine is None else engine
+    engine = ThreadEngine() if engine is None else engine
     blocks = split(source, engine)
     kept = None if checkpoint is None else Checkpoint(fspath(checkpoint), _identity(source, settings, blocks))
     summary = summarise(engine, blocks, source)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.blocks.protocol import Blocks, Engine
+from cellworth.blocks.source import Block, sample
 from cellworth.complete.completer import scaled_cells
 from cellworth.complete.gaussian.margins import Margin, Margins
 from cellworth.complete.scaling import Scaling
-from cellworth.engine.engine import Blocks, Engine
-from cellworth.engine.source import Block, sample
 
 Array = NDArray[np.floating]
 Values = tuple[Array, NDArray[np.int64]]  # distinct values of a column, increasing, and how often each occurs

@@ -14,15 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.blocks.protocol import add, fold
+from cellworth.blocks.sizes import Sized
+from cellworth.blocks.source import Block
 from cellworth.complete.completer import scaled_cells
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.blocks import block_size
 from cellworth.complete.solver.model import Model
 from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
-from cellworth.engine.engine import add, fold
 from cellworth.engine.labels import LabelCode
-from cellworth.engine.sizes import Sized
-from cellworth.engine.source import Block
 
 Array = NDArray[np.floating]
 

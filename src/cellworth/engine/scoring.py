@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.engine.engine import Blocks, join
+from cellworth.blocks.protocol import Blocks, join
+from cellworth.blocks.sizes import Sized
 from cellworth.engine.filled import Filled
 from cellworth.engine.first_round import first_round
 from cellworth.engine.linear_model import fit_over_blocks
-from cellworth.engine.sizes import Sized
 from cellworth.errors import DataError, ParameterError
 from cellworth.score import PosteriorImpact, PosteriorVariance, Variance
 from cellworth.score.history import History

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, load_npz
 
+from cellworth.blocks.protocol import Blocks, Engine, add, join
+from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.inputs import check_number
 from cellworth.complete.solver.sparse_step import CellBlock, row_factors
 from cellworth.complete.sparse.spectrum import largest_singular_value
 from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
-from cellworth.engine.engine import Blocks, Engine, add, join
-from cellworth.engine.local import LocalEngine
 from cellworth.errors import DataError
 
 Array = NDArray[np.float64]
@@ -93,7 +93,7 @@ def complete_sparse(
     relative : bool
         False takes the penalty as it is.
     engine : Engine, optional
-        By default a `LocalEngine`.
+        By default a `ThreadEngine`.
     tol : float
         Ends when the next step promises to lower the objective by less than this fraction of it.
 
@@ -115,7 +115,7 @@ def complete_sparse(
     """
     check_number("trace_penalty", trace_penalty, above=0)
     check_number("rank", rank, minimum=1)
-    engine = LocalEngine() if engine is None else engine
+    engine = ThreadEngine() if engine is None else engine
     sources = Blocks([str(Path(p).absolute()) if isinstance(p, str | PathLike) else p for p in parts])
     cells = CellBlocks(engine, engine.map(_read, sources))
     counts = _counts(cells, engine.reduce(_outline, join, sources))

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.blocks.column_sums import ColumnSums
+from cellworth.blocks.protocol import Blocks, Engine
+from cellworth.blocks.source import Block, Source
 from cellworth.complete.labels import is_missing
 from cellworth.complete.scaling import SCALES, Scaling
-from cellworth.engine.engine import Blocks, Engine
 from cellworth.engine.labels import LabelSummary
-from cellworth.engine.moments import Moments
-from cellworth.engine.source import Block, Source
 from cellworth.errors import DataError, ParameterError
 
 Array = NDArray[np.floating]
@@ -25,7 +25,7 @@ class Summary:
 
     Attributes
     ----------
-    moments : Moments
+    moments : ColumnSums
     low, high : (d,) arrays
         Of the observed cells; infinite where there is none.
     first : (d,) int array
@@ -39,7 +39,7 @@ class Summary:
         Rows of each block, in order.
     """
 
-    moments: Moments
+    moments: ColumnSums
     low: Array
     high: Array
     first: NDArray[np.intp]
@@ -106,7 +106,7 @@ def _of_block(block: Block) -> Summary:
     infinite = np.argwhere(np.isinf(X))
     first = np.where(observed.any(axis=0), part.start + observed.argmax(axis=0), np.iinfo(np.intp).max)
     return Summary(
-        Moments.of(np.where(np.isinf(X), np.nan, X) if len(infinite) else X),
+        ColumnSums.of(np.where(np.isinf(X), np.nan, X) if len(infinite) else X),
         np.fmin.reduce(X, axis=0, initial=np.inf),
         np.fmax.reduce(X, axis=0, initial=-np.inf),
         first,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.engine.engine import Blocks, add
+from cellworth.blocks.protocol import Blocks, add
 from cellworth.engine.filled import Filled
 from cellworth.errors import DataError, ParameterError
 from cellworth.optional import require

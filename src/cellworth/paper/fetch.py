@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from cellworth.errors import DataError
+from cellworth.errors import DataError, DownloadError
 from cellworth.paper.fetching.archive import Archive
 from cellworth.paper.fetching.contents import Fingerprint, pack
-from cellworth.paper.fetching.download import DownloadError, Patience
+from cellworth.paper.fetching.download import Patience
 from cellworth.paper.fetching.places import cache_folder, from_folder, from_package, parts_from_folder
 from cellworth.paper.sources import ARCHIVE, FILES, PaperFile
 from cellworth.progress import ProgressLine

@@ -10,7 +10,7 @@ from numbers import Real
 import numpy as np
 
 from cellworth.errors import CellworthError, ParameterError
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 Problem = type[CellworthError]
 

@@ -18,7 +18,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.prices.amount import check_name, check_price, check_prices
 from cellworth.table import Table
 from cellworth.table.values.text import label
-from cellworth.table.wording import listing, not_there, shorten
+from cellworth.wording import listing, not_there, shorten
 
 Array = NDArray[np.float64]
 PriceFunction = Callable[[str, str], float]

@@ -23,7 +23,7 @@ from cellworth.table.files import File, check_readable, format_of, replace_file
 from cellworth.table.reading.cells import as_texts
 from cellworth.table.reading.csv_file import read_csv
 from cellworth.table.values.text import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
-from cellworth.table.wording import not_there, shorten
+from cellworth.wording import not_there, shorten
 
 FIELDS = ("column", "price", "group", "price_after_first", "lasting")
 OTHERS, VISIT = "(other columns)", "(visit)"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cellworth.errors import ParameterError
 from cellworth.prices.amount import check_name, check_price, check_prices
-from cellworth.table.wording import listing, not_there, shorten
+from cellworth.wording import listing, not_there, shorten
 
 
 @dataclass(frozen=True, init=False, repr=False)

@@ -28,7 +28,7 @@ from cellworth.prices.price_list import PriceList
 from cellworth.prices.stored import cells_from_plain, cells_to_plain, group_from_plain, group_to_plain
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 
 @dataclass(frozen=True, repr=False)

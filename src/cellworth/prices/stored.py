@@ -10,7 +10,7 @@ import numpy as np
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices.cell_prices import ByCell, ByColumn, ByFunction, ByMatrix, CellPrices
 from cellworth.prices.group import Group
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 Plain = dict[str, Any]
 

@@ -15,7 +15,7 @@ from cellworth.table.source import Bools, Floats
 from cellworth.table.values.dates import FIRST_DAY, LAST_MOMENT, format_day, to_microsecond
 from cellworth.table.values.single import parse_value
 from cellworth.table.values.text import LARGEST_INTEGER
-from cellworth.table.wording import did_you_mean, listing, shorten
+from cellworth.wording import did_you_mean, listing, shorten
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

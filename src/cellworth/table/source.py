@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cellworth.errors import DataError
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]

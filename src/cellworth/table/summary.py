@@ -10,7 +10,7 @@ import numpy as np
 from cellworth.table.column import KINDS, Column
 from cellworth.table.source import Bools
 from cellworth.table.target import Target
-from cellworth.table.wording import listing, shorten
+from cellworth.wording import listing, shorten
 
 
 def summary(columns: Sequence[Column], holes: Bools, target: Target | None) -> str:

@@ -22,10 +22,10 @@ from cellworth.table.reading.parquet_file import read_parquet
 from cellworth.table.source import Bools, Floats
 from cellworth.table.summary import summary
 from cellworth.table.values.text import label
-from cellworth.table.wording import not_there
 from cellworth.table.writing.files import csv_text, write_table
 from cellworth.table.writing.frames import OutColumn, to_frame
 from cellworth.table.writing.metadata import table_keywords
+from cellworth.wording import not_there
 
 
 class Table:

@@ -10,7 +10,7 @@ import numpy as np
 from cellworth.errors import DataError, ParameterError
 from cellworth.table.column import Column, UserValue
 from cellworth.table.source import Floats, Source
-from cellworth.table.wording import listing, shorten
+from cellworth.wording import listing, shorten
 
 TargetKind = Literal["two classes", "several classes", "number"]
 TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)

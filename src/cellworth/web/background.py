@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from cellworth import errors
-from cellworth.errors import CellworthError
+from cellworth.errors import CellworthError, ComputationError
 from cellworth.web.news import News
 from cellworth.web.worker import LENGTH, pack
 
@@ -36,10 +36,6 @@ _ONE_THREAD = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMBA_NUM_THREADS",
 )
-
-
-class ComputationError(CellworthError, RuntimeError):
-    """A computation ended before its result was there; it may be tried again."""
 
 
 @dataclass(order=True)

@@ -14,13 +14,12 @@ from urllib.parse import quote
 import httpx
 
 from cellworth.campaign import Purchase
+from cellworth.errors import AccessError, ServerError
 from cellworth.web.paths import segment
 from cellworth.web.remote import (
-    AccessError,
     Cells,
     RemoteFinding,
     RemoteTally,
-    ServerError,
     Triples,
     answers_to_plain,
     as_purchase,

@@ -14,12 +14,12 @@ import anyio.to_thread
 
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores import Store, open_store
-from cellworth.errors import DataError
+from cellworth.errors import DataError, UnknownCampaignError
 from cellworth.prices import Prices
 from cellworth.table import Table
-from cellworth.table.wording import did_you_mean, shorten
 from cellworth.web.news import News
 from cellworth.web.window import Window
+from cellworth.wording import did_you_mean, shorten
 
 Result = TypeVar("Result")
 log = logging.getLogger("cellworth.web")
@@ -30,10 +30,6 @@ LOOK_EVERY = 1.0
 """Seconds between two looks into the store for what other programs have written."""
 IDLE_LOOKS = 3
 """Looks without a listener after which there are no more."""
-
-
-class UnknownCampaignError(DataError):
-    """The store has no campaign of this name."""
 
 
 class _Windows(NamedTuple):

@@ -14,10 +14,14 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from cellworth.campaign.wrong_lines import WrongLinesError
-from cellworth.errors import CellworthError, ConflictError, MissingDependencyError
-from cellworth.web.background import ComputationError
-from cellworth.web.desk import UnknownCampaignError
+from cellworth.errors import (
+    CellworthError,
+    ComputationError,
+    ConflictError,
+    MissingDependencyError,
+    UnknownCampaignError,
+    WrongLinesError,
+)
 
 MEDIA_TYPE = "application/problem+json"
 _KINDS = {

@@ -12,19 +12,11 @@ import httpx
 from cellworth.campaign import Purchase, Tally
 from cellworth.campaign.answers import as_cells
 from cellworth.campaign.lease import parse_lease
-from cellworth.errors import CellworthError, ConflictError, DataError
+from cellworth.errors import AccessError, ConflictError, DataError, ServerError
 
 Cells = Iterable[tuple[object, str] | Purchase]
 Triples = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
 _TIMES = ("until", "held_until")
-
-
-class AccessError(CellworthError):
-    """The server does not know the token, or its role does not allow this."""
-
-
-class ServerError(CellworthError):
-    """The server cannot be reached, or could not do it; the message says whether to try again."""
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from cellworth.errors import DataError, ParameterError
-from cellworth.table.wording import shorten
 from cellworth.web.app import LARGEST_UPLOAD, create_app
 from cellworth.web.security.access import Access
+from cellworth.wording import shorten
 
 PATIENCE = 10
 """Seconds that requests have to end when the server is told to."""

@@ -9,7 +9,7 @@ from typing import Any
 from cellworth.campaign.stores.rows import event_from, event_rows, founding_from, founding_row
 from cellworth.campaign.stores.store import Event, Founding
 from cellworth.errors import ConflictError, DataError
-from cellworth.table.wording import not_there, shorten
+from cellworth.wording import not_there, shorten
 
 Row = dict[str, Any]
 

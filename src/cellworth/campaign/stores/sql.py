@@ -26,7 +26,7 @@ from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, EVENT
 from cellworth.campaign.stores.store import Event, Founding
 from cellworth.campaign.stores.transactions import Transactions
 from cellworth.errors import ConflictError, DataError, ParameterError
-from cellworth.table.wording import did_you_mean, listing, shorten
+from cellworth.wording import did_you_mean, listing, shorten
 
 Result = TypeVar("Result")
 

@@ -9,15 +9,9 @@ import zlib
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
+from cellworth.errors import DownloadError
 from cellworth.paper.fetching.contents import Fingerprint
-from cellworth.paper.fetching.download import (
-    LIMIT,
-    Downloaded,
-    DownloadError,
-    Patience,
-    check_address,
-    download,
-)
+from cellworth.paper.fetching.download import LIMIT, Downloaded, Patience, check_address, download
 from cellworth.paper.sources import PaperFile
 
 _BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)

@@ -16,7 +16,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DownloadError, ParameterError
 
 LIMIT = 64 * 2**20  # bytes: no file of the paper comes near, so a bigger one is not ours
 _CHUNK = 64 * 1024
@@ -25,14 +25,6 @@ _NOT_SATISFIABLE = 416
 
 Report = Callable[[int, int | None], None]
 """Called with the bytes so far and in all; the latter is None where the server does not say."""
-
-
-class DownloadError(DataError):
-    """A file could not be had; ``reachable`` tells whether its server answered at all."""
-
-    def __init__(self, message: str, *, reachable: bool = True) -> None:
-        super().__init__(message)
-        self.reachable = reachable
 
 
 @dataclass(frozen=True)

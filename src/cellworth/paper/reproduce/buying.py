@@ -10,8 +10,8 @@ from cellworth.paper.reproduce.data import some_rows
 from cellworth.paper.reproduce.experiment import Row, Run, steady
 from cellworth.paper.reproduce.settings import Schedule
 from cellworth.prices import Prices
-from cellworth.simulation import simulate
-from cellworth.simulation.world import make_world
+from cellworth.simulate import simulate
+from cellworth.simulate.world import make_world
 from cellworth.strategy import Strategy
 from cellworth.table import Table
 

@@ -22,7 +22,7 @@ from cellworth.table.source import Floats, Source
 from cellworth.table.target import Target, make_target
 from cellworth.table.values.single import parse_value
 from cellworth.table.values.text import LARGEST_INTEGER, cannot_be_stored
-from cellworth.table.wording import listing, shorten
+from cellworth.wording import listing, shorten
 
 
 class Parts(NamedTuple):

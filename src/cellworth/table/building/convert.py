@@ -14,7 +14,7 @@ from cellworth.table.reading.cells import Cells, CodedCells, NumberCells, as_tex
 from cellworth.table.source import Floats, Rows, Source
 from cellworth.table.values.dates import is_date, parse_dates
 from cellworth.table.values.text import is_number, parse_booleans, parse_numbers
-from cellworth.table.wording import as_mark, did_you_mean, listing, shorten
+from cellworth.wording import as_mark, did_you_mean, listing, shorten
 
 
 def to_values(cells: Cells, kind: Kind, column: str, source: Source) -> Floats:

@@ -10,7 +10,7 @@ from cellworth.table.column import Kind
 from cellworth.table.source import Floats, Rows, Source
 from cellworth.table.values.dates import is_date, looks_like_date, parse_dates
 from cellworth.table.values.text import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
-from cellworth.table.wording import as_mark, shorten
+from cellworth.wording import as_mark, shorten
 
 MOST_DIFFERENT_TEXTS = 100
 """A column of more different texts than this, most of them met once, is taken for names, not categories."""

@@ -8,7 +8,7 @@ from cellworth.errors import DataError
 from cellworth.table.building.holes import BLANKS
 from cellworth.table.source import Source
 from cellworth.table.values.text import cannot_be_stored
-from cellworth.table.wording import listing, shorten
+from cellworth.wording import listing, shorten
 
 
 def check_names(names: Sequence[str], source: Source) -> None:

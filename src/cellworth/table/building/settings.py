@@ -13,7 +13,7 @@ from cellworth.table.reading.cells import RawColumn
 from cellworth.table.source import Source
 from cellworth.table.target import check_target_kind
 from cellworth.table.values.text import label
-from cellworth.table.wording import did_you_mean, listing, shorten
+from cellworth.wording import did_you_mean, listing, shorten
 
 Missing = Iterable[object] | Mapping[str, Iterable[object]]
 Bounds = Mapping[str, Sequence[object]]

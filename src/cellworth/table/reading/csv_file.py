@@ -11,7 +11,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.table.files import File, read_bytes
 from cellworth.table.reading.cells import RawColumn, TextCells
 from cellworth.table.source import Source
-from cellworth.table.wording import listing, shorten
+from cellworth.wording import listing, shorten
 
 OTHER_DELIMITERS = ";\t|"
 

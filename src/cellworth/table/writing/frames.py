@@ -12,8 +12,8 @@ from cellworth.optional import require
 from cellworth.table.column import LABELLED, Column
 from cellworth.table.source import Floats
 from cellworth.table.values.dates import stamps_from_days
-from cellworth.table.wording import listing, shorten
 from cellworth.table.writing.metadata import field_metadata
+from cellworth.wording import listing, shorten
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
 

@@ -11,12 +11,12 @@ from fastapi import File, Form, HTTPException, Query, Request, Response, UploadF
 from cellworth.campaign import CampaignView
 from cellworth.prices import Prices
 from cellworth.table import Table
-from cellworth.table.wording import shorten
 from cellworth.web.api.models import CampaignNameOut, CampaignOut, FindingOut, NamesPage
 from cellworth.web.api.parts import PREFIX, Limit, make_router, problems
 from cellworth.web.dependencies import BackgroundDep, CampaignName, DeskDep, Who, require_role, segment
 from cellworth.web.findings import FINDINGS
 from cellworth.web.uploads import content_of
+from cellworth.wording import shorten
 
 router = make_router("campaigns")
 

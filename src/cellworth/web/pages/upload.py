@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from cellworth.campaign import CampaignView
 from cellworth.campaign.answer_file import (
-    MOST_PROBLEMS,
+    MOST_WRONG_LINES,
     FileAnswer,
     WrongLinesError,
     asks_csv,
@@ -47,7 +47,7 @@ async def upload(
     """Check a file of answers and show what it would do; nothing is saved yet."""
     file = await content_of(answers, "answers.csv", request.app.state.largest_upload)
     head = await desk.read(name, head_of)
-    context: dict[str, Any] = {"sent_as": file.name, "most": MOST_PROBLEMS}
+    context: dict[str, Any] = {"sent_as": file.name, "most": MOST_WRONG_LINES}
     try:
         checked = await desk.read(name, lambda view: check_file(view, file))
     except WrongLinesError as error:

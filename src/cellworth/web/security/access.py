@@ -22,7 +22,7 @@ from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.table.files import replace_file
-from cellworth.table.wording import shorten
+from cellworth.wording import shorten
 
 FORMAT = 1
 LOOK_AGAIN = 1.0

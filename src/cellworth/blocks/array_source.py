@@ -1,0 +1,133 @@
+"""Row blocks of arrays: NumPy, Zarr and Dask."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.blocks.source import Block, Part
+from cellworth.errors import DataError
+
+
+@dataclass(frozen=True)
+class ArrayBlock:
+    """Rows of an array, and of an array of labels: anything that is sliced and then made a NumPy array."""
+
+    X: Any
+    y: Any
+    start: int
+    stop: int
+    dtype: str
+
+    def read(self) -> Part:
+        """Read the rows."""
+        X = np.ascontiguousarray(_plain(self.X), dtype=self.dtype)
+        return Part(X, None if self.y is None else _plain(self.y), None, self.start)
+
+
+def _plain(rows: Any) -> NDArray[Any]:
+    """Return a piece of an array as a NumPy array; a Dask graph runs here, in this thread."""
+    if hasattr(rows, "compute"):
+        return np.asarray(rows.compute(scheduler="synchronous"))
+    return np.asarray(rows.read() if isinstance(rows, ZarrRows) else rows)
+
+
+@dataclass(frozen=True)
+class ZarrRows:
+    """Rows of a Zarr array, by the path of its store."""
+
+    path: str
+    start: int
+    stop: int
+
+    def read(self) -> NDArray[Any]:
+        """Read the rows."""
+        import zarr
+
+        return np.asarray(zarr.open_array(self.path, mode="r")[self.start : self.stop])
+
+
+@dataclass(frozen=True)
+class ArraySource:
+    """A table in an array (n, d), with labels (n,) in another.
+
+    Attributes
+    ----------
+    X, y : NumPy or Dask arrays, or paths of Zarr arrays
+    chunk : int
+        Blocks begin at multiples of so many rows, where they have that many.
+    """
+
+    X: Any
+    y: Any
+    columns: tuple[str, ...]
+    n_rows: int
+    dtype: np.dtype[Any]
+    target: str | None
+    chunk: int = 1
+    named: bool = False
+    row_id: str | None = None
+
+    def blocks(self, most_rows: int) -> list[Block]:
+        """Cut the table into blocks of at most so many rows."""
+        rows = most_rows - most_rows % self.chunk if most_rows >= self.chunk else most_rows
+        starts = range(0, self.n_rows, rows)
+        return [self._block(start, min(start + rows, self.n_rows)) for start in starts]
+
+    def _block(self, start: int, stop: int) -> Block:
+        X, y = (_rows(a, start, stop) for a in (self.X, self.y))
+        return ArrayBlock(X, y, start, stop, self.dtype.str)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells this table from another."""
+        path = self.X if isinstance(self.X, str) else type(self.X).__name__
+        return {"table": path, "rows": self.n_rows, "columns": list(self.columns), "target": self.target}
+
+
+def _rows(array: Any, start: int, stop: int) -> Any:
+    if isinstance(array, str):
+        return ZarrRows(array, start, stop)
+    return None if array is None else array[start:stop]
+
+
+def array_source(X: Any, target: Any, columns: Sequence[str] | None) -> ArraySource:
+    """Return the source of an array, or of a Zarr array's path, after a look at its shape and type."""
+    shape, dtype, chunk = _look("the table", X)
+    if len(shape) != 2:
+        raise DataError(f"the table must have rows and columns; got an array of shape {shape}")
+    if dtype.kind not in "fiub":
+        raise DataError(f"the table must hold numbers, NaN for holes; got an array of {dtype}")
+    if columns is not None and len(columns) != shape[1]:
+        raise DataError(f"columns must name the {shape[1]} columns of the array; got {len(columns)} names")
+    if target is not None:
+        of_target, _, _ = _look("the target", target)
+        if of_target != shape[:1]:
+            raise DataError(
+                f"the target must have one label for each of the {shape[0]} rows; got an array of shape "
+                f"{of_target}"
+            )
+    names = tuple(map(str, range(shape[1]))) if columns is None else tuple(columns)
+    kept = np.dtype(np.float32 if dtype == np.float32 else np.float64)
+    of_labels = None if target is None else "target"
+    return ArraySource(X, target, names, shape[0], kept, of_labels, chunk, named=columns is not None)
+
+
+def _look(what: str, array: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Return the shape, type and rows per chunk of an array or of a Zarr array's path."""
+    if isinstance(array, str):
+        import zarr
+
+        try:
+            opened = zarr.open_array(array, mode="r")
+        except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
+            raise DataError(f"{array}: {what} is no Zarr array that can be read: {error}") from None
+        return tuple(opened.shape), np.dtype(opened.dtype), int(opened.chunks[0])
+    if any(np.isnan(size) for size in array.shape):
+        raise DataError(
+            f"{what} is a Dask array whose number of rows is not known; call its compute_chunk_sizes() first"
+        )
+    return tuple(map(int, array.shape)), np.dtype(array.dtype), 1

@@ -1,0 +1,217 @@
+"""Row blocks on the workers of a Dask cluster: processes of this machine, or other machines."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from typing import Any, Self
+
+from cellworth.blocks.protocol import (
+    ARRAYS_PER_BLOCK,
+    Blocks,
+    Function,
+    Merge,
+    Tally,
+    Watch,
+    fold,
+    in_groups,
+    room_of,
+    rows_per_block,
+)
+from cellworth.complete.solver.blocks import workers as blas_threads
+from cellworth.errors import DataError, ParameterError
+from cellworth.optional import require
+
+CONNECT_SECONDS = 10.0
+LEAST_MEMORY = 500 * 10**6  # bytes of a worker
+# Dask has its workers give every freed page back at once. The kernels here use and free some megabytes all
+# the time, and would spend much of it in getting pages back. Larger ones, as whole blocks are, go at once.
+MOST_KEPT = 16 << 20  # bytes of one array, in any case
+
+
+class DaskEngine:
+    """Runs row blocks as Dask tasks, and keeps what lies between passes on the workers.
+
+    Dask places, moves and retries the work. What does not fit into a worker's memory it keeps on the worker's
+    disk; what a worker that died had is made again, from the source on or from the last checkpoint.
+
+    Parameters
+    ----------
+    workers : int or None, default=None
+        Worker processes to start on this machine, of one thread each; None is one for each core.
+    memory : str or int, default="4GB"
+        Of all these workers together, in bytes or in words such as "512MB". Blocks are made so small that
+        the work on them stays within.
+    scheduler : str or None, default=None
+        The address of a cluster that is there already, such as "tcp://10.0.0.1:8786". Its workers must have
+        cellworth installed, and see the files by the same paths. Then `workers` and `memory` are theirs.
+    block_rows : int or None, default=None
+        Rows of a block; None: chosen by the workers and their memory.
+    folder : str or None, default=None
+        Where workers on this machine keep what does not fit in memory; by default Dask's choice.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    watch : callable or None
+        Called with the number of blocks that a pass has done, and of all, as their futures finish.
+
+    Notes
+    -----
+    A pass is one task for each block, one more that hands over its sums, and one for each eight sums. The
+    order of sums does not depend on the number of workers.
+
+    Examples
+    --------
+    >>> from cellworth.engine import DaskEngine, complete, open_blocks  # doctest: +SKIP
+    >>> with DaskEngine(workers=2, memory="4GB") as engine:  # doctest: +SKIP
+    ...     done = complete(open_blocks("big/", target="died"), engine=engine)
+    ...     done.write("filled/")
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        memory: str | int = "4GB",
+        *,
+        scheduler: str | None = None,
+        block_rows: int | None = None,
+        folder: str | None = None,
+    ) -> None:
+        require("dask")
+        require("distributed")
+        self._stack = ExitStack()
+        self._block_rows = block_rows
+        self.watch: Watch | None = None
+        with ExitStack() as on_failure:
+            on_failure.push(self._stack)
+            self.client: Any = (
+                self._start(workers, memory, folder) if scheduler is None else self._connect(scheduler)
+            )
+            on_failure.pop_all()
+        self._stack.enter_context(self.client)
+
+    def _start(self, workers: int | None, memory: str | int, folder: str | None) -> Any:
+        from dask.system import CPU_COUNT
+        from dask.utils import parse_bytes
+
+        distributed = require("distributed")
+        n_workers = workers or CPU_COUNT
+        try:
+            limit = parse_bytes(memory)
+        except ValueError:
+            raise ParameterError(f"memory must be bytes, or words such as '4GB'; got {memory!r}") from None
+        if limit < n_workers * LEAST_MEMORY:
+            raise ParameterError(
+                f"memory must be at least {LEAST_MEMORY // 10**6} MB for each of {n_workers} workers: half "
+                f"of it goes to Python and its libraries. Got {memory!r}. Raise it, or have fewer workers."
+            )
+        with require("dask").config.set(_worker_settings(limit // n_workers)):
+            cluster = distributed.LocalCluster(
+                n_workers=n_workers,
+                threads_per_worker=1,
+                memory_limit=limit // n_workers,
+                dashboard_address="127.0.0.1:0",
+                local_directory=folder,
+                silence_logs=logging.CRITICAL,
+            )
+        return distributed.Client(self._stack.enter_context(cluster))
+
+    def _connect(self, scheduler: str) -> Any:
+        try:
+            return require("distributed").Client(scheduler, timeout=CONNECT_SECONDS)
+        except (OSError, ValueError) as error:
+            raise DataError(
+                f"no Dask scheduler answers at {scheduler!r}: {error}. Expected an address such as "
+                "'tcp://10.0.0.1:8786'; see that it runs, and that this machine may connect to it."
+            ) from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the cluster; end it if it was started here."""
+        self._stack.close()
+
+    def block_rows(self, n_rows: int, row_bytes: int) -> int:
+        """Return how many rows a block of a table should have."""
+        if self._block_rows is not None:
+            return self._block_rows
+        memory, n_threads = self._resources()
+        return rows_per_block(n_rows, row_bytes, memory, n_threads)
+
+    def _resources(self) -> tuple[int | None, int]:
+        """Return the least memory for one thread of a worker, None for any amount, and the threads of all."""
+        info = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        if not info:
+            raise DataError(
+                f"the cluster at {self.client.scheduler.address} has no workers; expected at least one. "
+                "Start some with: dask worker ADDRESS --nthreads 1"
+            )
+        limits = [w["memory_limit"] // w["nthreads"] for w in info if w["memory_limit"]]
+        return min(limits, default=None), sum(w["nthreads"] for w in info)
+
+    def map(self, function: Function, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
+        """Submit ``function(*of_block, *shared)`` for each block; return at once."""
+        # What blocks share is a task of its own: it goes to each worker once, and can be made again.
+        held = self.client.submit(_hold, function, *shared, pure=False)
+        futures = self.client.map(_call, *(list(b.items) for b in blocks), held=held, pure=False)
+        if self.watch is not None:
+            tally = Tally(self.watch, len(futures))
+            for future in futures:
+                future.add_done_callback(tally.count)
+        return Blocks(futures)
+
+    def reduce(self, function: Function, merge: Merge, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Any:
+        """Do the same, merge the results in a tree on the workers, and wait for what is left."""
+        futures = list(self.map(function, *blocks, shared=shared).items)
+        while len(futures) > 1:
+            futures = [self.client.submit(fold, merge, *group, pure=False) for group in in_groups(futures)]
+        return self._result(futures[0])
+
+    def _result(self, future: Any) -> Any:
+        from distributed import KilledWorker
+
+        try:
+            return future.result()
+        except KilledWorker as error:
+            raise ParameterError(
+                f"workers died again and again on one block, most likely for want of memory: {error}. Raise "
+                "memory, or lower block_rows."
+            ) from None
+
+
+def _worker_settings(memory: int) -> dict[str, Any]:
+    """Return the settings of a worker that Dask starts here with so many bytes.
+
+    Of the room that Python leaves, half is for results that are kept, and half for the block in work and to
+    spare; what is more goes to disk. Dask would pause a worker that is above its limit. Since all that could
+    go to disk is there by then, that would be for good, and so it is not to.
+    """
+    room = room_of(memory)
+    kept = min(MOST_KEPT, room // (2 * ARRAYS_PER_BLOCK))
+    return {
+        "distributed.worker.memory.target": 0.5 * room / memory,
+        "distributed.worker.memory.spill": 1 - 0.5 * room / memory,
+        "distributed.worker.memory.pause": False,
+        "distributed.nanny.pre-spawn-environ": {
+            "OMP_NUM_THREADS": 1,
+            "MKL_NUM_THREADS": 1,
+            "OPENBLAS_NUM_THREADS": 1,
+            "MALLOC_MMAP_THRESHOLD_": kept,
+            "MALLOC_TRIM_THRESHOLD_": 4 * kept,
+        },
+    }
+
+
+def _hold(*shared: Any) -> tuple[Any, ...]:
+    return shared
+
+
+def _call(*of_blocks: Any, held: tuple[Any, ...]) -> Any:
+    function, *shared = held
+    with blas_threads(1):
+        return function(*of_blocks, *shared)

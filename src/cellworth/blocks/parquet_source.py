@@ -1,0 +1,198 @@
+"""Row blocks of Parquet files: one file, or all files of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.blocks.source import Block, Part
+from cellworth.errors import DataError
+from cellworth.optional import require
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows ``start`` to ``stop`` of one row group of a file."""
+
+    path: str
+    row_group: int
+    start: int
+    stop: int
+
+    def read(self, columns: Sequence[str]) -> Any:
+        """Return a pyarrow table of these rows."""
+        parquet = require("pyarrow.parquet")
+        with parquet.ParquetFile(self.path) as file:
+            table = file.read_row_group(self.row_group, columns=list(columns), use_threads=False)
+        return table.slice(self.start, self.stop - self.start)
+
+
+@dataclass(frozen=True)
+class ParquetBlock:
+    """Some rows of a Parquet folder."""
+
+    pieces: tuple[Piece, ...]
+    start: int
+    stop: int
+    columns: tuple[str, ...]
+    target: str | None
+    row_id: str | None
+    dtype: str
+
+    def read(self) -> Part:
+        """Read the rows."""
+        pyarrow = require("pyarrow")
+        extra = [name for name in (self.target, self.row_id) if name is not None]
+        tables = [piece.read([*self.columns, *extra]) for piece in self.pieces]
+        X = np.empty((self.stop - self.start, len(self.columns)), dtype=self.dtype)
+        begin = 0
+        for table in tables:
+            end = begin + table.num_rows
+            for j, name in enumerate(self.columns):
+                X[begin:end, j] = table[name].cast(pyarrow.from_numpy_dtype(X.dtype)).to_numpy()
+            begin = end
+        labels, names = (
+            None if name is None else np.concatenate([plain_values(table[name]) for table in tables])
+            for name in (self.target, self.row_id)
+        )
+        return Part(X, labels, names, self.start)
+
+
+def plain_values(column: Any) -> NDArray[Any]:
+    """Return a pyarrow column as a NumPy array: NaN for nulls of floats, None for those of others."""
+    types = require("pyarrow").types
+    if types.is_floating(column.type) or (column.null_count == 0 and types.is_integer(column.type)):
+        return np.asarray(column.to_numpy())
+    return np.array(column.to_pylist(), dtype=object)
+
+
+@dataclass(frozen=True)
+class ParquetSource:
+    """A table in Parquet files; their rows follow each other in the order of the files' names."""
+
+    path: str
+    groups: tuple[Piece, ...]  # all row groups
+    columns: tuple[str, ...]
+    dtype: np.dtype[Any]
+    target: str | None
+    row_id: str | None
+    named: bool = True
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of all files."""
+        return sum(group.stop for group in self.groups)
+
+    def blocks(self, most_rows: int) -> list[Block]:
+        """Put small row groups together, and cut large ones, into blocks of at most so many rows."""
+        blocks: list[Block] = []
+        pieces: list[Piece] = []
+        start = stop = 0
+        for piece in self._cut(most_rows):
+            if pieces and stop - start + piece.stop - piece.start > most_rows:
+                blocks.append(self._block(pieces, start, stop))
+                pieces, start = [], stop
+            pieces.append(piece)
+            stop += piece.stop - piece.start
+        return [*blocks, self._block(pieces, start, stop)]
+
+    def _cut(self, most_rows: int) -> list[Piece]:
+        """Return the row groups, those of more rows than asked for in even parts."""
+        cut = []
+        for group in self.groups:
+            n_parts = -(-group.stop // most_rows)
+            ends = [group.stop * i // n_parts for i in range(n_parts + 1)]
+            cut += [Piece(group.path, group.row_group, a, b) for a, b in pairwise(ends)]
+        return cut
+
+    def _block(self, pieces: Sequence[Piece], start: int, stop: int) -> Block:
+        about = self.columns, self.target, self.row_id, self.dtype.str
+        return ParquetBlock(tuple(pieces), start, stop, *about)
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells this table from another."""
+        return {
+            "table": self.path,
+            "rows": self.n_rows,
+            "columns": list(self.columns),
+            "target": self.target,
+            "files": sorted({(group.path, Path(group.path).stat().st_size) for group in self.groups}),
+        }
+
+
+def parquet_source(
+    path: Path, target: str | None, row_id: str | None, columns: Sequence[str] | None
+) -> ParquetSource:
+    """Return the source of a Parquet file or folder; all files must have the same columns."""
+    parquet = require("pyarrow.parquet")
+    groups: list[Piece] = []
+    first: Any = None
+    for file in _files(path):
+        about = _metadata(parquet, file)
+        schema = about.schema.to_arrow_schema()
+        if first is None:
+            first = schema
+            names = _feature_names(file, schema, target, row_id, columns)
+        _check_types(file, schema, first, names, [n for n in (target, row_id) if n is not None])
+        sizes = (about.row_group(g).num_rows for g in range(about.num_row_groups))
+        groups += [Piece(str(file), g, 0, n) for g, n in enumerate(sizes) if n]
+    if not groups:
+        raise DataError(f"{path}: the Parquet files have no rows; expected at least one.")
+    types = {first.field(name).type for name in names}
+    dtype = np.dtype(np.float32 if types == {require("pyarrow").float32()} else np.float64)
+    return ParquetSource(str(path), tuple(groups), names, dtype, target, row_id)
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.is_dir():
+        raise DataError(f"{path}: no such file or folder; expected a Parquet folder, file, or Zarr array.")
+    files = sorted(f for f in path.rglob("*") if f.suffix in (".parquet", ".parq", ".pq") and f.is_file())
+    if not files:
+        raise DataError(f"{path}: no Parquet file in this folder; expected names that end in .parquet.")
+    return files
+
+
+def _metadata(parquet: Any, file: Path) -> Any:
+    try:
+        return parquet.read_metadata(file)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{file}: cannot be read as Parquet: {error}") from None
+
+
+def _feature_names(
+    file: Path, schema: Any, target: str | None, row_id: str | None, columns: Sequence[str] | None
+) -> tuple[str, ...]:
+    for what, name in (("target", target), ("row id", row_id), *(("column", c) for c in columns or ())):
+        if name is not None and name not in schema.names:
+            raise DataError(
+                f"{file}: there is no {what} {name!r}; got the columns {', '.join(schema.names)}."
+            )
+    return tuple(columns or (name for name in schema.names if name not in (target, row_id)))
+
+
+def _check_types(file: Path, schema: Any, first: Any, names: Sequence[str], extra: Sequence[str]) -> None:
+    """Refuse a file that lacks a column, or has one that is no number or of another type than elsewhere."""
+    types = require("pyarrow").types
+    for name in (*names, *extra):
+        if name not in schema.names:
+            raise DataError(f"{file}: the column {name!r} is missing here, but not in the first file.")
+        kind = schema.field(name).type
+        number = types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)
+        if name in names and not (number or types.is_decimal(kind)):
+            raise DataError(
+                f"{file}: the column {name!r} holds {kind}; expected numbers. Turn it into numbers, or "
+                "leave it out by naming the others in columns."
+            )
+        if kind != first.field(name).type:
+            raise DataError(
+                f"{file}: the column {name!r} holds {kind} here, but {first.field(name).type} in the first "
+                "file; expected the same type in all files."
+            )

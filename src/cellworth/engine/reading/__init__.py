@@ -1,1 +1,0 @@
-"""The kinds of tables that are read block by block."""

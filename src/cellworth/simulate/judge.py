@@ -1,0 +1,77 @@
+"""What the filled table is worth: the error of the filling, and a model trained on it, on rows never seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import log_loss, roc_auc_score, root_mean_squared_error
+
+from cellworth.simulate.world import World
+
+Array = NDArray[np.floating]
+
+
+def judge(world: World, completed: Array, completer: Any, model: Any) -> dict[str, float]:
+    """Train a clone of the model on the filled rows and judge both.
+
+    Returns
+    -------
+    dict
+        ``reconstruction_error``, over the cells that the simulator knows, and either ``accuracy``, ``auc``
+        and ``log_loss`` (classes) or ``r2`` and ``rmse`` (a number), on the test rows.
+    """
+    known = ~np.isnan(world.truth)
+    off = np.where(known, completed - world.truth, 0.0)
+    error = float(np.linalg.norm(off) / np.linalg.norm(world.truth[known]))
+    X_test = world.X_test
+    if np.isnan(X_test).any():
+        X_test = completer.transform(X_test)
+    fitted = clone(model).fit(completed, world.y)
+    of_model = _of_number if world.target == "number" else _of_classes
+    return {"reconstruction_error": error} | of_model(fitted, completed, world.y, X_test, world.y_test)
+
+
+def _of_number(model: Any, X: Array, y: Array, X_test: Array, y_test: Array) -> dict[str, float]:
+    predicted = model.predict(X_test)
+    return {
+        "r2": float(model.score(X_test, y_test)),
+        "rmse": float(root_mean_squared_error(y_test, predicted)),
+    }
+
+
+def _of_classes(model: Any, X: Array, y: Array, X_test: Array, y_test: Array) -> dict[str, float]:
+    """Return accuracy, area under the curve (each class against the rest, if several) and log-loss.
+
+    A model without probabilities gets them from its scores, by a logistic curve fitted on the training rows.
+    """
+    several = len(model.classes_) > 2
+    if hasattr(model, "predict_proba"):
+        probabilities = model.predict_proba(X_test)
+        scores = probabilities if several else probabilities[:, 1]
+    else:
+        scores = model.decision_function(X_test)
+        curve = LogisticRegression(C=1e6).fit(_as_columns(model.decision_function(X)), y)
+        probabilities = curve.predict_proba(_as_columns(scores))
+        scores = probabilities if several else scores
+    return {
+        "accuracy": float(model.score(X_test, y_test)),
+        "auc": _area(y_test, scores, model.classes_),
+        "log_loss": float(log_loss(y_test, probabilities, labels=model.classes_)),
+    }
+
+
+def _area(y: Array, scores: Array, classes: Array) -> float:
+    """Return the area under the curve; NaN if the test rows lack a class."""
+    if len(np.unique(y)) < len(classes):
+        return float("nan")
+    if len(classes) == 2:
+        return float(roc_auc_score(y, scores))
+    return float(roc_auc_score(y, scores, multi_class="ovr", labels=classes))
+
+
+def _as_columns(scores: Array) -> Array:
+    return scores[:, np.newaxis] if scores.ndim == 1 else scores

@@ -1,0 +1,140 @@
+"""Learning curves as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from cellworth.optional import require
+from cellworth.simulate.frame import columns_of
+
+Array = NDArray[np.float64]
+
+LABELS = {
+    "cells": "cells bought",
+    "money": "money spent",
+    "accuracy": "accuracy on test rows",
+    "auc": "AUC on test rows",
+    "log_loss": "log-loss on test rows",
+    "reconstruction_error": "reconstruction error",
+    "r2": "R² on test rows",
+    "rmse": "root mean squared error on test rows",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """The mean over seeds of one strategy's curves, with the half-width of its interval."""
+
+    strategy: str
+    at: Array
+    mean: Array
+    half: Array
+
+
+def mean_curves(
+    frame: Any, metric: str = "auc", against: str = "cells", *, level: float = 0.95, points: int = 101
+) -> list[Curve]:
+    """Average each strategy's curves over its seeds, at common points.
+
+    Parameters
+    ----------
+    frame : what `simulate` returns
+    metric : str
+        One of its columns.
+    against : {"cells", "money", "round"}
+    level : float
+        Of the interval of the mean over seeds (Student's t); 0 wide with a single seed.
+    points : int
+        At which the curves, straight between rounds, are read. They end where the shortest of them ends.
+
+    Returns
+    -------
+    list of Curve
+        In the order in which the strategies come.
+    """
+    columns = columns_of(frame, ("strategy", "seed", against, metric))
+    curves = []
+    for name in dict.fromkeys(columns["strategy"].tolist()):
+        of_strategy = columns["strategy"] == name
+        runs = []
+        for seed in np.unique(columns["seed"][of_strategy]):
+            run = of_strategy & (columns["seed"] == seed)
+            runs.append((columns[against][run].astype(float), columns[metric][run].astype(float)))
+        at = np.linspace(max(x[0] for x, _ in runs), min(x[-1] for x, _ in runs), points)
+        values = np.array([np.interp(at, x, v) for x, v in runs])
+        curves.append(Curve(name, at, values.mean(axis=0), half_width(values, level)))
+    return curves
+
+
+def half_width(values: Array, level: float) -> Array:
+    """Return the half-widths (m,) of the intervals of the means of values (seeds, m), by Student's t."""
+    n = len(values)
+    if n < 2:
+        return np.zeros(values.shape[1])
+    return student.ppf((1 + level) / 2, n - 1) * values.std(axis=0, ddof=1) / np.sqrt(n)
+
+
+def plot_curves(
+    frame: Any,
+    metric: str = "auc",
+    *,
+    against: Sequence[str] = ("cells", "money"),
+    level: float = 0.95,
+    full: float | None = None,
+    axes: Any = None,
+) -> Any:
+    """Draw the mean and its band over seeds, against cells bought and against money spent.
+
+    Parameters
+    ----------
+    frame : what `simulate` returns
+    metric : str, default="auc"
+    against : names, default=("cells", "money")
+        One picture each, side by side.
+    level : float, default=0.95
+        Of the band: an interval of the mean over seeds.
+    full : float, optional
+        What a model reaches that knows every cell; a dashed line.
+    axes : matplotlib axes, optional
+        As many as `against` names; by default a new figure.
+
+    Returns
+    -------
+    matplotlib Figure
+    """
+    if axes is None:
+        pyplot = require("matplotlib.pyplot")
+        _, axes = pyplot.subplots(
+            1,
+            len(against),
+            figsize=(5.2 * len(against), 3.8),
+            sharey=True,
+            squeeze=False,
+            layout="constrained",
+        )
+    axes = np.atleast_1d(np.asarray(axes, dtype=object)).ravel()
+    for axis, unit in zip(axes, against, strict=True):
+        for place, curve in enumerate(mean_curves(frame, metric, unit, level=level)):
+            colour, dashes = f"C{place % 10}", ("-", "--", ":")[place // 10 % 3]
+            axis.plot(curve.at, curve.mean, dashes, color=colour, label=curve.strategy, linewidth=1.6)
+            axis.fill_between(
+                curve.at,
+                curve.mean - curve.half,
+                curve.mean + curve.half,
+                color=colour,
+                alpha=0.15,
+                linewidth=0,
+            )
+        if full is not None:
+            axis.axhline(full, color="0.4", linestyle="--", linewidth=1, label="every cell known")
+        axis.set_xlabel(LABELS.get(unit, unit))
+        axis.grid(alpha=0.25)
+    axes[0].set_ylabel(LABELS.get(metric, metric))
+    axes[-1].legend(fontsize="small", frameon=False)
+    return axes[0].figure

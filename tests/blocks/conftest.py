@@ -1,0 +1,40 @@
+import importlib.util
+
+import pytest
+
+from cellworth.blocks import ThreadEngine
+from tests.conftest import need
+
+
+def need_dask():
+    for package in ("dask", "distributed", "pyarrow", "zarr"):
+        need(importlib.util.find_spec(package) is not None, f'{package}: pip install "cellworth[dask]"')
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """Two workers on this machine, for all tests."""
+    need_dask()
+    from cellworth.blocks import DaskEngine
+
+    with DaskEngine(workers=2, memory="3GB") as engine:
+        yield engine
+
+
+@pytest.fixture
+def dask(cluster):
+    """The two workers, with the block size that a test sets."""
+    yield cluster
+    cluster._block_rows = None
+
+
+@pytest.fixture
+def local():
+    with ThreadEngine(threads=2) as engine:
+        yield engine
+
+
+@pytest.fixture
+def files():
+    """Skip without what reads and writes files."""
+    need_dask()
