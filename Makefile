@@ -10,7 +10,7 @@ export NO_MKDOCS_2_WARNING := 1
 ALONE := tests/blocks/test_memory.py
 # All but those in a browser, and those by schemathesis, which needs newer packages.
 LOWEST_WEB := $(addprefix tests/web/, test_access.py test_api.py test_background.py test_desk.py test_findings.py test_server.py pages/test_answering.py pages/test_forms.py pages/test_looking.py pages/test_sending_files.py pages/test_signing_in.py)
-LOWEST_TESTS := tests/table tests/complete/test_supervised.py tests/complete/test_fill.py tests/complete/gaussian tests/prices tests/score tests/select tests/strategy tests/simulate tests/campaign tests/cli tests/report $(LOWEST_WEB) tests/blocks tests/test_theory.py tests/test_package.py
+LOWEST_TESTS := tests/table tests/complete/test_supervised.py tests/complete/test_fill.py tests/complete/gaussian tests/prices tests/score tests/select tests/strategy tests/simulation tests/campaign tests/cli tests/report $(LOWEST_WEB) tests/blocks tests/test_theory.py tests/test_package.py
 
 .PHONY: demo test lint types unit lowest docs docs-serve bench clean help
 

@@ -15,7 +15,7 @@ def test_every_public_name_is_there_and_described():
 
 def test_importing_loads_nothing_heavy():
     """scikit-learn itself loads pandas, pyarrow and rich where it finds them; everything else is ours."""
-    code = "import cellworth, sys; cellworth.simulate, cellworth.AutoCompleter;"
+    code = "import cellworth, sys; cellworth.simulation, cellworth.AutoCompleter;"
     code += f"print([m for m in {HEAVY!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

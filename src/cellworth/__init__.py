@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         fill,
     )
     from cellworth.prices import Group, Prices
-    from cellworth.simulate import plot_curves, simulate
+    from cellworth.simulation import plot_curves, simulate
     from cellworth.strategy import Advice, Strategy, advise
     from cellworth.table import Column, Table, Target
 
@@ -69,7 +69,7 @@ _HOMES = {
         "fill",
     ),
     "cellworth.prices": ("Group", "Prices"),
-    "cellworth.simulate": ("plot_curves", "simulate"),
+    "cellworth.simulation": ("plot_curves", "simulate"),
     "cellworth.strategy": ("Advice", "Strategy", "advise"),
     "cellworth.table": ("Column", "Table", "Target"),
 }
@@ -82,7 +82,7 @@ _PARTS = (
     "report",
     "score",
     "select",
-    "simulate",
+    "simulation",
     "strategy",
     "table",
     "testing",

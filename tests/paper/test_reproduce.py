@@ -24,7 +24,7 @@ from cellworth.paper.reproduce.experiment import Experiment, Run
 from cellworth.paper.reproduce.store import ResultFile
 from cellworth.paper.reproduce.table1 import TABLE_1_AGAIN
 from cellworth.paper.reproduce.work import carry_out
-from cellworth.simulate.world import make_world
+from cellworth.simulation.world import make_world
 from tests.cli.commands import environment
 from tests.paper.test_reproduce_tables import check_page
 

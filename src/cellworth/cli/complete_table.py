@@ -48,8 +48,8 @@ class BigTable:
 def complete_table(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> None:
     """Complete a table and write it; go on from a checkpoint if there is one."""
     from cellworth.blocks import open_blocks
-    from cellworth.blocks.checkpoint import remove_checkpoint
     from cellworth.engine import complete
+    from cellworth.engine.checkpoint import remove_checkpoint
     from cellworth.engine.writing import check_new
 
     if big.scheduler is not None and big.engine is EngineName.LOCAL:

@@ -76,8 +76,8 @@ def simulate(
     """Try strategies on a table before you pay: hide cells that you know, and let them be bought back."""
     from cellworth.optional import require
     from cellworth.prices import Prices
-    from cellworth.simulate import plot_curves
-    from cellworth.simulate import simulate as run
+    from cellworth.simulation import plot_curves
+    from cellworth.simulation import simulate as run
 
     if plot is not None:
         require("matplotlib.pyplot")  # rather now than after the work
@@ -138,7 +138,7 @@ def _plain(record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _describe(curves: Any, metric: str) -> None:
-    from cellworth.simulate import mean_curves
+    from cellworth.simulation import mean_curves
 
     rows = [
         (

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.blocks.checkpoint import Checkpoint
 from cellworth.blocks.protocol import Blocks, Engine, add, join
 from cellworth.blocks.sizes import Sized
 from cellworth.blocks.source import Block, Part, Source, sample
@@ -33,6 +32,7 @@ from cellworth.complete.gaussian.settings import check_settings, factor_count
 from cellworth.complete.labels import code_labels, is_missing
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.blocks import workers
+from cellworth.engine.checkpoint import Checkpoint
 from cellworth.engine.descent_file import load_ascent, save_ascent
 from cellworth.engine.labels import LabelCode, label_code
 from cellworth.engine.ranks import learn_margins

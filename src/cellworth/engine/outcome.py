@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.blocks.checkpoint import Checkpoint
 from cellworth.blocks.protocol import Blocks, Engine, join
 from cellworth.blocks.source import Source, split
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.supervised import SupervisedCompleter
 from cellworth.engine.batch import Batch, choose
+from cellworth.engine.checkpoint import Checkpoint
 from cellworth.engine.filled import Filled, OnFilled
 from cellworth.engine.gaussian import fit_gaussian
 from cellworth.engine.scoring import BlockScorer

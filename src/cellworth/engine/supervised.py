@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.blocks.checkpoint import Checkpoint
 from cellworth.blocks.protocol import Blocks, Engine, add
 from cellworth.blocks.source import Part, Source
 from cellworth.complete.completer import put_back
@@ -20,6 +19,7 @@ from cellworth.complete.solver.monitor import Solution
 from cellworth.complete.solver.step import StepSums
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 from cellworth.complete.supervised import SupervisedCompleter
+from cellworth.engine.checkpoint import Checkpoint
 from cellworth.engine.descent_file import load_descent, save_descent
 from cellworth.engine.labels import LabelCode, label_code
 from cellworth.engine.row_state import (

@@ -15,8 +15,8 @@ import numpy as np
 from cellworth.paper import datasets, turney
 from cellworth.paper.protocol import TRAIN_SHARE
 from cellworth.prices import Prices
-from cellworth.simulate import full_information, simulate
-from cellworth.simulate.world import make_world
+from cellworth.simulation import full_information, simulate
+from cellworth.simulation.world import make_world
 from cellworth.table import Table
 
 Record = dict[str, Any]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import trapezoid
 
-from cellworth.simulate.plot import half_width
+from cellworth.simulation.plot import half_width
 
 Array = NDArray[np.float64]
 Record = dict[str, Any]

@@ -10,8 +10,8 @@ from cellworth.paper.reproduce.data import some_rows
 from cellworth.paper.reproduce.experiment import Row, Run, steady
 from cellworth.paper.reproduce.settings import Schedule
 from cellworth.prices import Prices
-from cellworth.simulate import simulate
-from cellworth.simulate.world import make_world
+from cellworth.simulation import simulate
+from cellworth.simulation.world import make_world
 from cellworth.strategy import Strategy
 from cellworth.table import Table
 
@@ -29,7 +29,7 @@ FIGURES: dict[str, type] = {
     "auc": float,
     "log_loss": float,
 }
-"""What a row holds: as in `cellworth.simulate`, and how many cells were hidden and what they cost in all."""
+"""What a row holds: as in `cellworth.simulation`, and how many cells were hidden and what they cost in all."""
 
 
 def table_of(dataset: str, rows: int | None) -> Table:

@@ -15,7 +15,7 @@ from cellworth.paper.reproduce.experiment import Row
 from cellworth.paper.reproduce.names import OURS, dataset_label, label
 from cellworth.paper.reproduce.samples import Curve, common_end, curves_of
 from cellworth.report.drawing import save
-from cellworth.simulate.plot import half_width
+from cellworth.simulation.plot import half_width
 
 Array = NDArray[np.float64]
 

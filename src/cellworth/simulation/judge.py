@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score, root_mean_squared_error
 
-from cellworth.simulate.world import World
+from cellworth.simulation.world import World
 
 Array = NDArray[np.floating]
 

@@ -12,8 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.complete.solver.blocks import workers
 from cellworth.prices import Prices
-from cellworth.simulate.judge import judge
-from cellworth.simulate.world import make_world
+from cellworth.simulation.judge import judge
+from cellworth.simulation.world import make_world
 from cellworth.strategy import Adviser, Strategy
 from cellworth.table import Table
 

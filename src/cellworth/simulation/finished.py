@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from cellworth.errors import DataError
-from cellworth.simulate.play import Record, Settings
+from cellworth.simulation.play import Record, Settings
 from cellworth.strategy import Strategy
 from cellworth.table import Table
 

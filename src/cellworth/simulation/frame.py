@@ -9,7 +9,7 @@ import narwhals as nw
 
 from cellworth.errors import ParameterError
 from cellworth.optional import require
-from cellworth.simulate.play import Record
+from cellworth.simulation.play import Record
 
 Library = Literal["pandas", "polars", "pyarrow"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from cellworth.optional import require
-from cellworth.simulate.frame import columns_of
+from cellworth.simulation.frame import columns_of
 
 Array = NDArray[np.float64]
 

@@ -17,11 +17,11 @@ from cellworth.complete.solver.blocks import workers
 from cellworth.errors import ParameterError
 from cellworth.prices import Prices
 from cellworth.progress import ProgressLine
-from cellworth.simulate.finished import FinishedRuns
-from cellworth.simulate.frame import Library, check_library, frame_of
-from cellworth.simulate.judge import judge
-from cellworth.simulate.play import Record, Settings, play
-from cellworth.simulate.world import make_world
+from cellworth.simulation.finished import FinishedRuns
+from cellworth.simulation.frame import Library, check_library, frame_of
+from cellworth.simulation.judge import judge
+from cellworth.simulation.play import Record, Settings, play
+from cellworth.simulation.world import make_world
 from cellworth.strategy import Strategy, get
 from cellworth.table import Table
 
