@@ -29,7 +29,7 @@ FIGURES: dict[str, type] = {
     "auc": float,
     "log_loss": float,
 }
-"""What a row holds: as in `cellworth.simulation`, and how many cells were hidden and what they cost in all."""
+"""What a row holds: as in `cellworth.simulation`, how many cells were hidden and what they cost in all."""
 
 
 def table_of(dataset: str, rows: int | None) -> Table:
