@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from cellworth import __version__
-from cellworth.campaign.answer_file import ConflictingAnswersError, Problem, WrongAnswersError
+from cellworth.campaign.answer_file import ConflictingAnswersError, WrongAnswersError, WrongLine
 from cellworth.cli import app as module
 from cellworth.cli import main
 from cellworth.errors import ConflictError, DataError
@@ -117,13 +117,13 @@ def test_an_interrupt_ends_the_process_with_130(tmp_path):
         (OSError("odd"), 3, "cellworth: odd\n"),
         (ConflictError("somebody was faster"), 4, "cellworth: somebody was faster\n"),
         (
-            WrongAnswersError("a.csv", [Problem(2, "row", "No."), Problem(5, "value", "No.")]),
+            WrongAnswersError("a.csv", [WrongLine(2, "row", "No."), WrongLine(5, "value", "No.")]),
             3,
             "cellworth: a.csv, line 2, column 'row': No.\n"
             "cellworth: a.csv, line 5, column 'value': No. Nothing was recorded.\n",
         ),
         (
-            ConflictingAnswersError("a.csv", [Problem(2, "value", "No.")]),
+            ConflictingAnswersError("a.csv", [WrongLine(2, "value", "No.")]),
             4,
             "cellworth: a.csv, line 2, column 'value': No. Nothing was recorded.\n",
         ),
