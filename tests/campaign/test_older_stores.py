@@ -1,4 +1,4 @@
-"""A store of an earlier version opens, replays and goes on; tests/campaign/data says what that version said."""
+"""A store of an earlier version opens, replays and goes on; beside it, in data, is what that version said."""
 
 import json
 import shutil
