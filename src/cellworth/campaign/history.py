@@ -5,21 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, get_args
 
-from cellworth.campaign.stores.store import Event
+from cellworth.campaign.events import Corrected, Event, Extended
 from cellworth.errors import ParameterError
 from cellworth.optional import require
 
 Library = Literal["pandas", "polars", "pyarrow"]
 Record = dict[str, Any]
 
-_CELL_FIELDS = {
-    "asked": ("row", "column", "price", "worth", "why"),
-    "taken": ("row", "column"),
-    "given back": ("row", "column"),
-    "told": ("row", "column", "value", "price"),
-    "refused": ("row", "column"),
-    "cancelled": ("row", "column"),
-}
 _FRAME = ("number", "time", "kind", "who", "row", "column", "value", "price", "worth", "round", "reason")
 
 
@@ -41,25 +33,27 @@ def cell_frame(events: Iterable[Event], library: Library) -> Any:
 
 
 def _record(event: Event) -> Record:
+    content = event.content
     record: Record = {
         "number": event.number,
         "time": event.time,
         "kind": event.kind,
         "who": event.who,
         "key": event.key,
-        **{name: value for name, value in event.data.items() if name not in ("request", "table")},
+        **content.to_json(),
     }
-    fields = _CELL_FIELDS.get(event.kind)
-    if fields is not None:
-        record["cells"] = [dict(zip(fields, cell, strict=True)) for cell in event.data["cells"]]
+    if isinstance(content, Extended):
+        del record["table"]
+    elif not isinstance(content, Corrected):
+        record["cells"] = [cell._asdict() for cell in content.cells]
     return record
 
 
 def _lines(event: Event) -> Iterator[Record]:
     record = _record(event)
-    if event.kind == "corrected":
+    if isinstance(event.content, Corrected):
         cells = [{"row": record["row"], "column": record["column"], "value": record["new"]}]
-    elif event.kind == "extended":
+    elif isinstance(event.content, Extended):
         cells = [{"row": row} for row in record["rows"]]
     else:
         cells = record.pop("cells")

@@ -1,37 +1,39 @@
-"""New rows, as the user gives them, in the columns of a campaign's table."""
+"""New rows for a campaign's table, as the user gives them: in memory or in a file."""
 
 from __future__ import annotations
 
-import base64
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import Float64Array
+from cellworth.campaign.events import Extended
 from cellworth.campaign.packing import pack
 from cellworth.campaign.state import State
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Prices
 from cellworth.table import Column, Table
 from cellworth.table.building.assemble import Parts
-from cellworth.table.building.names import check_row_ids
+from cellworth.table.building.holes import hole_marks, open_holes
+from cellworth.table.building.names import check_names, check_row_ids
 from cellworth.table.column import LABELLED
+from cellworth.table.files import AnyFile, check_readable, file_of, format_of
+from cellworth.table.reading.cells import as_texts
+from cellworth.table.reading.csv_file import read_csv
 from cellworth.table.source import Source
 from cellworth.table.values.text import label
 from cellworth.wording import listing, not_there, shorten
 
-Array = NDArray[np.float64]
 Rows = Table | Mapping[object, Mapping[str, object]]
 
 
-def extended(state: State, rows: Rows, prices: Prices) -> dict[str, Any]:
-    """Return the data of the event that adds rows; DataError if they do not fit or have no price. O(n p)."""
+def extended(state: State, rows: Rows, prices: Prices) -> Extended:
+    """Return the rows to be added; DataError if they do not fit or have no price. O(n p)."""
     table = state.table()
     new = conform(rows, table)
-    taken = [row for row in new.row_ids if row in state.places]
+    taken = [row for row in new.row_ids if row in state.index]
     if taken:
         raise DataError(
             f"new rows must have new ids; there are {listing(taken)} already. Values of known rows are told, "
@@ -40,7 +42,63 @@ def extended(state: State, rows: Rows, prices: Prices) -> dict[str, Any]:
     values = np.vstack([table.values, new.values])
     # A matrix of prices has none for new rows, and the user hears of it now rather than at the next ask.
     prices.on(Table(Parts(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id)))
-    return {"rows": list(new.row_ids), "table": base64.b64encode(pack(new)).decode("ascii")}
+    return Extended(tuple(new.row_ids), pack(new))
+
+
+def read_rows(
+    path: AnyFile,
+    like: Table,
+    *,
+    missing: Iterable[object] = (),
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+) -> Rows:
+    r"""Read rows that `Campaign.extend` can add to a table; O(cells of the file).
+
+    Unlike `Table.read` it finds no kinds, for the table has them: columns may be left out or all unknown, the
+    target too. A Parquet file must have all columns.
+
+    Parameters
+    ----------
+    path : str or path
+        As in `Table.read`. A file without a column of row ids is numbered on, if the table's rows are
+        numbered.
+    like : Table
+    missing, encoding, delimiter
+        As in `Table.read`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> table = Table.from_arrays([[61, 1.5]], columns=["age", "dose"], row_ids=["a"])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.csv"
+    >>> _ = path.write_text("row_id,age\nb,47\nc,?\n")
+    >>> read_rows(path, table, missing=["?"])
+    {'b': {'age': '47'}, 'c': {}}
+    """
+    file = file_of(path)
+    if format_of(file, "For other files load a DataFrame and use Table.from_frame.") == "parquet":
+        return Table.read(file, missing=list(missing), **like.keywords())
+    check_readable(file)
+    columns, source = read_csv(file, encoding, delimiter)
+    check_names([column.name for column in columns], source)
+    marks = hole_marks(missing)
+    texts = {column.name: as_texts(open_holes(column.cells, marks)).texts for column in columns}
+    if like.row_id is None:
+        row_ids = [str(len(like.row_ids) + place) for place in range(len(source.row_ids))]
+    elif like.row_id in texts:
+        row_ids = list(texts.pop(like.row_id))
+    else:
+        raise DataError(f"{file}: {not_there('column', like.row_id, list(texts))} It names the rows.")
+    check_row_ids(row_ids, like.row_id, replace(source, row_ids=row_ids))
+    names = (*like.column_names, *(() if like.target is None else (like.target.name,)))
+    for name in texts:
+        if name not in names:
+            raise DataError(f"{file}: {not_there('column', name, names)}")
+    return {
+        row: {name: cells[place] for name, cells in texts.items() if cells[place]}
+        for place, row in enumerate(row_ids)
+    }
 
 
 def conform(rows: Rows, like: Table) -> Table:
@@ -79,7 +137,7 @@ def _check_columns(given: tuple[str, ...], expected: tuple[str, ...]) -> None:
         )
 
 
-def _labels(rows: Table, like: Table) -> Array | None:
+def _labels(rows: Table, like: Table) -> Float64Array | None:
     """Return the labels (m,) of new rows, NaN if they have none; None if the campaign has no target."""
     given, target = rows.target, like.target
     if given is not None and (target is None or given.name != target.name):
@@ -113,7 +171,7 @@ def _from_mapping(rows: Mapping[object, Mapping[str, object]], like: Table) -> T
     return _table(row_ids, cells[:, : len(like.columns)], labels, like)
 
 
-def _recoded(given: Column, cells: Array, column: Column, row_ids: tuple[str, ...]) -> Array:
+def _recoded(given: Column, cells: Float64Array, column: Column, row_ids: tuple[str, ...]) -> Float64Array:
     """Return the cells (m,) of one column in the codes of another of the same name."""
     place = f"column {shorten(column.name)}"
     both_labelled = {given.kind, column.kind} <= LABELLED
@@ -138,7 +196,7 @@ def _recoded(given: Column, cells: Array, column: Column, row_ids: tuple[str, ..
     return numbers
 
 
-def _codes(cells: Array, like: Table, row_ids: tuple[str, ...]) -> Array:
+def _codes(cells: Float64Array, like: Table, row_ids: tuple[str, ...]) -> Float64Array:
     """Return labels (m,) as the target holds them: places in its classes, or the numbers themselves."""
     target = like.target
     if target is None or target.classes is None:
@@ -155,7 +213,7 @@ def _codes(cells: Array, like: Table, row_ids: tuple[str, ...]) -> Array:
     return labels
 
 
-def _table(row_ids: tuple[str, ...], values: Array, labels: Array | None, like: Table) -> Table:
+def _table(row_ids: tuple[str, ...], values: Float64Array, labels: Float64Array | None, like: Table) -> Table:
     check_row_ids(row_ids, like.row_id, Source("the new rows", row_ids))
     target = like.target
     if target is not None and labels is not None:

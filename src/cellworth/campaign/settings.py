@@ -1,4 +1,4 @@
-"""How a campaign begins, and which of a store's campaigns is meant."""
+"""What a campaign is created with, and which of a store's campaigns is meant."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from cellworth import strategy as strategies
-from cellworth.campaign.checks import check_optional_text, check_text
+from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.packing import digest, pack
 from cellworth.campaign.stores import open_store
-from cellworth.campaign.stores.store import Founding, Store
+from cellworth.campaign.stores.store import CampaignRecord, Store
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Prices
 from cellworth.prices.amount import check_visit
@@ -26,18 +26,18 @@ from cellworth.wording import listing, shorten
 FORMAT = 1
 
 
-def found(
+def make_record(
+    name: str,
     table: Table,
-    *,
     prices: Prices,
     strategy: str,
+    *,
     budget: float | None,
     seed: int,
-    name: str,
     who: str | None,
     time: datetime,
-) -> Founding:
-    """Check what a campaign is to begin from, and put it together; O(n p)."""
+) -> CampaignRecord:
+    """Check what a campaign is to be created with, and put it together; O(n p)."""
     if not isinstance(table, Table):
         raise ParameterError(
             f"expected a cellworth Table; got {type(table).__name__}. Make one with Table.read, "
@@ -59,7 +59,7 @@ def found(
         "who": check_optional_text("who", who),
     }
     packed = pack(table)
-    return Founding(check_text("the name of a campaign", name), time, settings, packed, digest(packed))
+    return CampaignRecord(check_text("the name of a campaign", name), time, settings, packed, digest(packed))
 
 
 def registered(strategy: Any) -> Strategy:
@@ -102,11 +102,11 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
     if not isinstance(store, str | Path):
         yield store, False
         return
-    opened = open_store(store)
+    place = open_store(store)
     try:
-        yield opened, True
+        yield place, True
     except BaseException:
-        opened.close()
+        place.close()
         raise
 
 

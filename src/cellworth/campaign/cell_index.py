@@ -1,4 +1,4 @@
-"""Cells by the user's names, and by their places."""
+"""Cells by the names of their rows and columns, and by their positions."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from cellworth.table.values.text import label
 from cellworth.wording import not_there, shorten
 
 Cell = tuple[int, int]
-"""The places of a cell's row and column."""
+"""The positions of a cell's row and column."""
 
 
-class Places:
+class CellIndex:
     """Finds rows and columns by name; rows may be added at the end. O(1) a name."""
 
     def __init__(self, row_ids: Sequence[str], columns: Sequence[Column], target: str | None) -> None:
@@ -33,7 +33,7 @@ class Places:
         return row in self._rows
 
     def cell(self, row: object, column: object) -> Cell:
-        """Return the places of a cell; DataError with the closest name if there is no such row or column."""
+        """Return the positions of a cell; DataError with the closest name if there is no such cell."""
         i = self.row(row)
         j = self._columns.get(column) if isinstance(column, str) else None
         if j is None:
@@ -45,7 +45,7 @@ class Places:
         return i, j
 
     def row(self, row: object) -> int:
-        """Return the place of a row; DataError with the closest id if there is no such row."""
+        """Return the position of a row; DataError with the closest id if there is no such row."""
         i = self._rows.get(row) if isinstance(row, str) else None
         i = self._rows.get(label(row)) if i is None else i
         if i is None:
