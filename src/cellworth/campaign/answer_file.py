@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cellworth.campaign.places import Cell, Places
-from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.spreadsheet import check_place, csv_text, guard, read_lines, write_lines
 from cellworth.errors import (
     MOST_WRONG_LINES,
@@ -22,6 +21,7 @@ from cellworth.errors import (
     WrongLine,
     WrongLinesError,
 )
+from cellworth.strategy import Purchase
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
 from cellworth.wording import shorten
