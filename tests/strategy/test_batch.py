@@ -14,7 +14,7 @@ def test_a_batch_is_a_sequence_of_purchases():
     assert batch[1:] == [OTHER]
     assert isinstance(batch[1:], Batch)
     assert ONE in batch
-    assert [*batch, ONE] == [ONE, OTHER, ONE]
+    assert batch + batch[:1] == [ONE, OTHER, ONE]
     with pytest.raises(IndexError):
         batch[2]
 

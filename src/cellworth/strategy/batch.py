@@ -106,6 +106,9 @@ class Batch(Sequence[Purchase]):
     def __getitem__(self, which: int | slice) -> Purchase | Batch:
         return Batch(self.purchases[which]) if isinstance(which, slice) else self.purchases[which]
 
+    def __add__(self, more: Iterable[Purchase]) -> Batch:
+        return Batch([*self.purchases, *more])
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Batch | list | tuple):
             return NotImplemented
