@@ -23,9 +23,10 @@ from cellworth.campaign.answer_file import (
 )
 from cellworth.campaign.file_telling import Told, check_file, tell_file
 from cellworth.campaign.row_file import read_rows
-from cellworth.campaign.spreadsheet import guard, guard_table, unguard
 from cellworth.errors import ConflictError, DataError
 from cellworth.strategy import Purchase
+from cellworth.table.table import guard_table
+from cellworth.table.write_csv import guard, unguard
 from tests.campaign.campaigns import VALUES, answers_to, begin, make_table
 
 TABLE = make_table()

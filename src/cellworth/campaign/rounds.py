@@ -14,7 +14,7 @@ from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError
 from cellworth.strategy import Adviser, ScoredRound, Strategy
 from cellworth.table import Table
-from cellworth.table.encoding import encode
+from cellworth.table.encoded import encode
 
 SAVE_EVERY = 5
 """Rounds between two caches. Packing one takes about as long as a warm completion of a large table."""
