@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.campaign.money import Money
+from cellworth.campaign.money import Account
 from cellworth.campaign.packing import unpack
 from cellworth.campaign.places import Cell, Places
 from cellworth.campaign.plain import from_plain
@@ -77,7 +77,7 @@ class State:
         Of each cell that was ever asked for, the price at which it last was.
     held : dict of cell to Held
         The asked cells that somebody has taken; the time may have run out.
-    money : Money
+    money : Account
         What was spent and is reserved.
     keyed : dict of str to Event
         The events that carry a key.
@@ -101,7 +101,7 @@ class State:
         self.asked: dict[Cell, Asked] = {}
         self.last_price: dict[Cell, float] = {}
         self.held: dict[Cell, Held] = {}
-        self.money = Money()
+        self.money = Account()
         self.keyed: dict[str, Event] = {}
         self._leases: list[tuple[datetime, int, Cell]] = []
         self._n_asked = 0
