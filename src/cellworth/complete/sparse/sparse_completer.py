@@ -19,8 +19,8 @@ from cellworth.complete.factored import check_rank, generator_of, watcher
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
 from cellworth.complete.penalty_path import PENALTIES, PenaltyUnit, check_penalty, search_path
-from cellworth.complete.solver.apg import Callback
 from cellworth.complete.solver.blocks import workers
+from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.sparse.held_out_cells import hold_out_cells, table_of
 from cellworth.complete.sparse.observed_cells import (
     Compact,
