@@ -16,7 +16,6 @@ from typing import NamedTuple
 from cellworth.campaign.answers import as_answers, told
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.log import Log
-from cellworth.campaign.spreadsheet import check_place, csv_text, guard, read_lines, write_lines
 from cellworth.campaign.state import State
 from cellworth.errors import (
     MOST_WRONG_LINES,
@@ -29,6 +28,8 @@ from cellworth.errors import (
 from cellworth.strategy import Purchase
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
+from cellworth.table.read_csv import read_lines
+from cellworth.table.write_csv import check_place, csv_text, guard, write_lines
 from cellworth.wording import shorten
 
 FIELDS = ("row", "column", "group", "price", "worth", "why", "until", "value")

@@ -15,15 +15,13 @@ from cellworth.campaign.state import State
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Prices
 from cellworth.table import Column, Table
-from cellworth.table.building.assemble import Parts
-from cellworth.table.building.holes import hole_marks, open_holes
-from cellworth.table.building.names import check_names, check_row_ids
+from cellworth.table.build import check_names, check_row_ids
 from cellworth.table.column import LABELLED
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of
-from cellworth.table.reading.cells import as_texts
-from cellworth.table.reading.csv_file import read_csv
-from cellworth.table.source import Source
-from cellworth.table.values.text import label
+from cellworth.table.missing_marks import hole_marks, open_holes
+from cellworth.table.raw_cells import Origin, as_texts
+from cellworth.table.read_csv import read_csv
+from cellworth.table.values import label
 from cellworth.wording import listing, not_there, shorten
 
 Rows = Table | Mapping[object, Mapping[str, object]]
@@ -41,7 +39,7 @@ def extended(state: State, rows: Rows, prices: Prices) -> Extended:
         )
     values = np.vstack([table.values, new.values])
     # A matrix of prices has none for new rows, and the user hears of it now rather than at the next ask.
-    prices.on(Table(Parts(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id)))
+    prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))
     return Extended(tuple(new.row_ids), pack(new))
 
 
@@ -214,9 +212,9 @@ def _codes(cells: Float64Array, like: Table, row_ids: tuple[str, ...]) -> Float6
 
 
 def _table(row_ids: tuple[str, ...], values: Float64Array, labels: Float64Array | None, like: Table) -> Table:
-    check_row_ids(row_ids, like.row_id, Source("the new rows", row_ids))
+    check_row_ids(row_ids, like.row_id, Origin("the new rows", row_ids))
     target = like.target
     if target is not None and labels is not None:
         labels.setflags(write=False)
         target = replace(target, values=labels)
-    return Table(Parts(like.columns, values, row_ids, target, like.row_id))
+    return Table(like.columns, values, row_ids, target, like.row_id)

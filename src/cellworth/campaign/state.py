@@ -30,11 +30,10 @@ from cellworth.campaign.events import (
     value_from_json,
 )
 from cellworth.campaign.leases import Hold, OpenCells
-from cellworth.campaign.money import Money
+from cellworth.campaign.money import Account
 from cellworth.campaign.packing import unpack
 from cellworth.errors import DataError
 from cellworth.table import Table
-from cellworth.table.building.assemble import Parts
 
 
 class CellStatus(IntEnum):
@@ -71,7 +70,7 @@ class State:
         The cells that are asked for, and who has taken them.
     last_price : dict of cell to float
         Of each cell that was ever asked for, the price at which it last was.
-    money : Money
+    money : Account
         What was spent and is reserved.
     keyed : dict of str to Event
         The events that carry a key.
@@ -94,7 +93,7 @@ class State:
         self.asks_by_round: Counter[int] = Counter()
         self.open = OpenCells()
         self.last_price: dict[Cell, float] = {}
-        self.money = Money()
+        self.money = Account()
         self.keyed: dict[str, Event] = {}
 
     @property
@@ -125,14 +124,13 @@ class State:
                 labels = self._labels[:n].copy()
                 labels.setflags(write=False)
                 target = replace(target, values=labels)
-            parts = Parts(
+            table = Table(
                 self._original.columns,
                 self.values,
                 tuple(self.index.row_ids),
                 target,
                 self._original.row_id,
             )
-            table = Table(parts)
             self._table = self.table_number, table
         return table
 
