@@ -10,10 +10,9 @@ import pytest
 import typer
 
 from cellworth import __version__
-from cellworth.campaign.answer_file import ConflictingAnswersError, WrongAnswersError, WrongLine
 from cellworth.cli import app as module
 from cellworth.cli import main
-from cellworth.errors import ConflictError, DataError
+from cellworth.errors import ConflictError, ConflictingAnswersError, DataError, WrongAnswersError, WrongLine
 from tests.cli.commands import environment, every_command, run
 
 COMMANDS = every_command()

@@ -8,8 +8,6 @@ import pytest
 
 from cellworth import Table
 from cellworth.campaign import Campaign
-from cellworth.campaign.cells import cells_of
-from cellworth.campaign.standing import standing_of
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError, ParameterError
 from cellworth.report.columns import mean_prices, mean_worths
@@ -76,7 +74,7 @@ def test_a_table_without_holes(what):
 
 def test_overview_is_the_standing(campaign):
     found = findings.overview(campaign)
-    assert found["standing"] == plain(standing_of(campaign).plain())
+    assert found["standing"] == plain(campaign.status().to_json())
     assert found["standing"]["history"][-1]["spent"] == pytest.approx(campaign.spent)
 
 
@@ -101,7 +99,7 @@ def test_the_gain_of_the_last_round_is_that_between_two_standings():
     campaign = played(1)
     found = findings.overview(campaign)
     # With one round the change of the round is the change since the start.
-    gain = standing_of(campaign).gain
+    gain = campaign.status().gain
     assert found["changed"]["gain"] == pytest.approx(
         {"value": gain.value, "low": gain.low, "high": gain.high}
     )
@@ -115,7 +113,7 @@ def test_nothing_changed_before_the_first_answer():
 
 def test_columns_are_those_of_the_report(campaign):
     found = {column["name"]: column for column in findings.columns(campaign)["columns"]}
-    cells, table = cells_of(campaign), campaign.table
+    cells, table = campaign.cells(), campaign.table
     worth, price = mean_worths(cells), mean_prices(cells)
     measures = measure(table, get(campaign.strategy).completer)
     assert set(found) == set(table.column_names)
@@ -137,7 +135,7 @@ def test_columns_are_those_of_the_report(campaign):
 def test_the_map_says_what_each_cell_is(campaign):
     found = findings.cell_map(campaign)
     code = np.array(found["codes"])
-    cells = cells_of(campaign)
+    cells = campaign.cells()
     assert code.shape == campaign.table.shape
     np.testing.assert_array_equal(code == KNOWN, cells.known)
     np.testing.assert_array_equal(code == BOUGHT, cells.bought)
@@ -165,7 +163,7 @@ def test_row_detail_has_values_estimates_and_reasons(campaign):
     as_json(found)
     assert found["place"] == row
     assert found["target"]["name"] == "outcome"
-    filled, cells = campaign.complete(), cells_of(campaign)
+    filled, cells = campaign.fill(), campaign.cells()
     average = cells.worth[cells.available].mean()
     for j, cell in enumerate(found["cells"]):
         if not table.holes[row, j]:
@@ -183,7 +181,7 @@ def test_row_detail_has_values_estimates_and_reasons(campaign):
 
 
 def test_the_best_cell_ranks_first(campaign):
-    cells, table = cells_of(campaign), campaign.table
+    cells, table = campaign.cells(), campaign.table
     per_money = np.where(cells.available, cells.worth / cells.price, -1)
     i, j = np.unravel_index(np.argmax(per_money), per_money.shape)
     cell = findings.row_detail(campaign, table.row_ids[i])["cells"][j]
@@ -205,7 +203,7 @@ def test_front_holds_the_last_batch(campaign):
         assert (np.diff(found["greedy"][name]) >= 0).all()
     assert found["search"] is None  # a strategy that draws has no front
     # Worths are those that the batch was chosen by.
-    cells = cells_of(campaign.replay(last["number"] - 1))
+    cells = campaign.replay(last["number"] - 1).cells()
     unit = cells.worth[cells.available].mean()
     assert found["batch"]["worth"] == pytest.approx(sum(cell["worth"] for cell in last["cells"]) / unit)
 
@@ -239,15 +237,15 @@ def test_preview_buys_what_ask_buys():
 
 def test_what_is_costly_is_worked_out_once(monkeypatch):
     campaign = played(2)
-    counts = {"cells_of": 0, "standing_of": 0, "measure": 0}
-    for name in counts:
-        original = getattr(looking, name)
+    counts = {"cells": 0, "status": 0, "measure": 0}
+    for name, owner in (("cells", Campaign), ("status", Campaign), ("measure", looking)):
+        original = getattr(owner, name)
 
         def counted(*arguments, name=name, original=original):
             counts[name] += 1
             return original(*arguments)
 
-        monkeypatch.setattr(looking, name, counted)
+        monkeypatch.setattr(owner, name, counted)
 
     def look():
         for function in findings.FINDINGS.values():
@@ -258,10 +256,10 @@ def test_what_is_costly_is_worked_out_once(monkeypatch):
     look()
     campaign.take(1, who="Bob")  # changes no number
     look()
-    assert counts == {"cells_of": 1, "standing_of": 1, "measure": 1}
+    assert counts == {"cells": 1, "status": 1, "measure": 1}
     campaign.refuse(campaign.open_purchases()[:1], "gone")
     look()
-    assert counts["cells_of"] == 2
+    assert counts["cells"] == 2
     assert not findings.look_of(campaign).cells.available[findings.look_of(campaign).cells.refused].any()
 
 
@@ -270,7 +268,7 @@ def test_money_and_open_cells_are_of_the_newest_event():
     findings.overview(campaign)
     campaign.cancel(campaign.open_purchases())
     found = findings.overview(campaign)["standing"]
-    assert found == plain(replace(standing_of(campaign), number=campaign.number).plain())
+    assert found == plain(replace(campaign.status(), number=campaign.number).to_json())
     assert found["open"] == 0
     assert found["reserved"] == 0
 

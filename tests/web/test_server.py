@@ -62,7 +62,7 @@ def test_names_of_any_kind_are_reached(server):
         assert client.names() == sorted([*ODD, "study"])
         for name in ODD:
             campaign = client.campaign(name)
-            assert campaign.tally().name == name
+            assert campaign.totals().name == name
             assert campaign.correct("p0", "age", 44)
             assert [event["who"] for event in campaign.history()] == ["Änn 稲"]
             page = httpx.get(f"{server.url}/campaigns/{segment(name)}", headers={"Accept": "text/html"})
@@ -125,7 +125,7 @@ def test_reading_and_answering_go_on_while_the_worker_is_busy(server):
                 with Client(server.url, who="Bob", patience=10) as other:
                     for age in range(50, 60):
                         assert other.campaign("study").correct("p2", "age", age)
-                        assert other.campaign("study").tally().number > 0
+                        assert other.campaign("study").totals().number > 0
                         assert other.campaign("study").finding("overview") is not None
                 assert not waiting.done()
                 os.kill(worker, signal.SIGCONT)

@@ -232,7 +232,14 @@ def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:
 def _record(purchase: Purchase) -> list[str]:
     until = "" if purchase.until is None else purchase.until.isoformat(timespec="seconds")
     texts = map(guard, (purchase.row, purchase.column, purchase.group or ""))
-    return [*texts, repr(float(purchase.price)), f"{purchase.worth:.6g}", guard(purchase.why), until, ""]
+    return [
+        *texts,
+        repr(float(purchase.price)),
+        f"{purchase.worth:.6g}",
+        guard(purchase.why or ""),
+        until,
+        "",
+    ]
 
 
 def _index(table: Table) -> CellIndex:

@@ -307,7 +307,7 @@ class Campaign:
         return queue.open_page(self._log.newest(), self._log.now(), self._groups, wanted, after, most)
 
     def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
-        """Return rows as they are now, with the status of each cell; the first ``after`` rows are left out."""
+        """Return rows as they are now, with the status of each cell, without the first ``after`` rows."""
         return row_records(self._log.newest(), self._log.now(), max(after, 0), max(after, 0) + most)
 
     def row(self, row: object) -> RowRecord:

@@ -63,6 +63,7 @@ class Rounds:
         self._seed = seed
         self._owner = log.original.encode().owner
         self._before: dict[str, Any] | None = None  # where the adviser stood before a tentative round
+        self._saved, self._again = 0, False
         self.runs = 0
         """Rounds that were run here: completions, with their scores."""
         self._begin()

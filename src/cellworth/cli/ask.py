@@ -40,12 +40,13 @@ def ask(
     Their money is reserved. Without a limit, all that is left of the budget is spent.
     """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
+    from cellworth.strategy import Batch
 
     with opened(store, name) as campaign:
         if out is not None:
             check_asks_path(out)
         if only_open:
-            batch = campaign.open_purchases()
+            batch = Batch(campaign.open_purchases())
         else:
             with working("Completing the table and choosing cells"):
                 batch = campaign.ask(budget, most, who=who, lease=None if lease == "never" else lease)

@@ -91,7 +91,7 @@ def complete(
         from cellworth.table.table import guard_table
 
         with working("Completing the table"):
-            filled = campaign.complete(level)
+            filled = campaign.fill(level)
         completed = with_interval_columns(filled) if intervals else filled.table
         (guard_table(completed) if spreadsheet else completed).write(out)
         holes = int(campaign.table.holes.sum())

@@ -24,7 +24,7 @@ def extend(
     Columns that a CSV file leaves out, the target among them, are holes.
     """
     with opened(store, name) as campaign:
-        from cellworth.campaign.row_file import read_rows
+        from cellworth.campaign.new_rows import read_rows
 
         rows = read_rows(
             table,

@@ -16,11 +16,9 @@ def status(
 ) -> None:
     """Say where a campaign stands: money, cells, and what a model reaches now."""
     with opened(store, name) as campaign:
-        from cellworth.campaign.standing import standing_of
-
         with working("Completing the table and judging a model") as progress:
-            standing = standing_of(campaign, progress=progress)
+            found = campaign.status(progress=progress)
         if as_json:
-            print_json(standing.plain())
+            print_json(found.to_json())
         else:
-            print(standing.describe())
+            print(found.describe())

@@ -38,9 +38,7 @@ def tell(
     Lines without a value are passed over. The same file twice does no harm.
     """
     with opened(store, name) as campaign:
-        from cellworth.campaign.file_telling import tell_file
-
-        told = tell_file(campaign, answers, who=who, key=key, unsolicited=unsolicited, encoding=encoding)
+        told = campaign.tell_file(answers, who=who, key=key, unsolicited=unsolicited, encoding=encoding)
         if as_json:
             plain = {"new": told.new, "known": told.known, "blank": told.blank}
             print_json({**plain, **money_plain(campaign)})

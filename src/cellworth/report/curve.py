@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.campaign.standing import Standing
+from cellworth.campaign.status import Status
 from cellworth.report import page
 from cellworth.report.drawing import BOUGHT, FAINT, KNOWN, new_figure, to_svg
 
@@ -17,7 +17,7 @@ CAPTION = (
 )
 
 
-def learning_curve(standing: Standing) -> str:
+def learning_curve(standing: Status) -> str:
     """Return the section on the score, as HTML."""
     heading = "What the answers brought"
     if standing.score is None:
@@ -32,7 +32,7 @@ def learning_curve(standing: Standing) -> str:
     return page.section(heading, [*parts, page.folded("The figures", [_table(standing)])])
 
 
-def _table(standing: Standing) -> str:
+def _table(standing: Status) -> str:
     rows = [
         (
             f"{moment.spent:.2f}",
@@ -48,7 +48,7 @@ def _table(standing: Standing) -> str:
     return page.table("The score at moments of the campaign, and its change since the first.", header, rows)
 
 
-def _in_words(standing: Standing) -> str:
+def _in_words(standing: Status) -> str:
     first, last = standing.history[0], standing.history[-1]
     return (
         f"Line of {standing.metric} against money spent: from {first.score.value:.3f} at {first.spent:.2f} "
@@ -56,7 +56,7 @@ def _in_words(standing: Standing) -> str:
     )
 
 
-def _draw(standing: Standing) -> Any:
+def _draw(standing: Status) -> Any:
     figure = new_figure(5.6, 3.5)
     axis = figure.subplots()
     history = standing.history
@@ -92,7 +92,7 @@ def _draw(standing: Standing) -> Any:
     return figure
 
 
-def _draw_forecast(axis: Any, standing: Standing, spent: float, score: float) -> None:
+def _draw_forecast(axis: Any, standing: Status, spent: float, score: float) -> None:
     projection = standing.forecast.projection
     if projection is None:
         return

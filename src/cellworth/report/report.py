@@ -8,10 +8,9 @@ from pathlib import Path
 
 import cellworth
 from cellworth import strategy as strategies
-from cellworth.campaign import CampaignView
-from cellworth.campaign.cells import cells_of
+from cellworth.campaign import Campaign
 from cellworth.campaign.forecast import VISIBLE
-from cellworth.campaign.standing import Standing, standing_of
+from cellworth.campaign.status import Status
 from cellworth.optional import require
 from cellworth.progress import Steps
 from cellworth.report import page, style
@@ -24,10 +23,10 @@ from cellworth.table.files import replace_file
 
 
 def write_report(
-    campaign: CampaignView,
+    campaign: Campaign,
     path: str | os.PathLike[str],
     *,
-    standing: Standing | None = None,
+    standing: Status | None = None,
     progress: Steps | None = None,
 ) -> None:
     """Write where a campaign stands as one HTML page: curve, map, worths and prices, columns, ledger.
@@ -37,12 +36,12 @@ def write_report(
 
     Parameters
     ----------
-    campaign : Campaign or CampaignView
+    campaign : Campaign
         Or a replay of it: the page is then as of that time.
     path : str or path
         Where to write it; its name usually ends in .html.
-    standing : Standing, optional
-        Of the same campaign, if it is at hand; else it is found by ``standing_of(campaign)``.
+    standing : Status, optional
+        Of the same campaign, if it is at hand; else it is found by ``campaign.status()``.
     progress : callable, optional
         Is told how many steps are done, and how many there are in all.
 
@@ -82,7 +81,7 @@ def write_report(
     def of_parts(done: int) -> None:
         told(moments + done, moments + of_page)
 
-    text = _page(campaign, standing or standing_of(campaign, progress=of_standing), of_parts)
+    text = _page(campaign, standing or campaign.status(progress=of_standing), of_parts)
     replace_file(Path(path), lambda part: _write(part, text))
     of_parts(of_page)
 
@@ -91,11 +90,11 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _page(campaign: CampaignView, standing: Standing, done: Callable[[int], None]) -> str:
+def _page(campaign: Campaign, standing: Status, done: Callable[[int], None]) -> str:
     table, history = campaign.table, campaign.history()
-    cells = cells_of(campaign)
+    cells = campaign.cells()
     completer = strategies.get(campaign.strategy).completer
-    drawn_map = cell_map(table, cells, campaign.complete() if table.holes.any() else None)
+    drawn_map = cell_map(table, cells, campaign.fill() if table.holes.any() else None)
     done(1)
     measured = measure(table, completer)
     done(2)
@@ -111,7 +110,7 @@ def _page(campaign: CampaignView, standing: Standing, done: Callable[[int], None
     return page.page(f"Campaign {campaign.name}", parts, style.STYLE + style.CAMPAIGN)
 
 
-def _at_a_glance(standing: Standing) -> str:
+def _at_a_glance(standing: Status) -> str:
     budget = "no budget" if standing.budget is None else f"of {standing.budget:.2f}"
     items = [
         ("money spent", f"{standing.spent:.2f}", f"{budget}; {standing.reserved:.2f} reserved"),
@@ -136,7 +135,7 @@ def _at_a_glance(standing: Standing) -> str:
     return page.tiles(items)
 
 
-def _facts(campaign: CampaignView, standing: Standing) -> str:
+def _facts(campaign: Campaign, standing: Status) -> str:
     history = campaign.history()
     target = campaign.table.target
     until = f", {history[-1]['time']:%Y-%m-%d %H:%M} UTC" if history else ""

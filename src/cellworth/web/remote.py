@@ -9,9 +9,9 @@ from typing import Any
 
 import httpx
 
-from cellworth.campaign import Tally
+from cellworth.campaign import Totals
 from cellworth.campaign.answers import as_cells
-from cellworth.campaign.lease import parse_lease
+from cellworth.campaign.leases import parse_lease
 from cellworth.errors import AccessError, ConflictError, DataError, ServerError
 from cellworth.strategy import Purchase
 
@@ -21,8 +21,8 @@ _TIMES = ("until", "held_until")
 
 
 @dataclass(frozen=True)
-class RemoteTally(Tally):
-    """Money and cells of a campaign on a server; see `Tally`."""
+class RemoteTally(Totals):
+    """Money and cells of a campaign on a server; see `Totals`."""
 
     name: str
     created: datetime

@@ -8,7 +8,6 @@ from typing import Annotated
 from fastapi import File, Query, Request, UploadFile
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.file_telling import check_file, tell_file
 from cellworth.web.api.models import CorrectIn, FileOut, Recorded, RefuseIn, TellIn
 from cellworth.web.api.parts import Key, make_router, must_manage, problems
 from cellworth.web.dependencies import CampaignName, DeskDep, IdentityDep, Who, require_role
@@ -51,9 +50,9 @@ async def tell_by_file(
     file = await content_of(answers, "answers.csv", request.app.state.largest_upload)
 
     if dry_run:
-        checked = await desk.read(name, lambda view: check_file(view, file))
+        checked = await desk.read(name, lambda view: view.check_file(file))
         return FileOut(new=len(checked.new), known=checked.known, blank=checked.blank)
-    told = await desk.write(name, lambda campaign: tell_file(campaign, file, who=who, key=key))
+    told = await desk.write(name, lambda campaign: campaign.tell_file(file, who=who, key=key))
     return FileOut.model_validate(told)
 
 

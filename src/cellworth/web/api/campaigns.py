@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import File, Form, HTTPException, Query, Request, Response, UploadFile
 
-from cellworth.campaign import CampaignView
+from cellworth.campaign import Campaign
 from cellworth.prices import Prices
 from cellworth.table import Table
 from cellworth.web.api.models import CampaignNameOut, CampaignOut, FindingOut, NamesPage
@@ -88,7 +88,7 @@ async def get_finding(name: CampaignName, what: str, desk: DeskDep, background: 
     )
 
 
-def campaign_out(campaign: CampaignView) -> CampaignOut:
+def campaign_out(campaign: Campaign) -> CampaignOut:
     """Look at a campaign once."""
-    tally = asdict(campaign.tally())
-    return CampaignOut(name=campaign.name, created=campaign.created, strategy=campaign.strategy, **tally)
+    totals = asdict(campaign.totals())
+    return CampaignOut(name=campaign.name, created=campaign.created, strategy=campaign.strategy, **totals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cellworth.campaign import CampaignView
+from cellworth.campaign import Campaign
 from cellworth.web.api.models import ColumnOut, Page
 from cellworth.web.api.parts import make_router
 from cellworth.web.dependencies import CampaignName, DeskDep, require_role
@@ -16,7 +16,7 @@ async def list_columns(name: CampaignName, desk: DeskDep) -> Page[ColumnOut]:
     return Page(items=await desk.read(name, _columns), next=None)
 
 
-def _columns(campaign: CampaignView) -> list[ColumnOut]:
+def _columns(campaign: Campaign) -> list[ColumnOut]:
     table = campaign.table
     groups = {column: group.name for group in campaign.prices.groups for column in group.columns}
     missing = table.holes.sum(axis=0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cellworth.campaign import CampaignView
+from cellworth.campaign import Campaign
 from cellworth.campaign.history import Record
 from cellworth.web.api.models import EventOut, Page
 from cellworth.web.api.parts import After, Limit, make_router
@@ -17,7 +17,7 @@ async def list_events(
 ) -> Page[EventOut]:
     """List what happened, the first event first; `after` is the number of an event."""
 
-    def read(campaign: CampaignView) -> list[Record]:
+    def read(campaign: Campaign) -> list[Record]:
         return campaign.history(after=after, most=limit + 1)
 
     found = await desk.read(name, read)

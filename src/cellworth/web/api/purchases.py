@@ -8,7 +8,7 @@ from typing import Annotated
 
 from fastapi import Query, Response
 
-from cellworth.campaign import Campaign, CampaignQueue, OpenPage
+from cellworth.campaign import Campaign, OpenPage
 from cellworth.campaign.answer_file import asks_csv
 from cellworth.errors import ParameterError
 from cellworth.strategy import Purchase
@@ -44,7 +44,7 @@ async def list_purchases(
 ) -> Page[PurchaseOut]:
     """List the cells that are out, in the order in which they were asked for."""
 
-    def read(campaign: CampaignQueue) -> OpenPage:
+    def read(campaign: Campaign) -> OpenPage:
         return campaign.open_page(
             after, limit, row=row, column=column, asked_by=asked_by, holder=holder, free=free
         )

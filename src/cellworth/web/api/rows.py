@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import HTTPException, Query, Response
 
-from cellworth.campaign import CampaignView, RowRecord
+from cellworth.campaign import Campaign, RowRecord
 from cellworth.errors import DataError
 from cellworth.table.table import guard_table
 from cellworth.web.api.models import Page, Recorded, RowOut, RowsIn
@@ -20,7 +20,7 @@ router = make_router("table")
 async def list_rows(name: CampaignName, desk: DeskDep, after: After = 0, limit: Limit = 100) -> Page[RowOut]:
     """List rows with their values and what is the matter with each cell."""
 
-    def read(campaign: CampaignView) -> list[RowRecord]:
+    def read(campaign: Campaign) -> list[RowRecord]:
         return campaign.rows(after, limit + 1)
 
     found = await desk.read(name, read)
@@ -32,7 +32,7 @@ async def list_rows(name: CampaignName, desk: DeskDep, after: After = 0, limit: 
 async def get_row(name: CampaignName, row: RowName, desk: DeskDep) -> RowOut:
     """Return one row."""
 
-    def read(campaign: CampaignView) -> RowRecord:
+    def read(campaign: Campaign) -> RowRecord:
         try:
             return campaign.row(row)
         except DataError as error:

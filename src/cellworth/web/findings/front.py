@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from cellworth import strategy as strategies
 from cellworth.campaign import Campaign
-from cellworth.campaign.cells import cells_of
-from cellworth.campaign.stores.store import Event
+from cellworth.campaign.events import Asked, Event
 from cellworth.select import Offer, Ratio, Selection
 from cellworth.web.findings.look import Look, look_of
 from cellworth.web.findings.plain import plain
@@ -51,16 +50,17 @@ def front(campaign: Campaign) -> Found:
 
 
 def _last_ask(look: Look) -> Event | None:
-    asks = [event for event in look.view._log.events() if event.kind == "asked"]
+    asks = [event for event in look.view.events() if isinstance(event.content, Asked)]
     return asks[-1] if asks else None
 
 
 def _of(look: Look, ask: Event) -> Found:
     then = look.view.replay(ask.number - 1)
-    cells = cells_of(then)
+    cells, asked = then.cells(), ask.content
+    assert isinstance(asked, Asked)
     unit = float(cells.worth[cells.available].mean()) or 1.0
-    chosen = np.array([then._log.state.places.cell(cell[0], cell[1]) for cell in ask.data["cells"]])
-    money = float(sum(cell[2] for cell in ask.data["cells"]))
+    chosen = np.array([(then.table.row_index(c.row), then.table.column_index(c.column)) for c in asked.cells])
+    money = float(sum(cell.price for cell in asked.cells))
     offer = Offer(cells.worth / unit, cells.available, then.prices.on(then.table), ~then.table.holes)
     rng = np.random.default_rng(0)
     greedy = Ratio().select(offer, budget=TIMES * money, rng=rng)

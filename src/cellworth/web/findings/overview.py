@@ -6,9 +6,7 @@ from typing import Any
 
 from cellworth import strategy as strategies
 from cellworth.campaign import Campaign
-from cellworth.campaign.course import course_of
-from cellworth.campaign.moments import Snapshot
-from cellworth.campaign.state import Status
+from cellworth.campaign.events import Asked, Corrected, Extended, Refused, Told
 from cellworth.campaign.validation import Estimate
 from cellworth.web.findings.look import Look, look_of
 from cellworth.web.findings.plain import plain
@@ -17,14 +15,14 @@ Found = dict[str, Any]
 
 
 def overview(campaign: Campaign) -> Found:
-    """Say where a campaign stands: `Standing.plain`, the forecast's curve, and what changed.
+    """Say where a campaign stands: `Status.to_json`, the forecast's curve, and what changed.
 
     Costs a standing, and two completions for the change of the score; nothing anew if the table is the same.
 
     Returns
     -------
     dict
-        ``standing`` as in `Standing.plain`; ``projection`` with the equally long lists ``money`` (spent in
+        ``standing`` as in `Status.to_json`; ``projection`` with the equally long lists ``money`` (spent in
         all, by then), ``score``, ``low`` and ``high``, or None; ``outlook``, a sentence; ``changed`` as in
         `changed`; ``strategy`` and ``summary``.
     """
@@ -33,7 +31,7 @@ def overview(campaign: Campaign) -> Found:
     outlook = standing.outlook() if standing.score is not None else f"there is no score: {standing.note}"
     found = {
         "as_of": look.number,
-        "standing": standing.plain(),
+        "standing": standing.to_json(),
         "projection": _projection(look),
         "outlook": outlook,
         "changed": changed(look),
@@ -60,21 +58,21 @@ def changed(look: Look) -> Found | None:
     begun, number = _last_answered(look)
     if number is None:
         return None
-    events = list(look.view._log.events(after=begun))
-    told = [cell for event in events if event.kind == "told" for cell in event.data["cells"]]
+    happened = [event.content for event in look.view.events(after=begun)]
+    told = [cell for what in happened if isinstance(what, Told) for cell in what.cells]
     by_column: dict[str, int] = {}
     for cell in told:
-        by_column[cell[1]] = by_column.get(cell[1], 0) + 1
-    basis = look.view._log.state.table_number, begun
+        by_column[cell.column] = by_column.get(cell.column, 0) + 1
+    basis = look.view.table_number, begun
     metric, gain = look.once("gain", basis, lambda: _gain(look, begun))
     return {
         "round": number,
         "since": begun,
         "cells": len(told),
-        "money": sum(cell[3] for cell in told),
-        "refused": sum(len(event.data["cells"]) for event in events if event.kind == "refused"),
-        "corrected": sum(event.kind == "corrected" for event in events),
-        "rows": sum(len(event.data["rows"]) for event in events if event.kind == "extended"),
+        "money": sum(cell.price for cell in told),
+        "refused": sum(len(what.cells) for what in happened if isinstance(what, Refused)),
+        "corrected": sum(isinstance(what, Corrected) for what in happened),
+        "rows": sum(len(what.rows) for what in happened if isinstance(what, Extended)),
         "columns": sorted(by_column.items(), key=lambda item: (-item[1], item[0])),
         "metric": metric,
         "gain": None if gain is None else plain(gain),
@@ -85,10 +83,11 @@ def _last_answered(look: Look) -> tuple[int, int | None]:
     """Return the event before the last round with an answer, and that round; (0, None) without an answer."""
     round_now, begun, found = 0, 0, None
     answered = 0
-    for event in look.view._log.events():
-        if event.kind == "asked" and event.data["round"] > round_now:
-            round_now, begun = event.data["round"], event.number - 1
-        elif event.kind == "told":
+    for event in look.view.events():
+        what = event.content
+        if isinstance(what, Asked) and what.round > round_now:
+            round_now, begun = what.round, event.number - 1
+        elif isinstance(what, Told):
             answered, found = begun, round_now
     return answered, found
 
@@ -97,17 +96,8 @@ def _gain(look: Look, begun: int) -> tuple[str | None, Estimate | None]:
     """Return how much the score has risen since an event, on the same rows."""
     if look.standing.score is None:
         return None, None
-    shots = [_shot(look.view.replay(begun)), _shot(look.view)]
-    course = course_of(shots, folds=5, repeats=None, seed=0)
-    if len(course.scores) < 2:
-        return None, None
-    return course.metric, course.scores[1].gain(course.scores[0])
-
-
-def _shot(view: Campaign) -> Snapshot:
-    state = view._log.state
-    bought = int((state.status == Status.TOLD).sum())
-    return Snapshot(state.number, len(state.rounds), state.money.spent, bought, view.table)
+    gain = look.view.gain_since(begun)
+    return (None, None) if gain is None else gain
 
 
 def _projection(look: Look) -> Found | None:

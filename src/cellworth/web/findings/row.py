@@ -32,7 +32,7 @@ def row_detail(campaign: Campaign, row: str) -> Found:
         ``why``, a sentence.
     """
     look = look_of(campaign)
-    place, _ = look.view._log.state.places.cell(row, look.table.columns[0].name)
+    place = look.view.row(row).place
     target = look.table.target
     label = None
     if target is not None:

@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
-from cellworth.campaign import CampaignView
+from cellworth.campaign import Campaign
 from cellworth.campaign.history import Record
 from cellworth.table.write_csv import guard
 from cellworth.web.dependencies import CampaignName, DeskDep, require_role
@@ -57,7 +57,7 @@ async def ledger_file(name: CampaignName, desk: DeskDep) -> Response:
     return Response(text, headers=headers, media_type="text/csv; charset=utf-8")
 
 
-def events_of(view: CampaignView, after: int, last: int) -> list[dict[str, Any]]:
+def events_of(view: Campaign, after: int, last: int) -> list[dict[str, Any]]:
     """Return the events above ``after`` and up to ``last``, the newest first, with their lines."""
     kept = view.history(after=after, most=last - after)
     return [

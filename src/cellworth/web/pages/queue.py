@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
-from cellworth.campaign import CampaignView
+from cellworth.campaign import Campaign
 from cellworth.errors import DataError, ParameterError
 from cellworth.strategy import Purchase
 from cellworth.web.dependencies import CampaignName, DeskDep, Who, check_csrf, require_role
@@ -91,7 +91,7 @@ def key_of(row: str, column: str) -> str:
     return sha256(f"{row}\0{column}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def open_cells(view: CampaignView, chosen: Filter, me: str | None) -> Open:
+def open_cells(view: Campaign, chosen: Filter, me: str | None) -> Open:
     """Return one page of the queue; O(open cells)."""
     purchases = view.open_purchases()
     matching = [each for each in purchases if chosen.keeps(each, me)]

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from starlette.responses import JSONResponse, Response
 
-from cellworth.campaign import CampaignView
+from cellworth.campaign import Campaign
 from cellworth.errors import DataError, ParameterError
 from cellworth.web import findings
 from cellworth.web.background import Background
@@ -63,11 +63,11 @@ async def find_row(name: CampaignName, desk: DeskDep, id: str = "", column: str 
     return back(path_of(name, "rows", str(place)), column=column)
 
 
-def place_of(view: CampaignView, row: str) -> int:
+def place_of(view: Campaign, row: str) -> int:
     """Return the place of a row; DataError with the closest id if there is none."""
     if not row:
         raise DataError("Expected the id of a row, got a blank. Type an id of the table.")
-    return view._log.state.places.cell(row, view.original.columns[0].name)[0]
+    return view.row(row).place
 
 
 async def _part(background: Background, name: str, whole_map: Any, first: str, last: str) -> Any:

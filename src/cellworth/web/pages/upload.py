@@ -9,15 +9,9 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, File, Request, UploadFile
 from starlette.responses import Response
 
-from cellworth.campaign import CampaignView
-from cellworth.campaign.answer_file import (
-    MOST_WRONG_LINES,
-    FileAnswer,
-    WrongLinesError,
-    asks_csv,
-)
-from cellworth.campaign.file_telling import check_file
-from cellworth.errors import CellworthError, DataError
+from cellworth.campaign import Campaign
+from cellworth.campaign.answer_file import FileAnswer, asks_csv
+from cellworth.errors import MOST_WRONG_LINES, CellworthError, DataError, WrongLinesError
 from cellworth.web.dependencies import CampaignName, DeskDep, Who, check_csrf, require_role
 from cellworth.web.pages.forms import OptionalText, Text
 from cellworth.web.pages.frame import back, head_of, path_of, show
@@ -49,7 +43,7 @@ async def upload(
     head = await desk.read(name, head_of)
     context: dict[str, Any] = {"sent_as": file.name, "most": MOST_WRONG_LINES}
     try:
-        checked = await desk.read(name, lambda view: check_file(view, file))
+        checked = await desk.read(name, lambda view: view.check_file(file))
     except WrongLinesError as error:
         context["problems"] = error.places
         return show(request, "upload.html", head, tab="queue", status=422, **context)
@@ -77,7 +71,7 @@ async def save(name: CampaignName, desk: DeskDep, who: Who, lines: Text, key: Op
     return back(path_of(name, "queue"), "uploaded", count=new)
 
 
-def asks_as_csv(view: CampaignView, chosen: Filter, me: str | None) -> str:
+def asks_as_csv(view: Campaign, chosen: Filter, me: str | None) -> str:
     """Return the filtered list of open cells as a file; O(open cells)."""
     return asks_csv(each for each in view.open_purchases() if chosen.keeps(each, me))
 

@@ -6,8 +6,17 @@ from datetime import timedelta
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
-from tests.campaign.campaigns import VALUES, Clock, Interrupted, answers_to, begin, make_table
+from tests.campaign.campaigns import (
+    VALUES,
+    Clock,
+    Interrupted,
+    answers_to,
+    begin,
+    counted_completions,
+    make_table,
+)
 
 
 def test_a_cell_is_with_one_person_until_the_lease_ends():
@@ -36,7 +45,7 @@ def test_an_answer_of_somebody_else_is_never_lost():
     campaign.take(batch, who="Bea")
     assert campaign.tell(answers_to(batch), who="Cy") == 2
     assert campaign.open_purchases() == []
-    assert campaign._log.state.held == {}
+    assert campaign.open_page(holder="Bea").purchases == []
 
 
 def test_giving_back():
@@ -98,13 +107,13 @@ def test_what_cannot_be_taken():
 
 
 def test_whoever_is_quicker_has_the_cell():
-    campaign = begin()
-    batch = campaign.ask(count=2)
-    other = Campaign.open(campaign._log.store, clock=Clock())
-    campaign._log.store = Interrupted(campaign._log.store, lambda: other.take(batch[:1], who="Cy"))
+    store = MemoryStore()
+    other = begin(store=store)
+    batch = other.ask(count=2)
+    late = Interrupted(store, lambda: other.take(batch[:1], who="Cy"), lambda: other.take(1, who="Cy"))
+    campaign = Campaign.open(late, clock=Clock())
     with pytest.raises(ConflictError, match="is with 'Cy'"):
         campaign.take(batch[:1], who="Bea")
-    campaign._log.store = Interrupted(campaign._log.store, lambda: other.take(1, who="Cy"))
     assert campaign.take(1, who="Bea") == []  # the other one went to Cy, just before
 
 
@@ -150,19 +159,15 @@ def test_a_preview_records_nothing_and_changes_nothing():
     assert looked.preview(count=0) == []
 
 
-def test_a_preview_that_comes_to_nothing_costs_one_round_only(monkeypatch):
+def test_a_preview_that_comes_to_nothing_costs_one_round_only():
     campaign = begin(strategy="afasmc")
     for _ in range(3):
         campaign.tell(answers_to(campaign.ask(count=2)))
-    ran = []
-    original = type(campaign._rounds)._run
-    monkeypatch.setattr(
-        type(campaign._rounds), "_run", lambda self, table: (ran.append(1), original(self, table))[1]
-    )
-    campaign.preview(count=2)
-    campaign.correct("p0", "age", 21)  # the previewed round will never be in the log
-    campaign.ask(count=2)
-    assert len(ran) == 2
+    with counted_completions() as counted:
+        campaign.preview(count=2)
+        campaign.correct("p0", "age", 21)  # the previewed round will never be in the log
+        campaign.ask(count=2)
+    assert len(counted) == 2
 
 
 def test_pages_of_the_log():

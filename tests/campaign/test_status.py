@@ -1,4 +1,4 @@
-"""Where a campaign stands: its score against independent formulas, its forecast against known curves."""
+"""The status of a campaign: its score against independent formulas, its forecast against known curves."""
 
 import json
 
@@ -10,10 +10,8 @@ from sklearn.metrics import r2_score, roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from cellworth import Prices, Table
-from cellworth.campaign.cells import cells_of
-from cellworth.campaign.forecast import LEAST_MOMENTS, forecast, project
-from cellworth.campaign.moments import snapshots
-from cellworth.campaign.standing import standing_of
+from cellworth.campaign.forecast import LEAST_SCORES, forecast, project
+from cellworth.campaign.learning_curve import take_snapshots
 from cellworth.campaign.validation import (
     Score,
     _explained,
@@ -214,7 +212,7 @@ def test_no_gain_is_called_none(slope):
 
 
 def test_when_there_is_no_forecast():
-    money, scores, influence, rng = noisy_course(CURVES["straight"], 0, k=LEAST_MOMENTS)
+    money, scores, influence, rng = noisy_course(CURVES["straight"], 0, k=LEAST_SCORES)
     assert forecast(money, scores, influence, 50.0, rng).verdict == "too early"
     assert forecast(0 * money, scores, influence, 50.0, rng).verdict == "too early"
     assert forecast(money, scores, influence, 0.0, rng).verdict == "nothing left"
@@ -245,7 +243,7 @@ def test_numbers_are_those_of_the_campaign():
     batch = campaign.ask(count=6)
     campaign.tell(answers_to(batch[:3]))
     campaign.refuse(batch[3:4], "lost")
-    found = standing_of(campaign, repeats=1)
+    found = campaign.status(repeats=1)
     assert (found.spent, found.reserved, found.left) == (campaign.spent, campaign.reserved, campaign.left)
     assert (found.bought, found.refused, found.open) == (3, 1, 2)
     assert found.known == int((~campaign.original.holes).sum())
@@ -258,16 +256,16 @@ def test_numbers_are_those_of_the_campaign():
     text = found.describe()
     for words in (f"{campaign.spent:.2f} spent", "3 bought", "1 refused, 2 out", "too early to tell"):
         assert words in text
-    assert json.loads(json.dumps(found.plain(), allow_nan=False))["bought"] == 3
-    assert standing_of(campaign, repeats=1) == found
-    assert standing_of(campaign.replay(until=0), repeats=1).bought == 0
+    assert json.loads(json.dumps(found.to_json(), allow_nan=False))["bought"] == 3
+    assert campaign.status(repeats=1) == found
+    assert campaign.replay(until=0).status(repeats=1).bought == 0
 
 
 def test_the_score_of_now_does_not_depend_on_the_history():
     campaign = begin(make_table(60))
     for _ in range(3):
         campaign.tell(answers_to(campaign.ask(count=5)))
-    short, long = (standing_of(campaign, max_rounds=k, repeats=2) for k in (1, 9))
+    short, long = (campaign.status(max_rounds=k, repeats=2) for k in (1, 9))
     assert (len(short.history), len(long.history)) == (1, 4)
     assert short.score == long.score
 
@@ -295,7 +293,7 @@ def play(table, truth, rounds, count=25):
 @pytest.mark.parametrize(("kind", "metric"), [("classes", "AUC"), ("several", "AUC"), ("number", "R2")])
 def test_the_score_rises_while_what_matters_is_bought(kind, metric):
     campaign = play(*gaussian_table(kind=kind), rounds=5)
-    found = standing_of(campaign, repeats=1)
+    found = campaign.status(repeats=1)
     assert found.metric == metric
     assert len(found.history) == 6
     assert found.gain.low > 0
@@ -308,7 +306,7 @@ def test_the_score_rises_while_what_matters_is_bought(kind, metric):
 
 def test_a_finished_campaign_has_nothing_left_to_buy():
     campaign = play(*gaussian_table(), rounds=9, count=60)
-    found = standing_of(campaign, repeats=1)
+    found = campaign.status(repeats=1)
     assert (found.missing, found.forecast.verdict) == (0, "nothing left")
     assert "nothing is left to buy" in found.describe()
 
@@ -320,20 +318,20 @@ def test_labels_do_not_leak():
         rng = np.random.default_rng(seed)
         X = np.where(rng.random((100, 6)) < 0.6, np.nan, rng.normal(size=(100, 6)))
         campaign = begin(Table.from_arrays(X, rng.random(100) < 0.5), prices=Prices.same(1.0))
-        areas.append(standing_of(campaign, repeats=1).score.value)
+        areas.append(campaign.status(repeats=1).score.value)
     assert abs(np.mean(areas) - 0.5) < 0.07  # the spread of one is 0.06, of the mean 0.02
 
 
 def test_without_labels_there_is_no_score():
-    found = standing_of(begin(gaussian_table(kind="none")[0], prices=Prices.same(1.0)))
+    found = begin(gaussian_table(kind="none")[0], prices=Prices.same(1.0)).status()
     assert (found.metric, found.score, found.gain, found.history) == (None, None, None, ())
     assert "the table has no target" in found.describe()
-    assert found.plain()["forecast"]["verdict"] == "no score"
+    assert found.to_json()["forecast"]["verdict"] == "no score"
 
 
 def test_too_few_labels_are_said_so():
     table = Table.from_arrays(np.arange(24.0).reshape(8, 3), [0, 1] * 4)
-    found = standing_of(begin(table, prices=Prices.same(1.0)))
+    found = begin(table, prices=Prices.same(1.0)).status()
     assert found.score is None
     assert "too few rows" in found.describe()
 
@@ -341,20 +339,20 @@ def test_too_few_labels_are_said_so():
 def test_rows_that_are_added_train_but_are_not_scored():
     campaign = begin(make_table(60))
     campaign.extend(make_table(30, seed=3, start=60))
-    found = standing_of(campaign, repeats=1)
+    found = campaign.status(repeats=1)
     assert (found.rows, len(found.history)) == (90, 2)
     assert "on 60 rows" in found.note
     campaign.extend(make_table(200, seed=4, start=90))
-    found = standing_of(campaign, repeats=1)
+    found = campaign.status(repeats=1)
     assert "on 290 rows" in found.note  # those of the start are less than half
     assert [moment.number for moment in found.history] == [2]
 
 
-def test_moments_are_spread_evenly_in_money():
+def test_snapshots_are_spread_evenly_in_money():
     campaign = begin(make_table(60), budget=None)
     for _ in range(20):
         campaign.tell(answers_to(campaign.ask(count=2)))
-    shots = snapshots(campaign.original, list(campaign._log.events()), 6)
+    shots = take_snapshots(campaign.original, campaign.events(), 6)
     assert 4 <= len(shots) <= 6
     assert (shots[0].number, shots[-1].number) == (0, campaign.number)
     assert shots[-1].table.equals(campaign.table)
@@ -369,12 +367,12 @@ def test_moments_are_spread_evenly_in_money():
 def test_worths_are_those_of_the_next_ask():
     campaign = begin(make_table(40), budget=None)
     campaign.tell(answers_to(campaign.ask(count=4)))
-    found = cells_of(campaign)
+    found = campaign.cells()
     assert ((found.worth > 0) <= found.available).all()
     assert (found.known | found.bought | found.refused | found.available).all()
-    places = campaign._log.state.places
+    table = campaign.table
     for purchase in campaign.ask(count=5):
-        cell = places.cell(purchase.row, purchase.column)
+        cell = table.row_index(purchase.row), table.column_index(purchase.column)
         assert found.worth[cell] == purchase.worth
         assert found.price[cell] >= purchase.price
 
@@ -384,12 +382,12 @@ def test_worths_are_those_of_the_next_ask():
 )
 def test_wrong_parameters_are_named(wrong):
     with pytest.raises(ParameterError, match=next(iter(wrong))):
-        standing_of(begin(prices=PRICES), **wrong)
+        begin(prices=PRICES).status(**wrong)
 
 
-def test_progress_is_told_from_nothing_to_all_moments():
+def test_progress_goes_from_nothing_to_all_points():
     campaign = play(*gaussian_table(), rounds=3)
     told = []
-    found = standing_of(campaign, progress=lambda done, total: told.append((done, total)))
+    found = campaign.status(progress=lambda done, total: told.append((done, total)))
     moments = len(found.history)
     assert told == [(done, moments) for done in range(moments + 1)]
