@@ -7,39 +7,26 @@ One line per column under the header ``column,price``. Three more fields state g
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from cellworth.errors import DataError, ParameterError
-from cellworth.prices.amount import check_price, check_visit
-from cellworth.prices.cell_prices import ByColumn, CellPrices
 from cellworth.prices.group import Group
-from cellworth.table.files import File, check_readable, format_of, replace_file
-from cellworth.table.raw_cells import as_texts
-from cellworth.table.read_csv import read_csv
+from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
+from cellworth.table.files import File, check_csv_name, check_readable
+from cellworth.table.read_csv import read_records
 from cellworth.table.values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
+from cellworth.table.write_csv import csv_text, separator_of, write_text
 from cellworth.wording import not_there, shorten
 
 FIELDS = ("column", "price", "group", "price_after_first", "lasting")
 OTHERS, VISIT = "(other columns)", "(visit)"
-_NO_SUCH_FILE_TYPE = "Prices are kept in a .csv file."
-
-
-class Statement(NamedTuple):
-    """The parts of `Prices`, in the order of its fields."""
-
-    cells: CellPrices
-    groups: tuple[Group, ...]
-    visit: float
+_REMEDY = "Prices are kept in a .csv file."
 
 
 @dataclass(frozen=True)
-class _Line:
+class _PriceLine:
     """The fields of one line as texts, "" where blank, and the place to name in messages."""
 
     place: str
@@ -75,14 +62,16 @@ class _Line:
         return bool(words[0])
 
 
-def read_statement(path: File, encoding: str, delimiter: str | None) -> Statement:
-    """Read prices from a file; DataError names the line and the column of what is wrong."""
-    _check_format(path)
+def read_prices(
+    path: File, encoding: str, delimiter: str | None
+) -> tuple[ByColumn, tuple[Group, ...], float]:
+    """Read prices by column, groups and the visit; DataError names the line and column of what is wrong."""
+    check_csv_name(path, _REMEDY)
     check_readable(path)
     lines = _read_lines(path, encoding, delimiter)
     prices: dict[str, float] = {}
     special: dict[str, float] = {}
-    groups: dict[str, list[_Line]] = {}
+    groups: dict[str, list[_PriceLine]] = {}
     for line in lines:
         if line.group:
             groups.setdefault(line.group, []).append(line)
@@ -97,13 +86,12 @@ def read_statement(path: File, encoding: str, delimiter: str | None) -> Statemen
     if not (prices or groups or OTHERS in special):
         raise DataError(f"{path}: expected at least one price, got none. Add a line for each column.")
     built = tuple(_build_group(name, members) for name, members in groups.items())
-    return Statement(ByColumn(prices, special.get(OTHERS)), built, special.get(VISIT, 0.0))
+    return ByColumn(prices, special.get(OTHERS)), built, special.get(VISIT, 0.0)
 
 
-def write_statement(path: Path, statement: Statement) -> None:
+def write_prices(path: Path, cells: PriceRule, groups: Sequence[Group], visit: float) -> None:
     """Write prices by column to a file that reads back as the same prices, to the last bit."""
-    _check_format(path)
-    cells, groups, visit = statement
+    check_csv_name(path, _REMEDY)
     if not isinstance(cells, ByColumn):
         raise ParameterError("prices per cell do not fit into a list of columns; keep them with to_dict().")
     records = [[name, repr(price), "", "", ""] for name, price in cells.prices.items()]
@@ -118,38 +106,28 @@ def write_statement(path: Path, statement: Statement) -> None:
     if visit:
         records.append([VISIT, repr(visit), "", "", ""])
     width = 5 if any(group.lasting for group in groups) else 4 if groups else 2
-    content = _csv_text([list(FIELDS), *records], width, path).encode("utf-8")
-    packed = gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content
-    replace_file(path, lambda part: _write_bytes(part, packed))
+    lines = [record[:width] for record in ([*FIELDS], *records)]
+    write_text(path, csv_text(lines, separator_of(path)))
 
 
-def _check_format(path: File) -> None:
-    if format_of(path, _NO_SUCH_FILE_TYPE) != "csv":
-        raise DataError(f"{path}: expected a file that ends in .csv, got {shorten(path.name)}.")
-
-
-def _read_lines(path: File, encoding: str, delimiter: str | None) -> list[_Line]:
-    columns, source = read_csv(path, encoding, delimiter)
-    header = [column.name.casefold() for column in columns]
+def _read_lines(path: File, encoding: str, delimiter: str | None) -> list[_PriceLine]:
+    header, records = read_records(path, encoding, delimiter)
     for name in header:
         if name not in FIELDS or header.count(name) > 1:
             problem = not_there("field", name, FIELDS) if name not in FIELDS else f"{name!r} is there twice."
             raise DataError(f"{path}: the header is column,price and perhaps the rest. {problem}")
     if not {"column", "price"} <= set(header):
         raise DataError(f"{path}: the header must have column and price; got {','.join(header)}.")
-    records = zip(*(as_texts(column.cells).texts for column in columns), strict=True)
-    numbers = source.lines or ()
     lines = [
-        _Line(f"{path}, line {number}", **dict(zip(header, record, strict=True)))
-        for number, record in zip(numbers, records, strict=True)
-        if any(record)  # a spreadsheet leaves lines of separators behind
+        _PriceLine(f"{path}, line {number}", **dict(zip(header, fields, strict=True)))
+        for number, fields in records
     ]
     _check_columns(lines)
     return lines
 
 
-def _check_columns(lines: Sequence[_Line]) -> None:
-    first: dict[str, _Line] = {}
+def _check_columns(lines: Sequence[_PriceLine]) -> None:
+    first: dict[str, _PriceLine] = {}
     for line in lines:
         if not line.column:
             raise DataError(f"{line.place}, column 'column': expected the name of a column, got a blank.")
@@ -164,7 +142,7 @@ def _check_columns(lines: Sequence[_Line]) -> None:
         first[line.column] = line
 
 
-def _build_group(name: str, lines: Sequence[_Line]) -> Group:
+def _build_group(name: str, lines: Sequence[_PriceLine]) -> Group:
     for line in lines:
         if line.lasts != lines[0].lasts:
             raise DataError(
@@ -191,21 +169,3 @@ def _check_writable(name: str) -> None:
             f"the name {shorten(name)} cannot be read back from a file of prices: it is taken, or has blanks "
             "around it or a broken character in it. Rename it, or keep the prices with to_dict()."
         )
-
-
-def _csv_text(records: Sequence[Sequence[str]], width: int, path: Path) -> str:
-    file = io.StringIO(newline="")
-    # Some versions of the csv module leave a lone carriage return without quotes.
-    has_return = any("\r" in field for record in records for field in record)
-    writer = csv.writer(
-        file,
-        delimiter="\t" if ".tsv" in path.suffixes else ",",
-        lineterminator="\n",
-        quoting=csv.QUOTE_ALL if has_return else csv.QUOTE_MINIMAL,
-    )
-    writer.writerows(record[:width] for record in records)
-    return file.getvalue()
-
-
-def _write_bytes(path: Path, content: bytes) -> None:
-    path.write_bytes(content)
