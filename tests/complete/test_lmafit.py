@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from cellworth.complete.lmafit import LMaFitCompleter
 from cellworth.complete.solver.factors import leading_directions, residual
 from cellworth.complete.solver.sor import grow, rank_at_gap, relax, stationarity
-from cellworth.paper.datasets import load
-from cellworth.paper.protocol import make_trial, reconstruction_error
+from cellworth.datasets import load
 from cellworth.testing import check_completer
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,
