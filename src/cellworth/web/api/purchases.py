@@ -7,9 +7,10 @@ from typing import Annotated
 
 from fastapi import Query, Response
 
-from cellworth.campaign import Campaign, CampaignQueue, OpenPage, Purchase
+from cellworth.campaign import Campaign, CampaignQueue, OpenPage
 from cellworth.campaign.answer_file import asks_csv
 from cellworth.errors import ParameterError
+from cellworth.strategy import Purchase
 from cellworth.web.api.models import (
     AskIn,
     CellsIn,
