@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Annotated
 
@@ -112,7 +113,7 @@ async def cancel(name: CampaignName, body: CellsIn, desk: DeskDep, who: Who) -> 
     return Recorded(new=await desk.write(name, lambda c: c.cancel(body.pairs(), who=who)))
 
 
-def _out(purchases: list[Purchase]) -> list[PurchaseOut]:
+def _out(purchases: Iterable[Purchase]) -> list[PurchaseOut]:
     # They come from the library: there is nothing to check.
     return [PurchaseOut.model_construct(**vars(each)) for each in purchases]
 
