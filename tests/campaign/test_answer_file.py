@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth import Table
-from cellworth.campaign import Purchase
 from cellworth.campaign.answer_file import (
     FIELDS,
     MOST_WRONG_LINES,
@@ -24,8 +23,10 @@ from cellworth.campaign.answer_file import (
 )
 from cellworth.campaign.file_telling import Told, check_file, tell_file
 from cellworth.campaign.row_file import read_rows
-from cellworth.campaign.spreadsheet import guard, guard_table, unguard
 from cellworth.errors import ConflictError, DataError
+from cellworth.strategy import Purchase
+from cellworth.table.table import guard_table
+from cellworth.table.write_csv import guard, unguard
 from tests.campaign.campaigns import VALUES, answers_to, begin, make_table
 
 TABLE = make_table()

@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.complete.low_rank import fold_in
 from cellworth.complete.solver.blocks import workers
+from cellworth.complete.solver.factors import fold_in
 from cellworth.errors import ParameterError
 from cellworth.testing.completer import random_table
 

@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.complete.lmafit import LMaFitCompleter
+from cellworth.complete.lmafit import LMaFitCompleter, grow, rank_at_gap, relax, stationarity
 from cellworth.complete.solver.factors import leading_directions, residual
-from cellworth.complete.solver.sor import grow, rank_at_gap, relax, stationarity
 from cellworth.paper.datasets import load
 from cellworth.paper.protocol import make_trial, reconstruction_error
 from cellworth.testing import check_completer

@@ -3,9 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.complete.nnls import NNLSCompleter
+from cellworth.complete.nnls import NNLSCompleter, minimise
 from cellworth.complete.penalty_path import largest_drop
-from cellworth.complete.solver.continuation import minimise
 from cellworth.complete.solver.svt import threshold_singular_values
 from cellworth.paper.datasets import load
 from cellworth.paper.protocol import make_trial, reconstruction_error

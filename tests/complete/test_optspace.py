@@ -3,8 +3,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.complete.optspace import OptSpaceCompleter
-from cellworth.complete.solver.grassmann import at, best_core, descend, estimate_rank, spectral_start, trim
+from cellworth.complete.optspace import (
+    OptSpaceCompleter,
+    at,
+    best_core,
+    descend,
+    estimate_rank,
+    spectral_start,
+    trim,
+)
 from cellworth.paper.datasets import load
 from cellworth.paper.protocol import make_trial, reconstruction_error
 from cellworth.testing import check_completer

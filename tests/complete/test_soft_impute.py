@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.nnls import NNLSCompleter
-from cellworth.complete.soft_impute import SoftImputeCompleter
-from cellworth.complete.solver.soft_als import soft_als
+from cellworth.complete.soft_impute import SoftImputeCompleter, soft_als
 from cellworth.complete.solver.svt import threshold_singular_values
 from cellworth.paper.datasets import load
 from cellworth.paper.protocol import make_trial, reconstruction_error

@@ -14,7 +14,7 @@ from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError
 from cellworth.strategy import Adviser, Strategy
 from cellworth.table import Table
-from cellworth.table.encoding import encode
+from cellworth.table.encoded import encode
 
 Array = NDArray[np.float64]
 

@@ -23,7 +23,6 @@ from cellworth.campaign.plain import from_plain
 from cellworth.campaign.stores.store import Event
 from cellworth.errors import DataError
 from cellworth.table import Table
-from cellworth.table.building.assemble import Parts
 
 
 class Status(IntEnum):
@@ -127,14 +126,13 @@ class State:
                 labels = self._labels[:n].copy()
                 labels.setflags(write=False)
                 target = replace(target, values=labels)
-            parts = Parts(
+            table = Table(
                 self._original.columns,
                 self.values,
                 tuple(self.places.row_ids),
                 target,
                 self._original.row_id,
             )
-            table = Table(parts)
             self._table = self.table_number, table
         return table
 

@@ -13,7 +13,7 @@ from cellworth.cli.opening import opened
 from cellworth.cli.terminal import count, money, money_plain, print_json, print_table, working
 
 if TYPE_CHECKING:
-    from cellworth.campaign import Purchase
+    from cellworth.strategy import Purchase
 
 EXAMPLE = "Example: cellworth ask --budget 60 --who Ann --out asks.csv"
 

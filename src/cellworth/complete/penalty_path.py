@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Literal, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.complete.held_out import PATIENCE, Choice, HeldOut, hold_out
+from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut, hold_out
 from cellworth.complete.inputs import check_number
 from cellworth.complete.solver.factors import Factors, leading_directions
 from cellworth.errors import ParameterError
 
-Array = NDArray[np.floating]
-Mask = NDArray[np.bool_]
 PenaltyUnit = Literal["absolute", "relative"]
 
 PENALTIES = 0.6 ** np.arange(1, 17)
@@ -24,7 +22,7 @@ class PenalisedFit(Protocol):
     """Fit a table (n, d) under a trace penalty and a largest rank, from an earlier fit."""
 
     def __call__(
-        self, values: Array, observed: Mask, penalty: float, rank: int, start: Factors | None, /
+        self, values: FloatArray, observed: BoolArray, penalty: float, rank: int, start: Factors | None, /
     ) -> Factors:
         """Return balanced factors."""
 
@@ -37,14 +35,20 @@ def check_penalty(trace_penalty: float | None, unit: str) -> None:
         raise ParameterError(f"penalty_unit must be 'absolute' or 'relative'; got {unit!r}")
 
 
-def largest_singular_value(values: Array) -> float:
+def largest_singular_value(values: FloatArray) -> float:
     """Return that of the table with 0 in its holes: a penalty of this size leaves nothing."""
     sigma, _ = leading_directions(values, 1)
     return float(sigma[0])
 
 
 def choose_penalty(
-    values: Array, observed: Mask, fit_with: PenalisedFit, rank: int, *, cut: bool, rng: np.random.Generator
+    values: FloatArray,
+    observed: BoolArray,
+    fit_with: PenalisedFit,
+    rank: int,
+    *,
+    cut: bool,
+    rng: np.random.Generator,
 ) -> Choice:
     """Return the rank limit and the relative penalty (see `PENALTIES`) with the least held-out error.
 
@@ -64,7 +68,7 @@ def choose_penalty(
 
 
 def _walk(
-    held: HeldOut, fit_with: PenalisedFit, candidates: Array, rank: int, fit: Factors | None
+    held: HeldOut, fit_with: PenalisedFit, candidates: FloatArray, rank: int, fit: Factors | None
 ) -> tuple[Factors | None, float, Choice]:
     """Return the best fit along falling candidates, its held-out error, and its settings."""
     largest = largest_singular_value(held.values)
@@ -80,12 +84,12 @@ def _walk(
     return best, error, choice
 
 
-def singular_values(fit: Factors) -> Array:
+def singular_values(fit: Factors) -> FloatArray:
     """Return the singular values of the table whose balanced factors ``fit`` has."""
     return np.einsum("ij,ij->i", fit.right, fit.right).astype(np.float64)
 
 
-def largest_drop(spectrum: Array) -> tuple[int, float]:
+def largest_drop(spectrum: FloatArray) -> tuple[int, float]:
     """Return after how many of the descending values the largest drop comes, and the ratio across it.
 
     Examples

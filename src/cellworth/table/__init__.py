@@ -5,7 +5,7 @@ them, `table` holds the result, `encoding` goes to models and back, `writing` go
 """
 
 from cellworth.table.column import Column, Kind
-from cellworth.table.encoding import Encoded
+from cellworth.table.encoded import Encoded
 from cellworth.table.table import Table
 from cellworth.table.target import Target, TargetKind
 

@@ -21,8 +21,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.complete.solver.factors import solve_rows
 from cellworth.complete.solver.model import Model
-from cellworth.complete.solver.row_systems import solve_rows
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import spectrum
 

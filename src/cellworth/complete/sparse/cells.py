@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from cellworth.complete.held_out import SHARE
+from cellworth.complete.hold_out import SHARE
 from cellworth.complete.solver.sparse_step import CellBlock
 from cellworth.errors import DataError
 

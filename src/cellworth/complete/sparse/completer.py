@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cellworth.complete.factored import Callback, check_rank, generator_of, watcher
-from cellworth.complete.held_out import Choice
+from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
 from cellworth.complete.penalty_path import PenaltyUnit, check_penalty
 from cellworth.complete.solver.blocks import workers

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.complete.held_out import PATIENCE, Choice
+from cellworth.complete.hold_out import PATIENCE, Choice
 from cellworth.complete.penalty_path import PENALTIES, largest_drop
 from cellworth.complete.solver.sparse_step import CellBlock, missed
 from cellworth.complete.sparse.blocks import Blocks, Engine, row_blocks, take_rows

@@ -7,10 +7,11 @@ from typing import Annotated
 
 from fastapi import File, Query, Request, Response, UploadFile
 
-from cellworth.campaign import Campaign, CampaignQueue, OpenPage, Purchase
+from cellworth.campaign import Campaign, CampaignQueue, OpenPage
 from cellworth.campaign.answer_file import asks_csv
 from cellworth.campaign.file_telling import check_file, tell_file
 from cellworth.errors import ParameterError
+from cellworth.strategy import Purchase
 from cellworth.web.api.models import (
     AskIn,
     CellsIn,

@@ -1,18 +1,18 @@
-"""What the user says about a table beyond its cells: the keywords that all ways in share."""
+"""What the user says about a table beyond its cells, as keywords, and what a Parquet file declares itself."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from cellworth.errors import DataError, ParameterError
-from cellworth.table.building.holes import HoleMarks, hole_marks
-from cellworth.table.column import LABELLED, Kind, check_kind_name
-from cellworth.table.reading.cells import RawColumn
-from cellworth.table.source import Source
-from cellworth.table.target import check_target_kind
-from cellworth.table.values.text import label
+from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
+from cellworth.table.missing_marks import HoleMarks, hole_marks
+from cellworth.table.raw_cells import Origin, RawColumn
+from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
+from cellworth.table.values import label
 from cellworth.wording import did_you_mean, listing, shorten
 
 Missing = Iterable[object] | Mapping[str, Iterable[object]]
@@ -31,7 +31,7 @@ class Keywords(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Wish:
+class ColumnKeywords:
     """What the user says about one column; None where nothing was said."""
 
     kind: Kind | None = None
@@ -43,7 +43,7 @@ class Wish:
 
 
 @dataclass(frozen=True)
-class Settings:
+class TableKeywords:
     """The keywords of `Table.read`, `Table.from_frame` and `Table.from_arrays`."""
 
     target: str | None = None
@@ -55,19 +55,19 @@ class Settings:
     units: Mapping[str, str] | None = None
     target_kind: str | None = None
 
-    def check(self, names: Sequence[str], source: Source) -> None:
+    def check(self, names: Sequence[str], origin: Origin) -> None:
         """Raise if a keyword names a column that is not there or has a value that makes no sense."""
         for keyword in ("target", "row_id"):
             name = getattr(self, keyword)
             if name is not None:
-                _check_name(name, keyword, names, source)
+                _check_name(name, keyword, names, origin)
         if self.target is not None and self.target == self.row_id:
             raise DataError(
-                f"{source.name}: {shorten(self.target)} cannot be both the target and the row ids."
+                f"{origin.name}: {shorten(self.target)} cannot be both the target and the row ids."
             )
         for keyword in ("missing", "kinds", "bounds", "categories", "units"):
             for name in _as_mapping(getattr(self, keyword), keyword):
-                _check_name(name, keyword, names, source)
+                _check_name(name, keyword, names, origin)
         for name, unit in (self.units or {}).items():
             if not isinstance(unit, str):
                 raise ParameterError(f"units, column {shorten(name)}: expected text, got {shorten(unit)}.")
@@ -75,11 +75,11 @@ class Settings:
             check_kind_name(kind, f"kinds, column {shorten(name)}")
         check_target_kind(self.target_kind)
 
-    def wish(self, name: str) -> Wish:
+    def for_column(self, name: str) -> ColumnKeywords:
         """Gather what the keywords say about one column."""
         kind = (self.kinds or {}).get(name)
         categories = (self.categories or {}).get(name)
-        return Wish(
+        return ColumnKeywords(
             kind=None if kind is None else check_kind_name(kind, name),
             bounds=_check_pair(name, (self.bounds or {}).get(name)),
             categories=None if categories is None else _check_categories(name, categories, kind),
@@ -88,7 +88,7 @@ class Settings:
             marks=hole_marks(self._marks(name)),
         )
 
-    def completed_by(self, columns: Sequence[RawColumn]) -> Settings:
+    def completed_by(self, columns: Sequence[RawColumn]) -> TableKeywords:
         """Take over what the file itself declares, where the user says nothing about that column."""
         said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}}
         roles: dict[str, Any] = {}
@@ -129,11 +129,11 @@ def _as_mapping(value: Any, keyword: str) -> Mapping[str, Any]:
     return value
 
 
-def _check_name(name: object, keyword: str, names: Sequence[str], source: Source) -> None:
+def _check_name(name: object, keyword: str, names: Sequence[str], origin: Origin) -> None:
     if name not in names:
         hint = did_you_mean(str(name), names)
         raise DataError(
-            f"{source.name}: {keyword} names the column {shorten(name)}, which is not there.{hint} "
+            f"{origin.name}: {keyword} names the column {shorten(name)}, which is not there.{hint} "
             f"The columns are {listing(names, most=10)}."
         )
 
@@ -157,3 +157,67 @@ def _check_categories(name: str, categories: Any, kind: str | None) -> tuple[str
     if not texts:
         raise ParameterError(f"{place}: expected at least one category, got none.")
     return texts
+
+
+KEY = b"cellworth"
+"""The name of the entry in the metadata of an Arrow field."""
+
+
+def column_keywords(column: Column) -> dict[str, Any]:
+    """Say what the keywords of `Table.read` have to say to get this column again, each under its name."""
+    keywords: dict[str, Any] = {"kinds": column.kind}
+    if column.categories:
+        keywords["categories"] = list(column.categories)
+    bounds = [column.bound_as_written(bound) for bound in column.bounds]
+    if bounds != [None, None]:
+        keywords["bounds"] = bounds
+    if column.unit is not None:
+        keywords["units"] = column.unit
+    return keywords
+
+
+def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str | None) -> dict[str, Any]:
+    """Say with which keywords `Table.read` gives the table again."""
+    said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}, "row_id": row_id}
+    if target is not None:
+        columns = [*columns, target.column]
+        said |= {"target": target.name, "target_kind": target.kind}
+    for column in columns:
+        for keyword, value in column_keywords(column).items():
+            said[keyword][column.name] = value
+    return said
+
+
+def field_metadata(column: Column | None, role: str, target_kind: str | None = None) -> dict[bytes, bytes]:
+    """Write the metadata of the field that holds a column; `role` is "feature", "target" or "row_id"."""
+    declared: dict[str, Any] = {"role": role}
+    if column is not None:
+        declared |= column_keywords(column)
+    if target_kind is not None:
+        declared["target_kind"] = target_kind
+    return {KEY: json.dumps(declared).encode()}
+
+
+def declared_by(field: Any) -> Mapping[str, Any]:
+    """Read what the metadata of an Arrow field declares; entries that make no sense are passed over."""
+    try:
+        declared = json.loads((field.metadata or {}).get(KEY, b"{}"))
+    except ValueError:
+        return {}
+    if not isinstance(declared, dict):
+        return {}
+    return {key: value for key, value in declared.items() if key in _CHECKS and _CHECKS[key](value)}
+
+
+def _is_list_of(value: Any, types: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, types) for part in value)
+
+
+_CHECKS = {
+    "role": lambda value: value in ("feature", "target", "row_id"),
+    "target_kind": lambda value: value in TARGET_KINDS,
+    "kinds": lambda value: value in KINDS,
+    "categories": lambda value: _is_list_of(value, str) and len(value) > 0,
+    "bounds": lambda value: _is_list_of(value, (int, float, str, type(None))) and len(value) == 2,
+    "units": lambda value: isinstance(value, str),
+}

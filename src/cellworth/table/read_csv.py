@@ -5,18 +5,19 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from cellworth.errors import DataError, ParameterError
-from cellworth.table.files import File, read_bytes
-from cellworth.table.reading.cells import RawColumn, TextCells
-from cellworth.table.source import Source
-from cellworth.wording import listing, shorten
+from cellworth.table.files import File, check_csv_name, check_readable, read_bytes
+from cellworth.table.raw_cells import Origin, RawColumn, TextCells, as_texts
+from cellworth.table.write_csv import unguard
+from cellworth.wording import did_you_mean, listing, shorten
 
 OTHER_DELIMITERS = ";\t|"
+_SEPARATORS = (",", ";", "\t")  # of the spreadsheets of different countries
 
 
-def read_csv(path: File, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Source]:
+def read_csv(path: File, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Origin]:
     """Read a delimited file, plain or gzipped, into columns of stripped text.
 
     Blank lines are skipped. The whole file is held in memory: O(n p) in time, and about 60 bytes per cell
@@ -41,7 +42,64 @@ def read_csv(path: File, encoding: str, delimiter: str | None) -> tuple[list[Raw
         RawColumn(column, TextCells(list(map(str.strip, fields))))
         for column, fields in zip(header, zip(*records, strict=True), strict=True)
     ]
-    return columns, Source(name, [str(row) for row in range(len(records))], lines)
+    return columns, Origin(name, [str(row) for row in range(len(records))], lines)
+
+
+def read_records(
+    path: File, encoding: str, delimiter: str | None
+) -> tuple[list[str], list[tuple[int, tuple[str, ...]]]]:
+    """Read a small delimited file line by line.
+
+    Returns
+    -------
+    header : list of str
+        The names of the fields, casefolded.
+    records : list of (int, tuple of str)
+        The line, counted from 1, on which each record begins, and its fields, stripped. Records whose fields
+        are all blank, which spreadsheets leave behind, are passed over.
+    """
+    columns, origin = read_csv(path, encoding, delimiter)
+    fields = zip(*(as_texts(column.cells).texts for column in columns), strict=True)
+    records = zip(origin.lines or (), fields, strict=True)
+    return [column.name.casefold() for column in columns], [record for record in records if any(record[1])]
+
+
+def read_lines(
+    path: File, fields: Sequence[str], encoding: str | None = None
+) -> Iterator[tuple[int, tuple[str, ...]]]:
+    """Yield the number of each line, counted from 1, and these of its fields, stripped and unguarded.
+
+    Fields are found by the header, in any case and order; others are passed over, and so are lines in which
+    all of ``fields`` are blank. Fields are separated by commas, semicolons or tabs, whichever the header has
+    most of. The encoding is UTF-8 by default, or UTF-16 where the file begins with its mark. DataError if the
+    file cannot be read, with the line at fault where there is one.
+    """
+    check_csv_name(path, "Lists of cells are kept in .csv files.")
+    check_readable(path)
+    content = read_bytes(path)
+    if encoding is None:
+        marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        encoding = "utf-16" if content.startswith(marks) else "utf-8"
+    first_line = content.partition(b"\n")[0]
+    separator = max(_SEPARATORS, key=lambda each: first_line.count(each.encode()))
+    header, records = read_records(path, encoding, separator)
+    _check_header(path, header, fields)
+    wanted = [header.index(field) for field in fields]
+    for line, record in records:
+        texts = tuple(record[place] for place in wanted)
+        if any(texts):
+            yield line, tuple(map(unguard, texts))
+
+
+def _check_header(path: File, header: Sequence[str], fields: Sequence[str]) -> None:
+    for field in fields:
+        if header.count(field) != 1:
+            there = "is there more than once" if field in header else "is not there"
+            hint = did_you_mean(field, [name for name in header if name not in fields])
+            raise DataError(
+                f"{path}, line 1: expected a header with {listing(fields)}; {field!r} {there}.{hint} The "
+                f"header has {listing(header, most=10)}."
+            )
 
 
 def _decode(content: bytes, encoding: str, name: str) -> str:

@@ -1,18 +1,21 @@
-"""Tables to frames of pandas, polars and pyarrow, with the user's own values in them."""
+"""Tables to CSV and Parquet files and to frames, with the user's own values in them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cellworth.arrays import Float64Array
 from cellworth.errors import ParameterError
 from cellworth.optional import require
 from cellworth.table.column import LABELLED, Column
-from cellworth.table.source import Floats
-from cellworth.table.values.dates import stamps_from_days
-from cellworth.table.writing.metadata import field_metadata
+from cellworth.table.dates import stamps_from_days
+from cellworth.table.files import format_of, replace_file
+from cellworth.table.keywords import field_metadata
+from cellworth.table.write_csv import csv_text, separator_of, write_text
 from cellworth.wording import listing, shorten
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
@@ -22,7 +25,7 @@ class OutColumn(NamedTuple):
     """A column on its way out: its description, its values (n,), and its role."""
 
     column: Column
-    values: Floats
+    values: Float64Array
     role: str = "feature"
     target_kind: str | None = None
 
@@ -88,7 +91,7 @@ def _to_pyarrow(row_id: str | None, row_ids: Sequence[str], columns: Sequence[Ou
     return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
 
 
-def _arrow_array(pyarrow: Any, column: Column, values: Floats) -> Any:
+def _arrow_array(pyarrow: Any, column: Column, values: Float64Array) -> Any:
     holes = np.isnan(values)
     if column.kind in LABELLED:
         codes = pyarrow.array(np.where(holes, 0, values).astype(np.int32), mask=holes)
@@ -106,8 +109,47 @@ def _arrow_array(pyarrow: Any, column: Column, values: Floats) -> Any:
     return pyarrow.array(np.where(holes, 0, values).astype(native), mask=holes)
 
 
-def user_values(column: Column, values: Floats) -> list[Any]:
+def user_values(column: Column, values: Float64Array) -> list[Any]:
     """Turn the values (n,) of a column into the user's, None = hole; a category's text is looked up once."""
     if column.kind in LABELLED:
         return [None if value != value else column.categories[int(value)] for value in values]
     return [column.format(value) for value in values.tolist()]
+
+
+def write_table(path: Path, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> None:
+    """Write the table in the format of the path's suffix; O(n p)."""
+    if format_of(path, "For other files use to_frame and write the frame.") == "parquet":
+        parquet = require("pyarrow.parquet")
+        frame = to_frame("pyarrow", row_id, row_ids, columns)
+        replace_file(path, lambda part: parquet.write_table(frame, part))
+    else:
+        write_text(path, table_as_csv(row_id, row_ids, columns, separator_of(path)))
+
+
+def table_as_csv(
+    row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn], separator: str = ","
+) -> str:
+    """Return the table as delimited text; O(n p)."""
+    header = [out.column.name for out in columns]
+    fields: list[Sequence[str]] = [_texts(out.column, out.values) for out in columns]
+    if row_id is not None:
+        header.insert(0, row_id)
+        fields.insert(0, row_ids)
+    return csv_text([header, *zip(*fields, strict=True)], separator)
+
+
+def _texts(column: Column, values: Float64Array) -> list[str]:
+    """Write the cells of a column so that they read back exactly; a hole is blank."""
+    holes = np.isnan(values)
+    observed: Any
+    if column.kind == "number":
+        observed = list(map(repr, values.tolist()))
+    elif column.kind == "date":
+        stamps = stamps_from_days(values)
+        observed = np.datetime_as_string(stamps, unit="D" if column.whole_days else "us").tolist()
+    else:
+        places = np.where(holes, 0, values).astype(np.int64).tolist()
+        words = ("false", "true") if column.kind == "boolean" else column.categories
+        is_labelled = column.kind in LABELLED or column.kind == "boolean"
+        observed = [words[place] for place in places] if is_labelled else list(map(str, places))
+    return ["" if hole else text for hole, text in zip(holes.tolist(), observed, strict=True)]

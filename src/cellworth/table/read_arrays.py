@@ -1,4 +1,4 @@
-"""Arrays of numbers or objects to columns."""
+"""Arrays of numbers or objects to columns of cells."""
 
 from __future__ import annotations
 
@@ -9,18 +9,24 @@ import numpy as np
 import numpy.typing as npt
 
 from cellworth.errors import DataError
-from cellworth.table.reading.cells import Cells, NumberCells, RawColumn, id_column
-from cellworth.table.reading.objects import cells_from_objects, labels
-from cellworth.table.source import Source
-from cellworth.table.values.dates import days_from_stamps
-from cellworth.table.values.text import label
+from cellworth.table.dates import days_from_stamps
+from cellworth.table.raw_cells import (
+    Cells,
+    NumberCells,
+    Origin,
+    RawColumn,
+    cells_from_objects,
+    id_column,
+    labels,
+)
+from cellworth.table.values import label
 
 _KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 
 
 def read_arrays(
     X: Any, y: Any, columns: Sequence[str] | None, row_ids: Sequence[object] | None, target: str
-) -> tuple[list[RawColumn], Source]:
+) -> tuple[list[RawColumn], Origin]:
     """Turn X (n, p) and y (n,) into columns: first the row ids if given, last the target unless y is None."""
     if hasattr(X, "columns") and not isinstance(X, np.ndarray):
         raise DataError(f"X: expected an array, got the frame {type(X).__name__}. Use Table.from_frame.")
@@ -32,16 +38,16 @@ def read_arrays(
         )
     n, p = matrix.shape
     names = _names(columns, p)
-    source = Source("the arrays", _row_ids(row_ids, n))
-    raw = [RawColumn(name, _cells(matrix[:, j], name, source)) for j, name in enumerate(names)]
+    origin = Origin("the arrays", _row_ids(row_ids, n))
+    raw = [RawColumn(name, _cells(matrix[:, j], name, origin)) for j, name in enumerate(names)]
     if y is not None:
         labels = _as_array(y, "y")
         if labels.shape != (n,):
             raise DataError(f"y must have the shape ({n},), one label per row of X, got {labels.shape}.")
-        raw.append(RawColumn(label(target), _cells(labels, label(target), source)))
+        raw.append(RawColumn(label(target), _cells(labels, label(target), origin)))
     if row_ids is not None:
-        raw.insert(0, id_column(source.row_ids, "row_id", {column.name for column in raw}))
-    return raw, source
+        raw.insert(0, id_column(origin.row_ids, "row_id", {column.name for column in raw}))
+    return raw, origin
 
 
 def _as_array(given: Any, name: str) -> npt.NDArray[Any]:
@@ -79,7 +85,7 @@ def _row_ids(row_ids: Sequence[object] | None, n: int) -> list[str]:
     return labels(row_ids)
 
 
-def _cells(values: npt.NDArray[Any], name: str, source: Source) -> Cells:
+def _cells(values: npt.NDArray[Any], name: str, origin: Origin) -> Cells:
     kind = values.dtype.kind
     if kind in _KINDS:
         return NumberCells(values.astype(np.float64), _KINDS[kind])  # type: ignore[arg-type]
@@ -88,6 +94,6 @@ def _cells(values: npt.NDArray[Any], name: str, source: Source) -> Cells:
             return NumberCells(days_from_stamps(values), "date")
         except ValueError as error:
             raise DataError(
-                f"{source.column(name)}: expected dates in the years 1 to 9999: {error}."
+                f"{origin.column(name)}: expected dates in the years 1 to 9999: {error}."
             ) from None
-    return cells_from_objects(list(values), name, source)
+    return cells_from_objects(list(values), name, origin)

@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and pyarrow to columns, alike by way of narwhals."""
+"""Frames of pandas, polars and pyarrow, and Parquet files, to columns of cells."""
 
 from __future__ import annotations
 
@@ -8,12 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cellworth.errors import DataError
-from cellworth.table.reading.cells import Cells, NumberCells, RawColumn, coded_cells, id_column
-from cellworth.table.reading.objects import cells_from_objects, labels
-from cellworth.table.source import Source
-from cellworth.table.values.dates import days_from_stamps
-from cellworth.table.values.text import label
-from cellworth.table.writing.metadata import declared_by
+from cellworth.optional import require
+from cellworth.table.dates import days_from_stamps
+from cellworth.table.files import File, read_bytes
+from cellworth.table.keywords import declared_by
+from cellworth.table.raw_cells import (
+    Cells,
+    NumberCells,
+    Origin,
+    RawColumn,
+    cells_from_objects,
+    coded_cells,
+    id_column,
+    labels,
+)
+from cellworth.table.values import label
 
 
 class _Series(NamedTuple):
@@ -24,14 +33,14 @@ class _Series(NamedTuple):
     declared: Mapping[str, Any] = {}
 
 
-def read_frame(frame: Any, name: str | None = None) -> tuple[list[RawColumn], Source]:
+def read_frame(frame: Any, name: str | None = None) -> tuple[list[RawColumn], Origin]:
     """Turn a frame into columns: O(n p), vectorised but for text and objects, which take a step per cell."""
     series = list(_split(frame))
-    source = Source(name or f"the {type(frame).__name__}", [str(row) for row in range(len(frame))])
+    origin = Origin(name or f"the {type(frame).__name__}", [str(row) for row in range(len(frame))])
     if not series or not len(frame):
-        raise DataError(f"{source.name}: expected rows and columns, got the shape {tuple(frame.shape)}.")
-    columns = [RawColumn(column.name, _cells(column, source), column.declared) for column in series]
-    return columns, source
+        raise DataError(f"{origin.name}: expected rows and columns, got the shape {tuple(frame.shape)}.")
+    columns = [RawColumn(column.name, _cells(column, origin), column.declared) for column in series]
+    return columns, origin
 
 
 def index_column(frame: Any, row_id: str | None) -> RawColumn | None:
@@ -73,7 +82,7 @@ def _split(frame: Any) -> Iterator[_Series]:
         raise DataError(f"Table.from_frame: expected a frame, got {kind}. {remedy}")
 
 
-def _cells(column: _Series, source: Source) -> Cells:
+def _cells(column: _Series, origin: Origin) -> Cells:
     import narwhals as nw
 
     series: Any = nw.from_native(column.native, series_only=True)
@@ -81,11 +90,11 @@ def _cells(column: _Series, source: Source) -> Cells:
     if dtype == nw.Boolean or dtype.is_integer() or dtype.is_float():
         return _numbers(series)
     if dtype == nw.Date or dtype == nw.Datetime:
-        return _dates(series, column.name, source)
+        return _dates(series, column.name, origin)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _categories(series)
     # Nested columns print as arrays; their Python objects name the type that is refused.
-    return cells_from_objects(series.to_list(), column.name, source)
+    return cells_from_objects(series.to_list(), column.name, origin)
 
 
 def _numbers(series: Any) -> NumberCells:
@@ -98,18 +107,18 @@ def _numbers(series: Any) -> NumberCells:
     return NumberCells(np.where(holes, np.nan, values), kind)  # type: ignore[arg-type]
 
 
-def _dates(series: Any, name: str, source: Source) -> Cells:
+def _dates(series: Any, name: str, origin: Origin) -> Cells:
     if getattr(series.dtype, "time_zone", None):
         series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
     stamps = series.to_numpy()
     if stamps.dtype.kind != "M":
-        return cells_from_objects(series.to_list(), name, source)
+        return cells_from_objects(series.to_list(), name, origin)
     try:
         return NumberCells(days_from_stamps(stamps), "date")
     except ValueError:
         years = stamps.astype("datetime64[Y]").astype(np.int64) + 1970
         rows = np.flatnonzero(~np.isnat(stamps) & ((years < 1) | (years >= 9999)))
-        raise source.cell_error(
+        raise origin.cell_error(
             name,
             "expected dates in the years 1 to 9999",
             rows,
@@ -142,3 +151,19 @@ def _arrow_codes(chunk: Any) -> Any:
     holes = chunk.is_null().to_numpy(zero_copy_only=False)
     codes = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
     return np.where(holes, np.nan, codes)
+
+
+def read_parquet(path: File) -> tuple[list[RawColumn], Origin]:
+    """Read a Parquet file whole; pyarrow is imported here and nowhere earlier."""
+    pyarrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    content = read_bytes(path)
+    try:
+        frame = parquet.ParquetFile(pyarrow.BufferReader(content)).read()
+        frame.validate(full=True)  # a damaged file may hold texts that are none, found only on use
+        _ = frame.column_names
+    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
+        raise DataError(
+            f"{path}: expected a Parquet file, got one that cannot be read ({str(error).splitlines()[0]}). "
+            "Check that it is complete, or export it as .csv."
+        ) from None
+    return read_frame(frame, str(path))

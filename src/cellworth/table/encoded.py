@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError
 from cellworth.table.column import Column
-from cellworth.table.source import Bools, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,18 +39,18 @@ class Encoded:
            [2. , 0. ]])
     """
 
-    X: Floats
+    X: Float64Array
     feature_names: tuple[str, ...]
     owner: npt.NDArray[np.intp]
     columns: tuple[Column, ...] = field(repr=False)
-    values: Floats = field(repr=False)
+    values: Float64Array = field(repr=False)
 
     @property
-    def holes(self) -> Bools:
+    def holes(self) -> BoolArray:
         """(n, d) bool, True where `X` has no value."""
         return np.isnan(self.X)
 
-    def decode(self, X_filled: npt.ArrayLike) -> Floats:
+    def decode(self, X_filled: npt.ArrayLike) -> Float64Array:
         """Turn a completed matrix into cells that the columns allow.
 
         A category becomes the one with the largest number, other kinds the closest value that the column
@@ -78,7 +78,7 @@ class Encoded:
                     cells[rows, place] = column.nearest(block[:, 0])
         return cells
 
-    def sum_by_cell(self, scores: npt.ArrayLike) -> Floats:
+    def sum_by_cell(self, scores: npt.ArrayLike) -> Float64Array:
         """Add up the scores of the encoded columns that belong to one cell: a category is bought as one.
 
         Parameters
@@ -91,10 +91,10 @@ class Encoded:
         """
         given = self._with_shape(scores, "scores")
         starts = np.searchsorted(self.owner, np.arange(len(self.columns)))
-        sums: Floats = np.add.reduceat(given, starts, axis=1)
+        sums: Float64Array = np.add.reduceat(given, starts, axis=1)
         return sums
 
-    def _checked(self, X_filled: npt.ArrayLike) -> Floats:
+    def _checked(self, X_filled: npt.ArrayLike) -> Float64Array:
         filled = self._with_shape(X_filled, "X_filled")
         bad = self.holes & ~np.isfinite(filled)
         if bad.any():
@@ -106,7 +106,7 @@ class Encoded:
             )
         return filled
 
-    def _with_shape(self, given: npt.ArrayLike, name: str) -> Floats:
+    def _with_shape(self, given: npt.ArrayLike, name: str) -> Float64Array:
         try:
             matrix = np.asarray(given, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -121,7 +121,7 @@ class Encoded:
         return matrix
 
 
-def encode(columns: Sequence[Column], values: Floats) -> Encoded:
+def encode(columns: Sequence[Column], values: Float64Array) -> Encoded:
     """Encode the cells (n, p) of a table into a matrix (n, d); O(n d)."""
     blocks, names, owner = [], [], []
     for place, column in enumerate(columns):
@@ -136,7 +136,7 @@ def encode(columns: Sequence[Column], values: Floats) -> Encoded:
     return Encoded(X, tuple(names), owners, tuple(columns), values)
 
 
-def _encode_column(column: Column, cells: Floats) -> tuple[Floats, list[str]]:
+def _encode_column(column: Column, cells: Float64Array) -> tuple[Float64Array, list[str]]:
     if column.kind != "category" or len(column.categories) == 1:
         return cells[:, np.newaxis], [column.name]
     names = [f"{column.name}={category}" for category in column.categories]

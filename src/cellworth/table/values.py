@@ -6,13 +6,17 @@ does not fit: the success path is one pass in C, the search for the offender is 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from datetime import date
+from decimal import Decimal
+from numbers import Real
 
 import numpy as np
 
-from cellworth.table.source import Floats
+from cellworth.arrays import Float64Array
+from cellworth.table.dates import day_number, days_from_stamps, parse_date
 
 TRUE_WORDS = frozenset({"true", "yes"})
 FALSE_WORDS = frozenset({"false", "no"})
@@ -23,7 +27,7 @@ _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _WORD_PAIRS = (frozenset({"true", "false"}), frozenset({"yes", "no"}))
 
 
-def parse_numbers(texts: Sequence[str]) -> Floats | None:
+def parse_numbers(texts: Sequence[str]) -> Float64Array | None:
     """Turn texts into numbers (NaN and infinities included); None if any of them is no number."""
     joined = "\n".join(texts)
     if "_" in joined or not joined.isascii():  # float() takes "1_000" and foreign digits; people mean text
@@ -45,7 +49,7 @@ def are_whole(texts: Sequence[str]) -> bool:
     return not any(mark in joined for mark in ".eEnN")
 
 
-def parse_booleans(texts: Sequence[str], *, strict: bool) -> Floats | None:
+def parse_booleans(texts: Sequence[str], *, strict: bool) -> Float64Array | None:
     """Turn true/false and yes/no, in any case, into 1 and 0; None if any text is something else.
 
     Strict, as when kinds are being found, the words must come from one pair; else also 1 and 0 count.
@@ -91,3 +95,47 @@ def cannot_be_stored(text: str) -> bool:
     except UnicodeEncodeError:
         return True
     return "\0" in text
+
+
+def parse_value(value: object, kind: str, categories: Sequence[str] = ()) -> float | None:
+    """Turn a text or value into the number that stands for it; None if it does not fit the kind.
+
+    Only the kind and the categories are looked at, not the bounds. A blank text fits no kind.
+    """
+    if isinstance(value, str):
+        value = value.strip()
+    if kind in ("ordered", "category"):
+        text = label(value)
+        return float(categories.index(text)) if text in categories else None
+    if kind == "boolean":
+        codes = parse_booleans([label(value)], strict=False)
+        return None if codes is None else float(codes[0])
+    if kind == "date":
+        return _parse_date(value)
+    number = _parse_number(value)
+    return number + 0.0 if number is not None and kind == "integer" else number  # -0.0 becomes 0.0
+
+
+def _parse_number(value: object) -> float | None:
+    if isinstance(value, str):
+        number = float(value) if is_number(value) else math.nan
+    elif isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_)):
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):
+            return None
+    else:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _parse_date(value: object) -> float | None:
+    try:
+        if isinstance(value, str):
+            return parse_date(value)
+        if isinstance(value, np.datetime64):
+            days = float(days_from_stamps(np.array([value]))[0])
+            return None if math.isnan(days) else days
+        return day_number(value) if isinstance(value, date) else None
+    except (ValueError, TypeError):  # pandas.NaT is a date that no arithmetic works on
+        return None

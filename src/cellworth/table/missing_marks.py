@@ -8,11 +8,10 @@ from itertools import compress, product
 
 import numpy as np
 
-from cellworth.table.reading.cells import Cells, CodedCells, NumberCells, TextCells
-from cellworth.table.reading.objects import labels
-from cellworth.table.source import Floats
-from cellworth.table.values.dates import is_date, parse_date
-from cellworth.table.values.text import is_number, parse_numbers
+from cellworth.arrays import Float64Array
+from cellworth.table.dates import is_date, parse_date
+from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, TextCells, labels
+from cellworth.table.values import is_number, parse_numbers
 
 _NAN = {sign + "".join(letters) for sign in ("", "+", "-") for letters in product("nN", "aA", "nN")}
 BLANKS = frozenset({"", "NaT"} | _NAN)
@@ -73,5 +72,5 @@ def _open_in_codes(cells: CodedCells, marks: HoleMarks) -> CodedCells:
     return CodedCells(codes, tuple(kept), cells.ordered)
 
 
-def _without(values: Floats, marks: tuple[float, ...]) -> Floats:
+def _without(values: Float64Array, marks: tuple[float, ...]) -> Float64Array:
     return np.where(np.isin(values, marks), np.nan, values)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from cellworth.table.source import Floats
+from cellworth.arrays import Float64Array
 
 EPOCH = datetime(1970, 1, 1)
 FIRST_DAY = float((datetime.min - EPOCH).days)
@@ -63,7 +63,7 @@ def looks_like_date(text: str) -> bool:
     return _ONE_ISO.fullmatch(text) is not None
 
 
-def parse_dates(texts: Sequence[str]) -> Floats | None:
+def parse_dates(texts: Sequence[str]) -> Float64Array | None:
     """Turn ISO texts into days, all at once; None if any of them is no date."""
     joined = "\n".join(texts) + "\n"
     if _ONLY_ISO.fullmatch(joined) is None:
@@ -76,7 +76,7 @@ def parse_dates(texts: Sequence[str]) -> Floats | None:
         return None
 
 
-def days_from_stamps(stamps: npt.NDArray[np.datetime64]) -> Floats:
+def days_from_stamps(stamps: npt.NDArray[np.datetime64]) -> Float64Array:
     """Turn numpy datetimes of any unit into days, NaT into NaN; ValueError outside the years 1 to 9999."""
     holes = np.isnat(stamps)
     whole = stamps.astype("datetime64[D]").astype(np.int64)
@@ -90,7 +90,7 @@ def days_from_stamps(stamps: npt.NDArray[np.datetime64]) -> Floats:
     return days
 
 
-def stamps_from_days(days: Floats) -> npt.NDArray[np.datetime64]:
+def stamps_from_days(days: Float64Array) -> npt.NDArray[np.datetime64]:
     """Turn days into numpy datetimes to the microsecond, NaN into NaT."""
     holes = np.isnan(days)
     stamps: npt.NDArray[np.datetime64] = _microseconds_from_days(np.where(holes, 0.0, days)).astype(
@@ -100,7 +100,7 @@ def stamps_from_days(days: Floats) -> npt.NDArray[np.datetime64]:
     return stamps
 
 
-def to_microsecond(days: Floats) -> Floats:
+def to_microsecond(days: Float64Array) -> Float64Array:
     """Round to the nearest microsecond inside the years 1 to 9999; what is there already stays as it is."""
     return _days_from_microseconds(_microseconds_from_days(np.clip(days, FIRST_DAY, LAST_MOMENT)))
 
@@ -111,14 +111,14 @@ def format_day(days: float, whole: bool) -> date:
     return moment.date() if whole else moment
 
 
-def _days_from_microseconds(micros: npt.NDArray[np.int64]) -> Floats:
+def _days_from_microseconds(micros: npt.NDArray[np.int64]) -> Float64Array:
     # Day and time of day apart: each is exact, so that only the last addition rounds.
     day, rest = np.divmod(micros, DAY_IN_MICROSECONDS)
-    days: Floats = day + rest / DAY_IN_MICROSECONDS
+    days: Float64Array = day + rest / DAY_IN_MICROSECONDS
     return days
 
 
-def _microseconds_from_days(days: Floats) -> npt.NDArray[np.int64]:
+def _microseconds_from_days(days: Float64Array) -> npt.NDArray[np.int64]:
     day = np.floor(days)
     rest: Any = np.rint((days - day) * DAY_IN_MICROSECONDS)
     micros: npt.NDArray[np.int64] = day.astype(np.int64) * DAY_IN_MICROSECONDS + rest.astype(np.int64)
