@@ -78,9 +78,7 @@ def test_a_file_of_asks_reads_back_as_the_cells_that_were_asked_for(
         return
     table = Table.from_arrays([[1.5] * len(columns)] * len(row_ids), columns=columns, row_ids=row_ids)
     batch = [
-        Purchase(row, column, None, 1.0, 0.5, "=why", None)
-        for row in table.row_ids
-        for column in table.column_names
+        Purchase(row, column, 1.0, 0.5, why="=why") for row in table.row_ids for column in table.column_names
     ]
     path = tmp_path_factory.mktemp("asks") / f"asks{suffix}"
     write_asks(path, batch)

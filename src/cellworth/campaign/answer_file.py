@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cellworth.campaign.places import Cell, Places
-from cellworth.campaign.purchase import Purchase
 from cellworth.errors import (
     MOST_WRONG_LINES,
     ConflictingAnswersError,
@@ -21,6 +20,7 @@ from cellworth.errors import (
     WrongLine,
     WrongLinesError,
 )
+from cellworth.strategy import Purchase
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines

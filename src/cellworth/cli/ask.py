@@ -52,7 +52,7 @@ def ask(
         if out is not None:
             write_asks(out, batch)
         if as_json:
-            print_json({"cells": batch, **money_plain(campaign)})
+            print_json({"cells": list(batch), **money_plain(campaign)})
         else:
             _describe(batch, out)
             print(f"{count(len(batch), 'cell')}; {money(campaign)}")

@@ -145,12 +145,12 @@ class Table:
         array([[61.,  1.],
                [nan,  0.]])
         """
-        keywords = TableKeywords(target, row_id, missing, kinds, bounds, categories, units, target_kind)
+        said = TableKeywords(target, row_id, missing, kinds, bounds, categories, units, target_kind)
         file = file_of(path)
         file_format = format_of(file, "For other files load a DataFrame and use Table.from_frame.")
         check_readable(file)
         raw, origin = read_parquet(file) if file_format == "parquet" else read_csv(file, encoding, delimiter)
-        return cls(*assemble(raw, keywords, origin))
+        return cls(*assemble(raw, said, origin))
 
     @classmethod
     def from_frame(
@@ -176,8 +176,8 @@ class Table:
         index = index_column(frame, row_id)
         if index is not None:
             raw, row_id = [index, *raw], index.name
-        keywords = TableKeywords(target, row_id, **keywords)
-        return cls(*assemble(raw, keywords, origin))
+        said = TableKeywords(target, row_id, **keywords)
+        return cls(*assemble(raw, said, origin))
 
     @classmethod
     def from_arrays(
@@ -202,8 +202,8 @@ class Table:
         """
         raw, origin = read_arrays(X, y, columns, row_ids, target)
         name = None if y is None else label(target)
-        keywords = TableKeywords(name, None if row_ids is None else raw[0].name, **keywords)
-        return cls(*assemble(raw, keywords, origin))
+        said = TableKeywords(name, None if row_ids is None else raw[0].name, **keywords)
+        return cls(*assemble(raw, said, origin))
 
     @property
     def shape(self) -> tuple[int, int]:

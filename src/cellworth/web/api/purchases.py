@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Annotated
 
@@ -181,7 +182,7 @@ async def correct(name: CampaignName, body: CorrectIn, pool: PoolDep, who: Who) 
     return Recorded(new=int(await pool.write(name, job)))
 
 
-def _out(purchases: list[Purchase]) -> list[PurchaseOut]:
+def _out(purchases: Iterable[Purchase]) -> list[PurchaseOut]:
     # They come from the library: there is nothing to check.
     return [PurchaseOut.model_construct(**vars(each)) for each in purchases]
 

@@ -3,56 +3,10 @@ import pytest
 
 from cellworth import GaussianCompleter, Prices, Table, advise, strategy
 from cellworth.errors import DataError, ParameterError
-from cellworth.score import PosteriorVariance, Random
+from cellworth.score import Random
 from cellworth.select import Top
 from cellworth.strategy import Adviser, Strategy
-
-NAMED = (
-    "afasmc",
-    "afasmc-window4",
-    "afasmc-ratio",
-    "afasmc-poss",
-    "afasmc-knapsack",
-    "qbc",
-    "stability",
-    "em-inference",
-    "random",
-    "posterior",
-    "posterior-impact",
-    "recommended",
-)
-
-
-def small_table(seed=0, n=60, kind="two classes"):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(size=(n, 5))
-    score = X[:, 0] + 0.3 * rng.normal(size=n)
-    y = {
-        "two classes": score > 0,
-        "several classes": np.digitize(score, [-0.5, 0.5]),
-        "number": score,
-    }[kind]
-    X[rng.random(X.shape) < 0.4] = np.nan
-    X[0] = [1.0, 2.0, 3.0, 4.0, 5.0]
-    return Table.from_arrays(X, y, columns=list("abcde"), row_ids=[f"r{i}" for i in range(n)])
-
-
-def test_all_named_strategies_are_registered_and_described():
-    assert set(NAMED) <= set(strategy.names())
-    assert all(strategy.get(name).summary for name in strategy.names())
-
-
-@pytest.mark.parametrize("name", NAMED)
-@pytest.mark.parametrize("kind", ["two classes", "several classes", "number"])
-def test_each_strategy_keeps_to_the_budget_and_offers_holes_only(name, kind):
-    table = small_table(kind=kind)
-    prices = Prices.per_column({"a": 3.0, "b": 1.0, "c": 2.5, "d": 1.0, "e": 7.0})
-    advice = advise(table, prices=prices, budget=20, strategy=name)
-    assert 0 < advice.cost <= 20
-    assert len({(p.row, p.column) for p in advice}) == len(advice)
-    for purchase in advice:
-        assert table.holes[table.row_index(purchase.row), table.column_index(purchase.column)]
-        assert purchase.worth >= 0
+from tests.strategy.tables import small_table
 
 
 def test_advice_is_the_same_for_the_same_seed_and_another_for_another():
@@ -85,11 +39,7 @@ def test_a_category_is_bought_as_one_cell():
     assert {p.column for p in advice} == {"hue"}
 
 
-def test_wrong_names_and_full_tables_are_refused_kindly():
-    with pytest.raises(ParameterError, match="did you mean 'afasmc-knapsack'"):
-        strategy.get("afasmc-knapsak")
-    with pytest.raises(ParameterError, match="replace=True"):
-        strategy.register(strategy.get("random"))
+def test_a_full_table_and_no_limit_are_refused():
     full = Table.from_arrays([[1.0, 2.0], [2.0, 1.0]], [0, 1])
     with pytest.raises(ParameterError, match="nothing to buy"):
         advise(full, count=1)
@@ -116,7 +66,8 @@ def rounds(adviser, table, n, *, upto=None, save=False):
 
 def one_round(adviser, X, known, y, prices):
     adviser.complete(X.copy(), y)
-    return adviser.choose(adviser.score(), prices, available=~known, before=known, count=6).cells
+    adviser.score()
+    return adviser.choose(prices, available=~known, before=known, count=6).cells
 
 
 @pytest.mark.parametrize("name", ["afasmc", "afasmc-window4", "stability", "recommended", "em-inference"])
@@ -150,7 +101,32 @@ def test_rounds_must_begin_with_a_completion():
         adviser.score()
 
 
-def test_own_strategies_compose():
-    mine = Strategy("mine", GaussianCompleter(), PosteriorVariance(), Top(per_row=1))
-    advice = advise(small_table(), count=10, strategy=mine)
-    assert len({p.row for p in advice}) == 10
+def test_the_first_batch_of_a_round_can_be_chosen_again_and_further_ones_differ():
+    """Scores of a round serve many asks: a preview, the ask itself, and a second ask."""
+    table = small_table()
+    adviser = Adviser.of(strategy.get("recommended"), table, seed=3)
+    adviser.complete(table.encode().X, table.y)
+    adviser.score()
+    resumed = Adviser.of(strategy.get("recommended"), table, seed=3)
+    resumed.restore(adviser.state())
+
+    def cells(of, asks_before):
+        limits = {"available": table.holes, "before": ~table.holes, "count": 8}
+        return of.choose(Prices.same(1.0).on(table), asks_before=asks_before, **limits).cells.tolist()
+
+    first, second = cells(adviser, 0), cells(adviser, 1)
+    assert first != second
+    assert cells(adviser, 0) == cells(resumed, 0) == first
+    assert cells(adviser, 1) == cells(resumed, 1) == second
+
+
+def test_rows_added_since_the_round_are_not_chosen():
+    table, longer = small_table(n=60), small_table(n=64)
+    adviser = Adviser.of(strategy.get("random"), table)
+    adviser.complete(table.encode().X, table.y)
+    adviser.score()
+    chosen = adviser.choose(
+        Prices.same(1.0).on(longer), available=longer.holes, before=~longer.holes, count=1000
+    )
+    assert len(chosen.cells) == longer.holes[:60].sum()
+    assert chosen.cells[:, 0].max() < 60
