@@ -30,9 +30,9 @@ from cellworth.complete.completer import Completer, put_back, scaled_cells
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.apg import Callback, Progress
 from cellworth.complete.solver.blocks import workers
 from cellworth.complete.solver.factors import Factors, Watch, fold_in, principal_factors
+from cellworth.complete.solver.monitor import Callback, Progress
 from cellworth.errors import ParameterError
 
 LEAST_PENALTY = 1e-7  # for new rows, of the first component's size: with less, rounding would decide

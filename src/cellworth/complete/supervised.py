@@ -14,12 +14,13 @@ from cellworth.complete.completer import Completer, Mask, put_back, scaled_cells
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import Labels, TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.apg import Callback, Solution, minimise
+from cellworth.complete.solver.apg import minimise
 from cellworth.complete.solver.backtracking import minimise_by_search
 from cellworth.complete.solver.beginning import column_means, refresh
 from cellworth.complete.solver.blocks import RowBlocks, workers
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
 from cellworth.complete.solver.model import Model
+from cellworth.complete.solver.monitor import Callback, Solution
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import spectrum
 from cellworth.errors import ParameterError

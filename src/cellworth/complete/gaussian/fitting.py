@@ -18,7 +18,7 @@ from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posteri
 from cellworth.complete.gaussian.trust import choose_trust
 from cellworth.complete.labels import Labels, TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.apg import Callback
+from cellworth.complete.solver.monitor import Callback
 
 Array = NDArray[np.floating]
 MarginKind = Literal["normal", "rank", "auto"]

@@ -6,6 +6,7 @@ from hypothesis.extra import numpy as hnp
 
 from cellworth.errors import DataError
 from cellworth.table import Table
+from cellworth.table.encoded import ColumnLayout
 
 from .tables import tables
 
@@ -63,6 +64,53 @@ def test_shapes_and_holes_agree_with_the_cells(table):
     assert encoded.owner.tolist() == list(np.repeat(np.arange(len(widths)), widths))
     assert len(encoded.feature_names) == encoded.X.shape[1] == sum(widths)
     assert np.array_equal(encoded.holes, table.holes[:, encoded.owner])
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.integers(0, 2**32 - 1))
+def test_the_layout_needs_no_cells_and_agrees_with_them(table, seed):
+    encoded, layout = table.encode(), ColumnLayout(table.columns)
+    assert layout == encoded.layout
+    assert layout.feature_names == encoded.feature_names
+    assert layout.width == encoded.X.shape[1]
+    assert layout.encode(table.values).tobytes() == encoded.X.tobytes()
+    assert np.array_equal(layout.known(encoded.X), ~table.holes)
+    assert np.array_equal(layout.by_column(table.holes), encoded.holes)
+    scores = np.random.default_rng(seed).random(encoded.X.shape)
+    by_hand = [scores[:, layout.columns_of(j)].sum(axis=1) for j in range(table.shape[1])]
+    np.testing.assert_allclose(layout.sum_by_cell(scores), np.column_stack(by_hand), rtol=1e-13)
+    np.testing.assert_array_equal(layout.sum_by_cell(scores[0]), layout.sum_by_cell(scores)[0])
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.integers(0, 2**32 - 1))
+def test_a_single_cell_is_decoded_as_in_the_whole_table(table, seed):
+    encoded = table.encode()
+    filled = np.random.default_rng(seed).normal(scale=100, size=encoded.X.shape)
+    cells = encoded.decode(filled)
+    for i, j in np.argwhere(table.holes):
+        assert encoded.layout.decode_cell(j, filled[i]) == cells[i, j]
+
+
+@settings(max_examples=40, deadline=None)
+@given(tables(), st.integers(0, 2**32 - 1))
+def test_ends_of_intervals_are_values_of_kinds_with_an_order(table, seed):
+    encoded = table.encode()
+    end = np.random.default_rng(seed).normal(scale=100, size=encoded.X.shape)
+    cells, decoded = encoded.decode_ends(end), encoded.decode(end)
+    for j, column in enumerate(table.columns):
+        holes = table.holes[:, j]
+        assert cells[~holes, j].tobytes() == table.values[~holes, j].tobytes()
+        if column.kind in ("boolean", "category"):
+            assert np.isnan(cells[holes, j]).all()
+        else:
+            assert np.array_equal(cells[holes, j], decoded[holes, j])
+
+
+def test_scores_of_another_width_are_refused():
+    layout = ColumnLayout(Table.from_arrays([[1.0, "a"], [2.0, "b"], [3.0, "c"]]).columns)
+    with pytest.raises(DataError, match="each of the 4 encoded columns, got the shape \\(2,\\)"):
+        layout.sum_by_cell([1.0, 2.0])
 
 
 def test_rounded_integers_respect_bounds_with_fractions():

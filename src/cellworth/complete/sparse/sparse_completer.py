@@ -1,4 +1,4 @@
-"""Low-rank completion of tables that are too wide and sparse to be written out."""
+"""Low-rank completion of tables that are too wide and too sparse to be written out."""
 
 from __future__ import annotations
 
@@ -8,29 +8,43 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cellworth.complete.factored import Callback, check_rank, generator_of, watcher
+from cellworth.arrays import Float64Array
+from cellworth.complete.factored import check_rank, generator_of, watcher
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
-from cellworth.complete.penalty_path import PenaltyUnit, check_penalty
+from cellworth.complete.penalty_path import PENALTIES, PenaltyUnit, check_penalty, search_path
 from cellworth.complete.solver.blocks import workers
-from cellworth.complete.solver.sparse_step import CellBlock, cell_products, row_factors
-from cellworth.complete.sparse.cells import Compact, check_cells, check_places, compact, put_observed
-from cellworth.complete.sparse.new_rows import estimate_rows
-from cellworth.complete.sparse.offsets import Offsets, fit_offsets, take_off
-from cellworth.complete.sparse.penalty import choose_penalty, hold_out, table_of
-from cellworth.complete.sparse.spectrum import largest_singular_value
+from cellworth.complete.solver.monitor import Callback
+from cellworth.complete.sparse.held_out_cells import hold_out_cells, table_of
+from cellworth.complete.sparse.observed_cells import (
+    Compact,
+    Offsets,
+    check_cells,
+    check_numbers,
+    compact,
+    fit_offsets,
+    put_observed,
+    take_off,
+)
+from cellworth.complete.sparse.row_pass import (
+    CellBlock,
+    ThreadedRowBlocks,
+    cell_products,
+    cut_rows,
+    largest_singular_value,
+    row_factors,
+)
 from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
 from cellworth.errors import DataError
 
-Array = NDArray[np.float64]
-
 MOST_COMPONENTS = 20  # where no rank is given
+UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
 
 
 class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -176,27 +190,27 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             start = None if last is None else last[small.columns]
             rank, B = self._begin(small.cells, table, start, rng, pool)
             fit = self._descend(table, rank, B, rng)
-            rows = table.engine.map(row_factors, fit.B, self.trace_penalty_).gather()
+            rows = table.blocks.map(row_factors, fit.B, self.trace_penalty_).gather()
             certificate = certify(table, fit.B, self.trace_penalty_, rng)
         self._cells = cells
         self._keep_factors(small, offsets, np.concatenate(rows), fit.B)
         self._keep_trace(fit, certificate)
         return self
 
-    def estimate(self, rows: ArrayLike, columns: ArrayLike) -> Array:
+    def estimate(self, rows: ArrayLike, columns: ArrayLike) -> Float64Array:
         """Return the estimates (k,) of the cells at (rows[0], columns[0]), (rows[1], columns[1]) and so on.
 
         Rows and columns are those of the table of `fit`, counted from 0. Observed cells are estimated too.
         """
         check_is_fitted(self)
-        i = check_places("rows", rows, len(self.row_offsets_))
-        j = check_places("columns", columns, len(self.column_offsets_))
+        i = check_numbers("rows", rows, len(self.row_offsets_))
+        j = check_numbers("columns", columns, len(self.column_offsets_))
         if i.shape != j.shape:
             raise DataError(f"rows and columns must be as many; got {len(i)} rows and {len(j)} columns.")
         products = cell_products(self.row_factors_, self.column_factors_, i, j)
         return np.asarray(products + self.row_offsets_[i] + self.column_offsets_[j])
 
-    def completed_rows(self, rows: slice) -> Array:
+    def completed_rows(self, rows: slice) -> Float64Array:
         """Return a slice of rows of the table of `fit`, completed, (m, d): observed cells are kept.
 
         Takes m d numbers of memory: ask for a few rows at a time.
@@ -205,27 +219,38 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         filled = self._filled(self.row_factors_[rows], self.row_offsets_[rows])
         return put_observed(filled, self._cells[rows])
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Float64Array:
         """Return the row factors (m, rank_) of new rows X (m, d), each from its own cells.
 
         For the table of `fit` they are `row_factors_`.
         """
         return self._new_rows(X)[1]
 
-    def complete(self, X: Any) -> Array:
+    def complete(self, X: Any) -> Float64Array:
         """Return new rows X (m, d) completed, as a dense (m, d) array: observed cells are kept."""
         cells, factors, offsets = self._new_rows(X)
         return put_observed(self._filled(factors, offsets), cells)
 
-    def _new_rows(self, X: Any) -> tuple[csr_array, Array, Array]:
-        """Return the cells, the row factors and the row offsets of new rows."""
+    def _new_rows(self, X: Any) -> tuple[csr_array, Float64Array, Float64Array]:
+        """Return the cells, the row factors (m, r) and the row offsets (m,) of new rows; 0 without cells.
+
+        A row offset is the shrunk mean of what the column offsets leave; the factors are the ridge regression
+        of the rest on the column factors.
+        """
         check_is_fitted(self)
         cells = check_cells(self, X, reset=False)
+        factors, offsets = np.zeros((cells.shape[0], self._n_features_out)), np.zeros(cells.shape[0])
+        small = compact(cells)
+        known = self._offsets._replace(columns=self.column_offsets_[small.columns])
+        known = known._replace(rows=known.of_new_rows(small.cells))
+        left, B = take_off(small.cells, known), self.column_factors_[small.columns]
         with workers(int(effective_n_jobs(self.n_jobs))) as pool:
-            found = estimate_rows(cells, self.column_factors_, self._offsets, self.trace_penalty_, pool)
-        return cells, *found
+            blocks = ThreadedRowBlocks(cut_rows(left, len(B), left), pool)
+            parts = blocks.map(row_factors, B, self.trace_penalty_).gather()
+        offsets[small.rows], factors[small.rows] = known.rows, np.concatenate(parts)
+        return cells, factors, offsets
 
-    def _filled(self, factors: Array, offsets: Array) -> Array:
+    def _filled(self, factors: Float64Array, offsets: Float64Array) -> Float64Array:
         filled = factors @ self.column_factors_.T
         filled += offsets[:, None]
         filled += self.column_offsets_
@@ -239,21 +264,21 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if self.trace_penalty is not None:
             check_number("trace_penalty", self.trace_penalty, above=0)
 
-    def _last_factors(self, X: Any) -> Array | None:
+    def _last_factors(self, X: Any) -> Float64Array | None:
         """Return the column factors of the last fit, if this one may begin from them."""
-        factors: Array | None = getattr(self, "column_factors_", None) if self.warm_start else None
+        factors: Float64Array | None = getattr(self, "column_factors_", None) if self.warm_start else None
         return factors if factors is not None and np.shape(X)[1:] == (len(factors),) else None
 
     def _begin(
         self,
         cells: CellBlock,
         table: SparseTable,
-        last: Array | None,
+        last: Float64Array | None,
         rng: np.random.Generator,
         pool: ThreadPoolExecutor | None,
-    ) -> tuple[int, Array]:
+    ) -> tuple[int, Float64Array]:
         """Set the penalty; return the rank limit and the column factors to begin from."""
-        largest = largest_singular_value(table.engine, table.n_columns, rng) or 1.0
+        largest = largest_singular_value(table.blocks, table.n_columns, rng) or 1.0
         rank = min(self.rank or MOST_COMPONENTS, len(cells.starts) - 1, table.n_columns)
         if self.trace_penalty is not None:
             self._choice = None
@@ -261,19 +286,33 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             return rank, np.zeros((table.n_columns, 0)) if last is None else last
         kept: Choice | None = getattr(self, "_choice", None)
         if last is None or kept is None:
-            held = hold_out(cells, table.n_columns, self.centre, rng, pool)
-            kept, last = choose_penalty(held, table.n_columns, rank, cut=self.rank is None, rng=rng)
+            kept, last = self._choose(cells, table.n_columns, rank, rng, pool)
         self._choice = kept
         self.trace_penalty_ = kept.relative * largest
         return min(kept.rank, rank), last
 
-    def _descend(self, table: SparseTable, rank: int, B: Array, rng: np.random.Generator) -> SparseFit:
+    def _choose(
+        self,
+        cells: CellBlock,
+        n_columns: int,
+        rank: int,
+        rng: np.random.Generator,
+        pool: ThreadPoolExecutor | None,
+    ) -> tuple[Choice, Float64Array]:
+        """Return the rank limit and relative penalty that fill hidden cells best, and column factors."""
+        held = hold_out_cells(cells, n_columns, self.centre, rng, pool)
+        if held is None:
+            return Choice(rank, UNINFORMED), np.zeros((n_columns, 0))
+        found = search_path(held, rank, cut=self.rank is None)
+        return found.choice, np.zeros((n_columns, 0)) if found.fit is None else found.fit
+
+    def _descend(self, table: SparseTable, rank: int, B: Float64Array, rng: np.random.Generator) -> SparseFit:
         watch = watcher(self.callback, self.max_iter, self.tol)
         return fit_trace_norm(
             table, self.trace_penalty_, rank, B, rng, tol=self.tol, max_iter=self.max_iter, watch=watch
         )
 
-    def _keep_factors(self, small: Compact, offsets: Offsets, A: Array, B: Array) -> None:
+    def _keep_factors(self, small: Compact, offsets: Offsets, A: Float64Array, B: Float64Array) -> None:
         """Set the fitted attributes of all rows and columns, also of those without cells."""
         n, d = self._cells.shape
         self.row_factors_, self.column_factors_ = np.zeros((n, B.shape[1])), np.zeros((d, B.shape[1]))
