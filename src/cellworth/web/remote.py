@@ -9,9 +9,10 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from cellworth.campaign import Purchase, Tally
+from cellworth.campaign import Tally
 from cellworth.campaign.answers import as_cells
 from cellworth.campaign.lease import parse_lease
+from cellworth.strategy import Purchase
 
 Cells = Iterable[tuple[object, str] | Purchase]
 Triples = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]

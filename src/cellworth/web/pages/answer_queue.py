@@ -16,8 +16,8 @@ from starlette.responses import RedirectResponse, Response
 from cellworth.campaign import CampaignView
 from cellworth.campaign.answer_file import FileAnswer, asks_csv
 from cellworth.campaign.file_telling import check_file
-from cellworth.strategy import Purchase
 from cellworth.errors import MOST_WRONG_LINES, CellworthError, DataError, ParameterError, WrongLinesError
+from cellworth.strategy import Purchase
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, PoolDep, Who, read_upload, require_role
 from cellworth.web.pages.forms import Name, OptionalText, Text, ValueField, page_number, value_field, whole
