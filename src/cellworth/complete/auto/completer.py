@@ -14,12 +14,13 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from cellworth.arrays import BoolArray
 from cellworth.complete.auto.candidates import Candidates, checked, default_candidates
 from cellworth.complete.auto.progress import SearchProgress
 from cellworth.complete.auto.results import text_table
 from cellworth.complete.auto.search import Entry, Search, why
 from cellworth.complete.auto.trial import Task
-from cellworth.complete.completer import Completer, Mask, put_back
+from cellworth.complete.completer import Completer, put_back
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
@@ -207,7 +208,7 @@ class AutoCompleter(Completer):
         best = self._best()
         return best.sample(n_draws, random_state, None if X is None else check_table(self, X, reset=False))
 
-    def _complete_new(self, values: Array, observed: Mask) -> Array:
+    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
         return self.best_completer_.transform(np.where(observed, values, values.dtype.type(np.nan)))
 
     def _best(self) -> Any:
