@@ -206,7 +206,8 @@ class Prices:
             raise
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise DataError(
-                f"expected what Prices.to_dict gives; got {shorten(stored)} ({type(error).__name__}: {error})."
+                f"expected what Prices.to_dict gives; got {shorten(stored)} "
+                f"({type(error).__name__}: {error})."
             ) from None
 
     def __repr__(self) -> str:

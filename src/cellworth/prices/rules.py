@@ -202,6 +202,7 @@ class ByFunction:
     """The price of a cell as a function of its row id and column name."""
 
     function: PriceFunction
+    by: ClassVar[str] = "function"
 
     @property
     def named_columns(self) -> Collection[str]:
@@ -237,18 +238,17 @@ class ByFunction:
 
 
 PriceRule = ByColumn | ByCell | ByMatrix | ByFunction
-STORED: dict[str, type[ByColumn | ByCell | ByMatrix]] = {
+_STORED: dict[str, type[ByColumn | ByCell | ByMatrix]] = {
     rule.by: rule for rule in (ByColumn, ByCell, ByMatrix)
 }
-"""The rules that can be stored, by name."""
 
 
 def rule_from_dict(stored: Mapping[str, Any]) -> PriceRule:
     """Return the rule that its ``to_dict`` stored."""
     by = stored["by"]
-    if by not in STORED:
+    if by not in _STORED:
         raise DataError(f"stored prices are by 'column', 'cell' or 'matrix'; got {shorten(by)}.")
-    return STORED[by].from_dict(stored)
+    return _STORED[by].from_dict(stored)
 
 
 def check_price(value: object, what: str, problem: type[CellworthError] = ParameterError) -> float:
