@@ -10,7 +10,8 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.complete.completer import Completer, Mask, put_back, scaled_cells
+from cellworth.arrays import BoolArray
+from cellworth.complete.completer import Completer, put_back, scaled_cells
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import Labels, TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
@@ -202,7 +203,7 @@ class SupervisedCompleter(Completer):
         self._keep(solution, labels, scaling)
         return self
 
-    def _complete_new(self, values: Array, observed: Mask) -> Array:
+    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
         return fold_in(values, observed, self.low_rank_[1], self.trace_penalty_)
 
     def _check_parameters(self) -> None:
