@@ -1,26 +1,25 @@
-"""The completer that chooses among others on the user's own table."""
+"""The completer that chooses among others on the user's own table, by hiding observed cells."""
 
 from __future__ import annotations
 
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from cellworth.arrays import BoolArray
-from cellworth.complete.auto.candidates import Candidates, checked, default_candidates
-from cellworth.complete.auto.progress import SearchProgress
-from cellworth.complete.auto.results import text_table
-from cellworth.complete.auto.search import Entry, Search, why
-from cellworth.complete.auto.trial import Task
+from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.auto_candidates import Candidates, check_candidates, default_candidates
+from cellworth.complete.auto_search import CandidateSearch, SearchTask, TriedCandidate, text_table, why
 from cellworth.complete.completer import Completer, put_back
+from cellworth.complete.factored import generator_of
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
@@ -28,7 +27,28 @@ from cellworth.complete.solver.blocks import workers
 from cellworth.errors import DataError
 from cellworth.progress import ProgressLine
 
-Array = NDArray[np.floating]
+
+@dataclass(frozen=True)
+class SearchProgress:
+    """How far a search has come, for its callback.
+
+    Attributes
+    ----------
+    done, total : int
+        Fits done and planned, that of the chosen candidate on the whole table included.
+    name : str
+        The candidate just tried.
+    error : float
+        Of the last fit, in units of the columns' variances; NaN if it failed, and at the end.
+    seconds : float
+        Since the search began.
+    """
+
+    done: int
+    total: int
+    name: str
+    error: float
+    seconds: float
 
 
 def _best_has(method: str) -> Callable[[Any], bool]:
@@ -53,7 +73,7 @@ class AutoCompleter(Completer):
     Parameters
     ----------
     candidates : list of (str, estimator) or None, default=None
-        Names and completers to try, the simpler ones first: those of this package, or any transformer
+        Names and completers to try, the simplest first: those of this package, or any transformer
         that fills NaN, such as scikit-learn's imputers. None: `default_candidates`.
     n_holds : int, default=3
         How often cells are hidden, from 1.
@@ -152,11 +172,11 @@ class AutoCompleter(Completer):
         entries = self._entries(task)
         begun = time.perf_counter()
         with workers(int(effective_n_jobs(self.n_jobs))) as pool:
-            search = Search(
+            search = CandidateSearch(
                 entries,
                 task,
                 int(self.n_holds),
-                _generator(self.random_state),
+                generator_of(self.random_state, key=2),
                 deadline=math.inf if self.time_budget is None else begun + self.time_budget,
                 pool=pool,
                 watch=(watch := _Watch(begun, self.callback, show=self.progress)),
@@ -179,12 +199,14 @@ class AutoCompleter(Completer):
         return text_table(self.results_)
 
     @available_if(_best_has("transform_with_variance"))  # type: ignore[untyped-decorator]
-    def transform_with_variance(self, X: ArrayLike) -> tuple[Array, Array]:
+    def transform_with_variance(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Complete new rows X (m, d) and return them with the variance of each cell, (m, d) each."""
         return self._best().transform_with_variance(check_table(self, X, reset=False))
 
     @available_if(_best_has("predict_interval"))  # type: ignore[untyped-decorator]
-    def predict_interval(self, level: float = 0.9, X: ArrayLike | None = None) -> tuple[Array, Array]:
+    def predict_interval(
+        self, level: float = 0.9, X: ArrayLike | None = None
+    ) -> tuple[FloatArray, FloatArray]:
         """Return the lower and upper ends of intervals for all cells, (n, d) each, in the table's units.
 
         Parameters
@@ -203,32 +225,34 @@ class AutoCompleter(Completer):
         n_draws: int = 1,
         random_state: int | np.random.Generator | None = None,
         X: ArrayLike | None = None,
-    ) -> Array:
+    ) -> FloatArray:
         """Draw completed tables, (n_draws, n, d), for multiple imputation; of new rows X (m, d) if given."""
         best = self._best()
         return best.sample(n_draws, random_state, None if X is None else check_table(self, X, reset=False))
 
-    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
+    def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         return self.best_completer_.transform(np.where(observed, values, values.dtype.type(np.nan)))
 
     def _best(self) -> Any:
         check_is_fitted(self, "best_completer_")
         return self.best_completer_
 
-    def _task(self, X: Array, y: ArrayLike | None) -> Task:
+    def _task(self, X: FloatArray, y: ArrayLike | None) -> SearchTask:
         self.scaling_ = Scaling.of(X, None)
         labels, units = code_labels(y, len(X), "squared", self.target), Scaling.of(X, "standard")
         return (
-            Task(X, None, None, units) if y is None else Task(X, column_or_1d(np.asarray(y)), labels, units)
+            SearchTask(X, None, None, units)
+            if y is None
+            else SearchTask(X, column_or_1d(np.asarray(y)), labels, units)
         )
 
-    def _entries(self, task: Task) -> list[Entry]:
+    def _entries(self, task: SearchTask) -> list[TriedCandidate]:
         """Return the candidates as clones that know what kind of target there is."""
         if self.candidates is None:
             pairs = default_candidates(labels=task.labels is not None)
         else:
-            pairs = checked(self.candidates)
-        entries = [Entry(name, clone(completer)) for name, completer in pairs]
+            pairs = check_candidates(self.candidates)
+        entries = [TriedCandidate(name, clone(completer)) for name, completer in pairs]
         if task.labels is not None:
             kind = "number" if task.labels.classes is None else "classes"
             for entry in entries:
@@ -236,7 +260,7 @@ class AutoCompleter(Completer):
                     entry.completer.set_params(target=kind)
         return entries
 
-    def _fit_first_that_works(self, ranking: list[Entry], task: Task) -> Entry | None:
+    def _fit_first_that_works(self, ranking: list[TriedCandidate], task: SearchTask) -> TriedCandidate | None:
         """Fit the first entry that can be fitted to the whole table, and keep what it gives."""
         for entry in ranking:
             begun = time.perf_counter()
@@ -280,16 +304,9 @@ class _Watch:
         return bool(self._callback(SearchProgress(done, total, name, error, seconds)))
 
 
-def _status(entry: Entry, chosen: Entry | None) -> Any:
+def _status(entry: TriedCandidate, chosen: TriedCandidate | None) -> Any:
     if entry is chosen:
         return "chosen"
     if entry.reason:
         return "failed"
     return "tried" if entry.losses else "not reached"
-
-
-def _generator(random_state: int | np.random.Generator | None) -> np.random.Generator:
-    """Return the source of randomness; a seed's differs from those with which candidates hide cells."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(2,)))

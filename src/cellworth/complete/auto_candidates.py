@@ -1,4 +1,4 @@
-"""The completers that are tried."""
+"""The completers that `AutoCompleter` tries by default, and the check of those that a user names."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from cellworth.arrays import BoolArray
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.completer import Completer, put_back
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
@@ -20,7 +20,6 @@ from cellworth.complete.soft_impute import SoftImputeCompleter
 from cellworth.complete.supervised import SupervisedCompleter
 from cellworth.errors import ParameterError
 
-Array = NDArray[np.floating]
 Candidates = Sequence[tuple[str, Any]]
 
 NEEDED = ("get_params", "fit_transform", "transform")
@@ -39,7 +38,7 @@ class ColumnMeanCompleter(Completer):
     Examples
     --------
     >>> import numpy as np
-    >>> from cellworth.complete.auto import ColumnMeanCompleter
+    >>> from cellworth.complete.auto_candidates import ColumnMeanCompleter
     >>> ColumnMeanCompleter().fit_transform([[1.0, 5.0], [3.0, np.nan]])
     array([[1., 5.],
            [3., 5.]])
@@ -52,23 +51,22 @@ class ColumnMeanCompleter(Completer):
         self.completed_ = put_back(X, self.scaling_.undo_in_place(np.zeros_like(X)))
         return self
 
-    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
+    def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         return np.zeros_like(values)
 
 
 def default_candidates(*, labels: bool) -> list[tuple[str, Any]]:
-    """Return the (name, completer) pairs that `AutoCompleter` tries by default, the simpler ones first.
+    """Return the (name, completer) pairs that `AutoCompleter` tries by default, the simplest first.
 
     Parameters
     ----------
     labels : bool
-        Whether there are labels; without, the candidates that differ only in the use of them are left
-        out.
+        Whether there are labels. Without, candidates that differ only in how they use them are left out.
 
     Notes
     -----
     * "gaussian": a joint Gaussian; of "ranks", for skewed columns; of few "factors", for wide tables; with
-      "labels" (`GaussianCompleter` as it comes), as far as held-out rows and cells make them trusted.
+      "labels" (the defaults of `GaussianCompleter`), as far as held-out rows and cells show them to help.
     * "column means": the floor.
     * "trace norm": `SupervisedCompleter` without labels, under three relative penalties on standardised
       columns, or the paper's penalty 1 on columns scaled to [0, 1]. "supervised": the same with labels.
@@ -103,7 +101,7 @@ def default_candidates(*, labels: bool) -> list[tuple[str, Any]]:
     ]
 
 
-def checked(candidates: Any) -> list[tuple[str, Any]]:
+def check_candidates(candidates: Any) -> list[tuple[str, Any]]:
     """Return the user's candidates as a list, or say what is wrong with them."""
     expected = "candidates must be a list of (name, completer) pairs with distinct names"
     try:
