@@ -10,7 +10,7 @@ import numpy as np
 
 from cellworth import SupervisedCompleter
 from cellworth.blocks import DaskEngine
-from cellworth.blocks.source import Part
+from cellworth.blocks.sources import Part
 from cellworth.engine import complete
 
 COLUMNS = 20

@@ -5,13 +5,12 @@ from hypothesis import strategies as st
 
 from cellworth.blocks import ThreadEngine, open_blocks
 from cellworth.blocks.column_sums import ColumnSums
-from cellworth.blocks.protocol import rows_per_block
-from cellworth.blocks.source import split
-from cellworth.complete.labels import code_labels
+from cellworth.blocks.protocol import suitable_rows
+from cellworth.blocks.sources import split
+from cellworth.complete.labels import LabelSummary, code_labels, label_code
 from cellworth.complete.scaling import Scaling
+from cellworth.complete.summary import summarise
 from cellworth.engine import complete
-from cellworth.engine.labels import LabelSummary, label_code
-from cellworth.engine.summary import summarise
 from cellworth.errors import DataError, ParameterError
 from tests.blocks.tables import make_table, tables
 
@@ -99,6 +98,6 @@ def test_what_cannot_be_completed_is_refused_by_name():
 @given(n=st.integers(1, 10**9), bytes_of_row=st.integers(4, 10**5), workers=st.integers(1, 200))
 def test_a_block_leaves_room_for_the_work_on_it(n, bytes_of_row, workers):
     memory = 10**9
-    rows = rows_per_block(n, bytes_of_row, memory, workers)
+    rows = suitable_rows(n, bytes_of_row, memory, workers)
     assert 1 <= rows <= n
     assert rows == 1 or rows * bytes_of_row * 32 <= memory - 250 * 10**6

@@ -7,8 +7,8 @@ import pytest
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import open_blocks
+from cellworth.blocks.checkpoints import remove_checkpoint
 from cellworth.engine import complete
-from cellworth.engine.checkpoint import remove_checkpoint
 from cellworth.errors import DataError
 from tests.blocks.tables import make_table
 

@@ -8,7 +8,7 @@ from cellworth.complete.lmafit import LMaFitCompleter
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.optspace import OptSpaceCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter
-from cellworth.complete.solver.apg import Progress
+from cellworth.complete.solver.monitor import Progress
 from cellworth.complete.sparse import SparseCompleter
 from cellworth.complete.supervised import SupervisedCompleter
 

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.complete.completer import Completer, Mask, put_back, scaled_cells
+from cellworth.arrays import BoolArray
+from cellworth.blocks.threads import worker_threads
+from cellworth.complete.completer import Completer, put_back, scaled_cells
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.low_rank import fold_in
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.apg import Callback, Progress
-from cellworth.complete.solver.blocks import workers
 from cellworth.complete.solver.factors import Factors, Watch
+from cellworth.complete.solver.monitor import Callback, Progress
 from cellworth.errors import ParameterError
 
 Array = NDArray[np.floating]
@@ -49,7 +50,7 @@ class FactoredCompleter(Completer):
         self.scaling_ = Scaling.of(X, self.scale)
         values, observed = scaled_cells(X, self.scaling_)
         rng = generator_of(self.random_state)
-        with workers(1):
+        with worker_threads(1):
             fit = self._factorise(values, observed, rng, watcher(self.callback, self.max_iter, self.tol))
             filled = fit.left @ fit.right
         self._keep(fit)
@@ -57,14 +58,16 @@ class FactoredCompleter(Completer):
         return self
 
     @abstractmethod
-    def _factorise(self, values: Array, observed: Mask, rng: np.random.Generator, watch: Watch) -> Factors:
+    def _factorise(
+        self, values: Array, observed: BoolArray, rng: np.random.Generator, watch: Watch
+    ) -> Factors:
         """Return the factors of the scaled table, 0 in its holes; set what belongs to the method."""
 
     @abstractmethod
     def _row_penalty(self) -> float:
         """Return the ridge with which new rows are regressed on ``low_rank_[1]``."""
 
-    def _complete_new(self, values: Array, observed: Mask) -> Array:
+    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
         right = self.low_rank_[1]
         least = LEAST_PENALTY * float(np.einsum("ij,ij->i", right, right).max(initial=0.0))
         return fold_in(values, observed, right, max(self._row_penalty(), least))

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from cellworth.complete.completer import Mask
+from cellworth.arrays import BoolArray
 from cellworth.complete.factored import Callback, FactoredCompleter, check_rank
 from cellworth.complete.held_out import hold_out
 from cellworth.complete.inputs import check_number
@@ -150,7 +150,9 @@ class LMaFitCompleter(FactoredCompleter):
         if self.rank_strategy == "fixed" and self.rank is None:
             raise ParameterError("rank_strategy='fixed' needs a rank; got None. Give one, or use 'increase'.")
 
-    def _factorise(self, values: Array, observed: Mask, rng: np.random.Generator, watch: Watch) -> Factors:
+    def _factorise(
+        self, values: Array, observed: BoolArray, rng: np.random.Generator, watch: Watch
+    ) -> Factors:
         rank = determined_rank(values.shape, int(observed.sum())) if self.rank is None else self.rank
         rank, ridge = min(rank, *values.shape), self.ridge
         growing = self.rank_strategy == "increase"
@@ -167,7 +169,9 @@ class LMaFitCompleter(FactoredCompleter):
     def _row_penalty(self) -> float:
         return self.ridge_
 
-    def _path(self, values: Array, observed: Mask, rank: int, watch: Watch = never_stop) -> Iterable[Factors]:
+    def _path(
+        self, values: Array, observed: BoolArray, rank: int, watch: Watch = never_stop
+    ) -> Iterable[Factors]:
         """Return the fits that lead to ``rank``: one for each rank under "increase", else one."""
         if self.rank_strategy == "increase":
             return grow(values, observed, rank, tol=self.tol, max_iter=self.max_iter, watch=watch)

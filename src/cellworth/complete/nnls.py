@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from cellworth.complete.completer import Mask
+from cellworth.arrays import BoolArray
 from cellworth.complete.factored import Callback, FactoredCompleter, check_rank
 from cellworth.complete.penalty_path import (
     PenaltyUnit,
@@ -143,7 +143,9 @@ class NNLSCompleter(FactoredCompleter):
         check_rank(self.rank)
         check_penalty(self.trace_penalty, self.penalty_unit)
 
-    def _factorise(self, values: Array, observed: Mask, rng: np.random.Generator, watch: Watch) -> Factors:
+    def _factorise(
+        self, values: Array, observed: BoolArray, rng: np.random.Generator, watch: Watch
+    ) -> Factors:
         rank, largest = min(self.rank or min(values.shape), *values.shape), largest_singular_value(values)
         if self.trace_penalty is None:
             choice = choose_penalty(values, observed, _quick_fit, rank, cut=self.truncate, rng=rng)
@@ -166,7 +168,7 @@ class NNLSCompleter(FactoredCompleter):
             return self._go_on(fit, values, observed, cut, watch)
         return fit
 
-    def _go_on(self, fit: Factors, values: Array, observed: Mask, rank: int, watch: Watch) -> Factors:
+    def _go_on(self, fit: Factors, values: Array, observed: BoolArray, rank: int, watch: Watch) -> Factors:
         """Return the fit at the same penalty with at most ``rank`` components, begun from ``fit``."""
         done = fit.n_iter
         if fit.stopped or done >= self.max_iter:
@@ -191,5 +193,7 @@ class NNLSCompleter(FactoredCompleter):
         return f", or raise trace_penalty (it was {self.trace_penalty_:g}), which makes the problem easier."
 
 
-def _quick_fit(values: Array, observed: Mask, penalty: float, rank: int, start: Factors | None) -> Factors:
+def _quick_fit(
+    values: Array, observed: BoolArray, penalty: float, rank: int, start: Factors | None
+) -> Factors:
     return minimise(values, observed, penalty, rank, start, tol=PATH_TOL, max_iter=PATH_STEPS)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from cellworth.complete.completer import Mask
+from cellworth.arrays import BoolArray
 from cellworth.complete.factored import Callback, FactoredCompleter, check_rank
 from cellworth.complete.held_out import hold_out
 from cellworth.complete.inputs import check_number
@@ -143,7 +143,9 @@ class OptSpaceCompleter(FactoredCompleter):
         if self.ridge is not None:
             check_number("ridge", self.ridge, minimum=0)
 
-    def _factorise(self, values: Array, observed: Mask, rng: np.random.Generator, watch: Watch) -> Factors:
+    def _factorise(
+        self, values: Array, observed: BoolArray, rng: np.random.Generator, watch: Watch
+    ) -> Factors:
         trimmed, ridge = trim(values, observed), self.ridge
         ranks = self._candidates(trimmed, int(observed.sum()))
         if len(ranks) > 1 or ridge is None:
@@ -171,7 +173,7 @@ class OptSpaceCompleter(FactoredCompleter):
         return range(rank, rank + 1)
 
     def _fits(
-        self, values: Array, observed: Mask, ranks: range, watch: Watch = never_stop
+        self, values: Array, observed: BoolArray, ranks: range, watch: Watch = never_stop
     ) -> Iterator[Factors]:
         """Yield the fit of each rank, each from its own spectral start."""
         trimmed = trim(values, observed)

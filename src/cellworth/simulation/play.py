@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.complete.solver.blocks import workers
+from cellworth.blocks.threads import worker_threads
 from cellworth.prices import Prices
 from cellworth.simulation.judge import judge
 from cellworth.simulation.world import make_world
@@ -44,7 +44,7 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> lis
     X, available = world.start, world.hidden.copy()
     known = ~np.isnan(X)[:, np.searchsorted(world.owner, np.arange(world.hidden.shape[1]))]
     cells, money, records = 0, 0.0, []
-    with workers(1), warnings.catch_warnings():
+    with worker_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for number in range(settings.rounds + 1):
             begun = time.perf_counter()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.complete.gaussian.choices import TRUSTS, _row_losses, temper
 from cellworth.complete.gaussian.dense import DenseGaussian
-from cellworth.complete.gaussian.trust import TRUSTS, _row_losses, temper
 from cellworth.complete.labels import code_labels
 from cellworth.paper.datasets import load
 from cellworth.paper.protocol import make_trial, reconstruction_error

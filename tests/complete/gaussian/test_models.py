@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import systems as systems_module
-from cellworth.complete.gaussian.climb import climb
-from cellworth.complete.gaussian.dense import DenseGaussian
+from cellworth.complete.gaussian.dense import DenseGaussian, pairwise_start
+from cellworth.complete.gaussian.em import run_em
 from cellworth.complete.gaussian.factor import FactorGaussian, factor_start
-from cellworth.complete.gaussian.pairwise import pairwise_start
 from tests.complete.gaussian import textbook
 
 ONE_TABLE = {
@@ -106,7 +105,7 @@ def test_penalised_likelihood_never_falls(seed, share, shrinkage):
             value, _, step = em.step(step)
             plain_steps.append(value)
         assert (np.diff(plain_steps) >= -1e-9 * np.abs(plain_steps[:-1])).all()
-        went = climb(em, model, n_cells=int(observed.sum()), tol=1e-8, max_iter=200)
+        went = run_em(em, model, n_cells=int(observed.sum()), tol=1e-8, max_iter=200)
         assert (np.diff(went.penalised) >= 0).all()
         assert went.penalised[-1] >= plain_steps[-1] - 1e-6 * abs(plain_steps[-1])
 
@@ -116,7 +115,7 @@ def test_without_holes_em_gives_mean_and_covariance_of_the_sample():
     X, *_ = textbook.gaussian_table(rng, 200, 5, 1.0)
     observed = np.ones(X.shape, dtype=bool)
     start = pairwise_start(X - X.mean(axis=0), observed, 0.0)
-    went = climb(start.layout(observed).em(X, 0.0, None), start, n_cells=X.size, tol=1e-9, max_iter=50)
+    went = run_em(start.layout(observed).em(X, 0.0, None), start, n_cells=X.size, tol=1e-9, max_iter=50)
     np.testing.assert_allclose(went.model.mean, X.mean(axis=0), atol=1e-10)
     np.testing.assert_allclose(went.model.covariance, np.cov(X.T, bias=True), atol=1e-10)
 
@@ -127,7 +126,7 @@ def test_as_many_factors_as_columns_reach_the_likelihood_of_a_full_covariance():
     X = np.where(observed, (X - X.mean(axis=0)) / X.std(axis=0), 0)
     dense, factor = pairwise_start(X, observed, 0.0), factor_start(X, observed, 3)
     values = [
-        climb(m.layout(observed).em(X, 1e-6, None), m, n_cells=X.size, tol=1e-9, max_iter=3000).plain
+        run_em(m.layout(observed).em(X, 1e-6, None), m, n_cells=X.size, tol=1e-9, max_iter=3000).plain
         for m in (dense, factor)
     ]
     assert values[1] == pytest.approx(values[0], abs=1e-3 * X.size)

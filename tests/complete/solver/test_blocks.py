@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from cellworth.complete.solver import blocks as blocks_module
-from cellworth.complete.solver.blocks import RowBlocks, workers
+from cellworth.blocks import threads as blocks_module
+from cellworth.blocks.threads import RowBlocks, worker_threads
 
 
 def test_blocks_cover_every_row_once_and_threads_change_no_bit(monkeypatch):
@@ -16,7 +16,7 @@ def test_blocks_cover_every_row_once_and_threads_change_no_bit(monkeypatch):
 
     results = []
     for n_threads in (1, 2, 3):
-        with workers(n_threads) as pool:
+        with worker_threads(n_threads) as pool:
             results.append(RowBlocks(A.shape, 8, pool).sum(gram_and_count))
     assert all(count == 5003 for _, count in results)
     assert all((gram == results[0][0]).all() for gram, _ in results)
@@ -31,5 +31,5 @@ def test_errors_in_a_thread_reach_the_caller():
     def fail(block):
         raise RuntimeError("in a block")
 
-    with workers(2) as pool, pytest.raises(RuntimeError, match="in a block"):
+    with worker_threads(2) as pool, pytest.raises(RuntimeError, match="in a block"):
         RowBlocks((100, 3), 8, pool).sum(fail)

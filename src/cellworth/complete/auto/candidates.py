@@ -8,7 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cellworth.complete.completer import Completer, Mask, put_back
+from cellworth.arrays import BoolArray
+from cellworth.complete.completer import Completer, put_back
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
 from cellworth.complete.lmafit import LMaFitCompleter
@@ -51,7 +52,7 @@ class ColumnMeanCompleter(Completer):
         self.completed_ = put_back(X, self.scaling_.undo_in_place(np.zeros_like(X)))
         return self
 
-    def _complete_new(self, values: Array, observed: Mask) -> Array:
+    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
         return np.zeros_like(values)
 
 

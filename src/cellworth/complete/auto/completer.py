@@ -14,16 +14,17 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from cellworth.arrays import BoolArray
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete.auto.candidates import Candidates, checked, default_candidates
 from cellworth.complete.auto.progress import SearchProgress
 from cellworth.complete.auto.results import text_table
 from cellworth.complete.auto.search import Entry, Search, why
 from cellworth.complete.auto.trial import Task
-from cellworth.complete.completer import Completer, Mask, put_back
+from cellworth.complete.completer import Completer, put_back
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.blocks import workers
 from cellworth.errors import DataError
 from cellworth.progress import ProgressLine
 
@@ -96,7 +97,7 @@ class AutoCompleter(Completer):
     standard error of the difference, taken over rows. Of those that tie, one that gives variances is
     preferred, then the one with the least error. So labels take part only where this fills hidden cells
     better; the Gaussian also asks held-out rows how far to trust them, see
-    `cellworth.complete.gaussian.trust`.
+    `cellworth.complete.gaussian.choices`.
 
     A candidate that raises an error is noted as failed, with the reason, and the others go on.
     `transform_with_variance`, `predict_interval` and `sample` exist where the chosen completer has them.
@@ -150,7 +151,7 @@ class AutoCompleter(Completer):
         task = self._task(check_table(self, X, reset=True), y)
         entries = self._entries(task)
         begun = time.perf_counter()
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
             search = Search(
                 entries,
                 task,
@@ -207,7 +208,7 @@ class AutoCompleter(Completer):
         best = self._best()
         return best.sample(n_draws, random_state, None if X is None else check_table(self, X, reset=False))
 
-    def _complete_new(self, values: Array, observed: Mask) -> Array:
+    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
         return self.best_completer_.transform(np.where(observed, values, values.dtype.type(np.nan)))
 
     def _best(self) -> Any:

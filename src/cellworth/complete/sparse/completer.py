@@ -14,11 +14,11 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete.factored import Callback, check_rank, generator_of, watcher
 from cellworth.complete.held_out import Choice
 from cellworth.complete.inputs import check_number
 from cellworth.complete.penalty_path import PenaltyUnit, check_penalty
-from cellworth.complete.solver.blocks import workers
 from cellworth.complete.solver.sparse_step import CellBlock, cell_products, row_factors
 from cellworth.complete.sparse.cells import Compact, check_cells, check_places, compact, put_observed
 from cellworth.complete.sparse.new_rows import estimate_rows
@@ -171,7 +171,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         small, rng = compact(cells), generator_of(self.random_state)
         n_columns = len(small.columns)
         offsets = fit_offsets(small.cells, n_columns, self.centre)
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
             table = table_of(take_off(small.cells, offsets), n_columns, pool)
             start = None if last is None else last[small.columns]
             rank, B = self._begin(small.cells, table, start, rng, pool)
@@ -221,7 +221,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Return the cells, the row factors and the row offsets of new rows."""
         check_is_fitted(self)
         cells = check_cells(self, X, reset=False)
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
             found = estimate_rows(cells, self.column_factors_, self._offsets, self.trace_penalty_, pool)
         return cells, *found
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.complete.solver.blocks import workers
+from cellworth.blocks.threads import worker_threads
 from cellworth.paper.completion.study import COMPLETERS, SHARES
 from cellworth.paper.completion.table1 import WITHOUT_NOISE
 from cellworth.paper.protocol import make_trial, reconstruction_error, svm_accuracy
@@ -32,7 +32,7 @@ def _runs(settings: Settings) -> list[Run]:
 
 def _perform(run: Run, settings: Settings) -> list[Row]:
     trial = make_trial(some_rows(run.dataset, settings.rows), run.observed, run.seed)
-    with workers(1), warnings.catch_warnings():
+    with worker_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         completed = COMPLETERS[run.method]().fit(trial.holed, trial.y).completed_
         figures = {

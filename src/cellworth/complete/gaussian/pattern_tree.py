@@ -24,11 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.complete.gaussian.patterns import Index, Mask
-
-Array = NDArray[np.floating]
+from cellworth.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -38,14 +35,14 @@ class Level:
     Children are numbered with those where column l is not active first, then the active ones.
     """
 
-    passive_parents: Index  # (children whose column is not active,)
-    active_parents: Index  # (children whose column is active,)
-    a_child: Index  # (parents,) one child of each
-    forks: Index  # (parents with two children,)
-    other_child: Index  # (parents with two children,) their child that is not in a_child
-    node: Index  # (n,) parent of each row
-    active: Array  # (n,) 1.0 where column l is active in a row, else 0.0
-    weight: Array  # (parents,) rows below in which column l is active
+    passive_parents: IntArray  # (children whose column is not active,)
+    active_parents: IntArray  # (children whose column is active,)
+    a_child: IntArray  # (parents,) one child of each
+    forks: IntArray  # (parents with two children,)
+    other_child: IntArray  # (parents with two children,) their child that is not in a_child
+    node: IntArray  # (n,) parent of each row
+    active: FloatArray  # (n,) 1.0 where column l is active in a row, else 0.0
+    weight: FloatArray  # (parents,) rows below in which column l is active
 
 
 class PatternTree:
@@ -59,10 +56,12 @@ class PatternTree:
         Rows of each.
     """
 
-    def __init__(self, masks: Mask, counts: Index) -> None:
+    def __init__(self, masks: BoolArray, counts: IntArray) -> None:
         self._levels = _grow(masks, counts)
 
-    def solve(self, A: Array, rhs: Array, *, with_inverses: bool = True) -> tuple[Array, float, Array]:
+    def solve(
+        self, A: FloatArray, rhs: FloatArray, *, with_inverses: bool = True
+    ) -> tuple[FloatArray, float, FloatArray]:
         """Return the sum of the padded inverses (d, d), of the log-determinants, and the solutions (n, d).
 
         Parameters
@@ -79,7 +78,9 @@ class PatternTree:
         self._substitute(for_rows, pivots, rows)
         return inverse_sum, log_determinant, rows.T
 
-    def _eliminate(self, A: Array, rows: Array) -> tuple[list[Array], list[Array], list[Array], float]:
+    def _eliminate(
+        self, A: FloatArray, rows: FloatArray
+    ) -> tuple[list[FloatArray], list[FloatArray], list[FloatArray], float]:
         """Go down the tree, and forward-substitute in ``rows``.
 
         Returns l and 1/sigma of the nodes of each level, l of the rows, and the sum of log-determinants.
@@ -100,7 +101,7 @@ class PatternTree:
             S = _schur_complements(S, columns[-1], level)
         return columns, pivots, for_rows, log_determinant
 
-    def _gather(self, columns: list[Array], pivots: list[Array]) -> Array:
+    def _gather(self, columns: list[FloatArray], pivots: list[FloatArray]) -> FloatArray:
         """Come up the tree: return the sum of padded inverses."""
         last = self._levels[-1]
         K = np.zeros((0, len(last.passive_parents) + len(last.active_parents)))
@@ -119,7 +120,7 @@ class PatternTree:
             K = merged
         return _unpack(K[:, 0], len(columns))
 
-    def _substitute(self, for_rows: list[Array], pivots: list[Array], rows: Array) -> None:
+    def _substitute(self, for_rows: list[FloatArray], pivots: list[FloatArray], rows: FloatArray) -> None:
         """Back-substitute in ``rows``, in place."""
         for depth in range(len(self._levels) - 1, -1, -1):
             level = self._levels[depth]
@@ -128,7 +129,7 @@ class PatternTree:
             rows[depth] *= level.active
 
 
-def _schur_complements(S: Array, l: Array, level: Level) -> Array:  # noqa: E741
+def _schur_complements(S: FloatArray, l: FloatArray, level: Level) -> FloatArray:  # noqa: E741
     """Return the packed matrices of the children from those of the parents."""
     m = len(l) + 1
     n_passive = len(level.passive_parents)
@@ -144,7 +145,7 @@ def _schur_complements(S: Array, l: Array, level: Level) -> Array:  # noqa: E741
     return out
 
 
-def _symmetric_product(K: Array, v: Array) -> Array:
+def _symmetric_product(K: FloatArray, v: FloatArray) -> FloatArray:
     """Return K v (m, N) for N packed symmetric matrices K and vectors v (m, N)."""
     m = len(v)
     out, work = np.zeros_like(v), np.empty_like(v)
@@ -157,7 +158,7 @@ def _symmetric_product(K: Array, v: Array) -> Array:
     return out
 
 
-def _unpack(packed: Array, d: int) -> Array:
+def _unpack(packed: FloatArray, d: int) -> FloatArray:
     full = np.zeros((d, d))
     upper = np.triu_indices(d)  # row after row of the upper triangle: columns of the lower one
     full[upper] = packed
@@ -165,7 +166,7 @@ def _unpack(packed: Array, d: int) -> Array:
     return full
 
 
-def _grow(masks: Mask, counts: Index) -> list[Level]:
+def _grow(masks: BoolArray, counts: IntArray) -> list[Level]:
     """Lay out the levels of the tree of the patterns."""
     P, d = masks.shape
     # Pattern p opens a new node at every depth below the first column in which it differs from p - 1.
@@ -186,7 +187,7 @@ def _grow(masks: Mask, counts: Index) -> list[Level]:
     return levels
 
 
-def _level(parent: Index, n_passive: int, node: Index, active: Mask, counts: Index) -> Level:
+def _level(parent: IntArray, n_passive: int, node: IntArray, active: BoolArray, counts: IntArray) -> Level:
     """Return the level with these children; ``parent`` is that of each child, passive ones first."""
     n_parents = int(node.max()) + 1
     child = np.full((2, n_parents), -1)
