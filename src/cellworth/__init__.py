@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     )
     from cellworth.prices import Group, Prices
     from cellworth.simulation import plot_curves, simulate
-    from cellworth.strategy import Advice, Strategy, advise
+    from cellworth.strategy import Batch, Purchase, Strategy, advise
     from cellworth.table import Column, Table, Target
 
 __all__ = [
-    "Advice",
     "AutoCompleter",
+    "Batch",
     "Campaign",
     "Column",
     "CommitteeCompleter",
@@ -38,6 +38,7 @@ __all__ = [
     "OptSpaceCompleter",
     "Prices",
     "Progress",
+    "Purchase",
     "SoftImputeCompleter",
     "SparseCompleter",
     "Strategy",
@@ -70,7 +71,7 @@ _HOMES = {
     ),
     "cellworth.prices": ("Group", "Prices"),
     "cellworth.simulation": ("plot_curves", "simulate"),
-    "cellworth.strategy": ("Advice", "Strategy", "advise"),
+    "cellworth.strategy": ("Batch", "Purchase", "Strategy", "advise"),
     "cellworth.table": ("Column", "Table", "Target"),
 }
 _PARTS = (

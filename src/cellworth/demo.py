@@ -20,13 +20,14 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from cellworth.campaign import Campaign, Purchase
+from cellworth.campaign import Campaign
 from cellworth.campaign.standing import standing_of
 from cellworth.campaign.stores import Store
 from cellworth.campaign.validation import Estimate
 from cellworth.complete import GaussianCompleter, SupervisedCompleter, fill
 from cellworth.errors import MissingDependencyError
 from cellworth.prices import Prices
+from cellworth.strategy import Purchase
 from cellworth.table import Table
 
 Array = NDArray[np.float64]

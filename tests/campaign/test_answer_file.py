@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth import Table
-from cellworth.campaign import Purchase
 from cellworth.campaign.answer_file import (
     FIELDS,
     MOST_WRONG_LINES,
@@ -24,8 +23,10 @@ from cellworth.campaign.answer_file import (
 )
 from cellworth.campaign.file_telling import Told, check_file, tell_file
 from cellworth.campaign.row_file import read_rows
-from cellworth.campaign.spreadsheet import guard, guard_table, unguard
 from cellworth.errors import ConflictError, DataError
+from cellworth.strategy import Purchase
+from cellworth.table.table import guard_table
+from cellworth.table.write_csv import guard, unguard
 from tests.campaign.campaigns import VALUES, answers_to, begin, make_table
 
 TABLE = make_table()
@@ -77,9 +78,7 @@ def test_a_file_of_asks_reads_back_as_the_cells_that_were_asked_for(
         return
     table = Table.from_arrays([[1.5] * len(columns)] * len(row_ids), columns=columns, row_ids=row_ids)
     batch = [
-        Purchase(row, column, None, 1.0, 0.5, "=why", None)
-        for row in table.row_ids
-        for column in table.column_names
+        Purchase(row, column, 1.0, 0.5, why="=why") for row in table.row_ids for column in table.column_names
     ]
     path = tmp_path_factory.mktemp("asks") / f"asks{suffix}"
     write_asks(path, batch)

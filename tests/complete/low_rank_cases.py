@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.blocks.threads import worker_threads
-from cellworth.complete.low_rank import fold_in
+from cellworth.complete.solver.factors import fold_in
 from cellworth.errors import ParameterError
 from cellworth.testing.completer import random_table
 

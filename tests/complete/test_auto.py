@@ -4,18 +4,19 @@ import io
 
 import numpy as np
 import pytest
+from cellworth.complete.auto_candidates import ColumnMeanCompleter, default_candidates
+from cellworth.complete.auto_search import CandidateResult, text_table
 from sklearn.base import BaseEstimator, clone
 from sklearn.impute import KNNImputer
 
-from cellworth.complete import GaussianCompleter, NNLSCompleter, SoftImputeCompleter, SupervisedCompleter
-from cellworth.complete.auto import (
-    AutoCompleter,
-    CandidateResult,
-    ColumnMeanCompleter,
-    default_candidates,
-    search,
+from cellworth.complete import (
+    GaussianCompleter,
+    NNLSCompleter,
+    SoftImputeCompleter,
+    SupervisedCompleter,
+    auto_search,
 )
-from cellworth.complete.auto.results import text_table
+from cellworth.complete.auto import AutoCompleter
 from cellworth.errors import DataError, ParameterError
 from cellworth.progress import ProgressLine, in_words
 from cellworth.testing import check_completer
@@ -234,8 +235,8 @@ def test_when_stopped_the_best_so_far_is_taken(stop):
 
 
 def test_a_large_table_is_screened_on_few_rows_and_decided_on_all(monkeypatch):
-    monkeypatch.setattr(search, "SCREEN_ROWS", 50)
-    monkeypatch.setattr(search, "FINALISTS", 2)
+    monkeypatch.setattr(auto_search, "SCREEN_ROWS", 50)
+    monkeypatch.setattr(auto_search, "FINALISTS", 2)
     _, holed = gaussian(0)
     holed[:, 3] = np.nan
     holed[7, 3] = 1.0  # a column that a sample of rows would leave empty

@@ -1,13 +1,12 @@
 import numpy as np
 import pytest
+from cellworth.datasets import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from studies.protocol import make_trial, reconstruction_error
 
-from cellworth.complete.lmafit import LMaFitCompleter
+from cellworth.complete.lmafit import LMaFitCompleter, grow, rank_at_gap, relax, stationarity
 from cellworth.complete.solver.factors import leading_directions, residual
-from cellworth.complete.solver.sor import grow, rank_at_gap, relax, stationarity
-from cellworth.paper.datasets import load
-from cellworth.paper.protocol import make_trial, reconstruction_error
 from cellworth.testing import check_completer
 from tests.complete.low_rank_cases import (
     check_everyday_use,

@@ -1,12 +1,19 @@
 import numpy as np
 import pytest
+from cellworth.datasets import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from studies.protocol import make_trial, reconstruction_error
 
-from cellworth.complete.optspace import OptSpaceCompleter
-from cellworth.complete.solver.grassmann import at, best_core, descend, estimate_rank, spectral_start, trim
-from cellworth.paper.datasets import load
-from cellworth.paper.protocol import make_trial, reconstruction_error
+from cellworth.complete.optspace import (
+    OptSpaceCompleter,
+    at,
+    best_core,
+    descend,
+    estimate_rank,
+    spectral_start,
+    trim,
+)
 from cellworth.testing import check_completer
 from tests.complete.low_rank_cases import (
     check_everyday_use,

@@ -1,14 +1,13 @@
 import numpy as np
 import pytest
+from cellworth.datasets import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from studies.protocol import make_trial, reconstruction_error
 
 from cellworth.complete.nnls import NNLSCompleter
-from cellworth.complete.soft_impute import SoftImputeCompleter
-from cellworth.complete.solver.soft_als import soft_als
+from cellworth.complete.soft_impute import SoftImputeCompleter, soft_als
 from cellworth.complete.solver.svt import threshold_singular_values
-from cellworth.paper.datasets import load
-from cellworth.paper.protocol import make_trial, reconstruction_error
 from cellworth.testing import check_completer
 from tests.complete.low_rank_cases import (
     check_everyday_use,

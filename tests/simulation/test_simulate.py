@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
-from cellworth import Prices, Table, plot_curves, simulation, strategy
+from cellworth import Prices, Table, plot_curves, simulate, strategy
 from cellworth.errors import DataError, ParameterError
 from cellworth.simulation import full_information, mean_curves
 from cellworth.simulation.world import make_world
@@ -26,7 +26,7 @@ def tumours():
 
 @pytest.fixture(scope="module")
 def curves(tumours):
-    return simulation(
+    return simulate(
         tumours, ["random", "recommended"], budget_per_round=60, rounds=4, observed=0.3, seed=[0, 1]
     )
 
@@ -42,7 +42,7 @@ def test_the_frame_is_tidy(curves):
 def test_strategies_of_a_seed_start_from_the_same_holes(tumours):
     """The two complete alike, so before the first purchase all is equal; afterwards it is not."""
     names = ["posterior", "recommended"]
-    bought = simulation(tumours, names, budget_per_round=60, rounds=1, observed=0.3, seed=[0, 1])
+    bought = simulate(tumours, names, budget_per_round=60, rounds=1, observed=0.3, seed=[0, 1])
     one, other = (bought[bought["strategy"] == name][EXACT[1:]].reset_index(drop=True) for name in names)
     start = one["round"] == 0
     pd.testing.assert_frame_equal(one[start], other[start], check_exact=True)
@@ -50,7 +50,7 @@ def test_strategies_of_a_seed_start_from_the_same_holes(tumours):
 
 
 def test_two_workers_and_one_give_the_same(tumours, curves):
-    again = simulation(
+    again = simulate(
         tumours, ["random", "recommended"], budget_per_round=60, rounds=4, observed=0.3, seed=[0, 1], n_jobs=2
     )
     pd.testing.assert_frame_equal(again[EXACT], curves[EXACT], check_exact=True)
@@ -58,7 +58,7 @@ def test_two_workers_and_one_give_the_same(tumours, curves):
 
 def test_buying_everything_gives_full_information(tumours):
     for name in ("recommended", "afasmc", "qbc"):
-        bought = simulation(tumours, name, budget_per_round=400, rounds=10, observed=0.4, seed=2)
+        bought = simulate(tumours, name, budget_per_round=400, rounds=10, observed=0.4, seed=2)
         last, full = bought.iloc[-1], full_information(tumours, seed=2)
         assert last["reconstruction_error"] == 0
         assert last["auc"] == full["auc"]
@@ -103,7 +103,7 @@ def test_prices_are_kept_and_own_holes_are_never_bought():
     X[::7, 1] = np.nan
     table = Table.from_arrays(X, y[:150], columns=list("abcd"))
     prices = Prices.per_column({"a": 1.0, "b": 2.0, "c": 4.0, "d": 8.0}, visit=3.0)
-    bought = simulation(table, "recommended", prices=prices, budget_per_round=50, rounds=100, observed=0.5)
+    bought = simulate(table, "recommended", prices=prices, budget_per_round=50, rounds=100, observed=0.5)
     steps = np.diff(bought["money"])
     assert (steps > 0).all()
     assert (steps <= 50).all()
@@ -113,10 +113,10 @@ def test_prices_are_kept_and_own_holes_are_never_bought():
 
 def test_several_classes_and_numbers():
     X, y = load_iris(return_X_y=True)
-    several = simulation(Table.from_arrays(X, y), "recommended", count_per_round=40, rounds=2, observed=0.5)
+    several = simulate(Table.from_arrays(X, y), "recommended", count_per_round=40, rounds=2, observed=0.5)
     assert several["auc"].iloc[-1] > 0.8
     X, y = load_diabetes(return_X_y=True)
-    number = simulation(Table.from_arrays(X, y), "recommended", count_per_round=200, rounds=2, observed=0.3)
+    number = simulate(Table.from_arrays(X, y), "recommended", count_per_round=200, rounds=2, observed=0.3)
     assert {"r2", "rmse"} < set(number.columns)
     assert number["rmse"].iloc[-1] < y.std()
 
@@ -126,7 +126,7 @@ def test_choosing_beats_chance_where_one_column_matters():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 8))
     table = Table.from_arrays(X, X[:, 3] + 0.3 * rng.normal(size=400) > 0)
-    bought = simulation(
+    bought = simulate(
         table,
         ["random-gaussian", "recommended"],
         count_per_round=100,
@@ -141,25 +141,25 @@ def test_choosing_beats_chance_where_one_column_matters():
 
 def test_finished_runs_are_not_done_again(tumours, tmp_path, monkeypatch):
     settings = {"budget_per_round": 60, "rounds": 2, "observed": 0.3}
-    first = simulation(tumours, ["random", "posterior"], seed=[0], resume=tmp_path, **settings)
+    first = simulate(tumours, ["random", "posterior"], seed=[0], resume=tmp_path, **settings)
     assert len(list(tmp_path.glob("*.json"))) == 2
 
     def fail(*_):
         raise AssertionError("a finished run was done again")
 
     monkeypatch.setattr("cellworth.simulation.runs.play", fail)
-    again = simulation(tumours, ["random", "posterior"], seed=[0], resume=tmp_path, **settings)
+    again = simulate(tumours, ["random", "posterior"], seed=[0], resume=tmp_path, **settings)
     pd.testing.assert_frame_equal(first, again, check_exact=True)
     with pytest.raises(AssertionError, match="done again"):
-        simulation(tumours, "random", seed=[0], resume=tmp_path, **(settings | {"observed": 0.4}))
+        simulate(tumours, "random", seed=[0], resume=tmp_path, **(settings | {"observed": 0.4}))
 
 
 def test_a_cut_file_of_a_run_is_done_again(tumours, tmp_path):
     settings = {"budget_per_round": 60, "rounds": 2, "observed": 0.3, "resume": tmp_path}
-    first = simulation(tumours, "random", **settings)
+    first = simulate(tumours, "random", **settings)
     (file,) = tmp_path.glob("*.json")
     file.write_text(file.read_text()[:100])
-    again = simulation(tumours, "random", **settings)
+    again = simulate(tumours, "random", **settings)
     pd.testing.assert_frame_equal(first[EXACT], again[EXACT], check_exact=True)
     assert len(json.loads(file.read_text())) == 3
 
@@ -169,9 +169,9 @@ def test_a_killed_simulation_goes_on(tmp_path):
     code = """
 import sys
 from sklearn.datasets import load_breast_cancer
-from cellworth import Table, simulation
+from cellworth import Table, simulate
 X, y = load_breast_cancer(return_X_y=True)
-simulation(Table.from_arrays(X[:150, :4], y[:150]), "random", budget_per_round=20, rounds=12, seed=range(200),
+simulate(Table.from_arrays(X[:150, :4], y[:150]), "random", budget_per_round=20, rounds=12, seed=range(200),
          observed=0.3, resume=sys.argv[1])
 """
     process = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)])
@@ -182,7 +182,7 @@ simulation(Table.from_arrays(X[:150, :4], y[:150]), "random", budget_per_round=2
     kept = {file.name: file.read_text() for file in tmp_path.glob("*.json")}
     assert kept
     X, y = load_breast_cancer(return_X_y=True)
-    frame = simulation(
+    frame = simulate(
         Table.from_arrays(X[:150, :4], y[:150]),
         "random",
         budget_per_round=20,
@@ -198,7 +198,7 @@ simulation(Table.from_arrays(X[:150, :4], y[:150]), "random", budget_per_round=2
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames_of_each_library(tumours, library):
-    frame = simulation(tumours, "random", budget_per_round=100, rounds=1, frame=library)
+    frame = simulate(tumours, "random", budget_per_round=100, rounds=1, frame=library)
     assert type(frame).__module__.startswith(library)
     assert mean_curves(frame, "auc")[0].mean.shape == (101,)
 
@@ -233,23 +233,23 @@ def test_the_plot_has_a_line_and_a_band_per_strategy(curves, tmp_path):
 
 def test_wrong_settings_are_refused_by_name(tumours):
     with pytest.raises(ParameterError, match="budget_per_round"):
-        simulation(tumours, "random")
+        simulate(tumours, "random")
     with pytest.raises(ParameterError, match="observed"):
-        simulation(tumours, "random", budget_per_round=1, observed=60)
+        simulate(tumours, "random", budget_per_round=1, observed=60)
     with pytest.raises(ParameterError, match="rounds"):
-        simulation(tumours, "random", budget_per_round=1, rounds=0)
+        simulate(tumours, "random", budget_per_round=1, rounds=0)
     with pytest.raises(ParameterError, match="own name"):
-        simulation(tumours, ["random", "random"], budget_per_round=1)
+        simulate(tumours, ["random", "random"], budget_per_round=1)
     with pytest.raises(ParameterError, match="frame"):
-        simulation(tumours, "random", budget_per_round=1, frame="excel")
+        simulate(tumours, "random", budget_per_round=1, frame="excel")
     with pytest.raises(DataError, match="target"):
-        simulation(Table.from_arrays([[1.0], [2.0]]), "random", budget_per_round=1)
+        simulate(Table.from_arrays([[1.0], [2.0]]), "random", budget_per_round=1)
     with pytest.raises(ParameterError, match="There are"):
-        simulation(tumours, "clairvoyant", budget_per_round=1)
+        simulate(tumours, "clairvoyant", budget_per_round=1)
 
 
 def test_progress_is_shown(tumours, capsys):
-    simulation(tumours, strategy.get("random"), budget_per_round=100, rounds=1, seed=[0, 1], progress=True)
+    simulate(tumours, strategy.get("random"), budget_per_round=100, rounds=1, seed=[0, 1], progress=True)
     shown = capsys.readouterr().err
     assert "2/2" in shown
     assert "random, seed" in shown

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellworth.table.values.dates import (
+from cellworth.table.dates import (
     LAST_MOMENT,
     day_number,
     days_from_stamps,

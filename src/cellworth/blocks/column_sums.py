@@ -31,8 +31,6 @@ class ColumnSums:
         with np.errstate(over="ignore", invalid="ignore"):
             mean = np.where(observed, X, 0).sum(axis=0, dtype=np.float64) / np.maximum(count, 1)
             deviations = np.where(observed, X - mean, 0)
-            # The second sum corrects what rounding left in the mean.
-            mean = mean + deviations.sum(axis=0) / np.maximum(count, 1)
             return cls(count, mean, np.square(deviations).sum(axis=0))
 
     def merged(self, other: ColumnSums) -> ColumnSums:

@@ -1,7 +1,6 @@
 """Campaigns: ask for cells, tell their values, and never lose an answer."""
 
 from cellworth.campaign.campaign import Campaign
-from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.queue import CampaignQueue, OpenPage
 from cellworth.campaign.results import FilledTable
 from cellworth.campaign.row_records import CellRecord, RowRecord
@@ -15,7 +14,6 @@ __all__ = [
     "CellRecord",
     "FilledTable",
     "OpenPage",
-    "Purchase",
     "RowRecord",
     "Tally",
 ]

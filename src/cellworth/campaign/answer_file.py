@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cellworth.campaign.places import Cell, Places
-from cellworth.campaign.purchase import Purchase
-from cellworth.campaign.spreadsheet import check_place, csv_text, guard, read_lines, write_lines
 from cellworth.errors import (
     MOST_WRONG_LINES,
     ConflictingAnswersError,
@@ -22,8 +20,11 @@ from cellworth.errors import (
     WrongLine,
     WrongLinesError,
 )
+from cellworth.strategy import Purchase
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
+from cellworth.table.read_csv import read_lines
+from cellworth.table.write_csv import check_place, csv_text, guard, write_lines
 from cellworth.wording import shorten
 
 __all__ = [

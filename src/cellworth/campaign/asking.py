@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.campaign.log import Data, Log
-from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.rounds import NewestRound, Rounds
 from cellworth.campaign.state import State, Status
 from cellworth.campaign.stores.store import Event
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.select import Offer, Selection, Selector
+from cellworth.select import Selection, Selector
 from cellworth.select.limits import check_limits
+from cellworth.strategy import Batch, Purchase, choose
 from cellworth.table import Column
 from cellworth.wording import shorten
 
@@ -57,14 +57,12 @@ class Asker:
         prices: Prices,
         *,
         budget: float | None,
-        seed: int,
     ) -> None:
         self._log = log
         self._rounds = rounds
         self._selector = selector
         self._prices = prices
         self._budget = budget
-        self._seed = seed
         self._list: PriceList | None = None
 
     def asked(self, wish: Wish, time: datetime, *, may_begin: bool, tentative: bool = False) -> Data | None:
@@ -80,17 +78,20 @@ class Asker:
         if limit is not None and prices.marginal(before)[available].min() > limit:
             return None
         standing = self._rounds.newest(may_begin=may_begin, tentative=tentative)
-        available[len(standing.scores) :] = False  # rows that were added since the round
-        scores = _with_rows(standing.scores, len(available))
-        selection = self._selector.select(
-            Offer(scores, available, prices, before),
+        selection = choose(
+            self._selector,
+            standing.scored,
+            prices,
+            available=available,
+            before=before,
             budget=limit,
             count=wish.count,
-            rng=np.random.default_rng([self._seed, standing.round, state.number + 1]),
+            asks_before=self._log.state.asks_by_round[standing.round],
         )
         if len(selection.cells) == 0:
             return None
-        average = float(scores[available].mean())
+        scores = standing.scored.scores
+        average = float(scores[available[: len(scores)]].mean())
         return {
             "round": standing.round,
             "based_on": standing.based_on,
@@ -123,13 +124,13 @@ class Asker:
         return self._list
 
 
-def purchases(event: Event, groups: dict[str, str]) -> list[Purchase]:
+def purchases(event: Event, groups: dict[str, str]) -> Batch:
     """Return what an event asked for; ``groups`` has the price group of each column that is in one."""
     until = None if event.data["until"] is None else datetime.fromisoformat(event.data["until"])
-    return [
-        Purchase(row, column, groups.get(column), price, worth, why, until, event.who)
+    return Batch(
+        Purchase(row, column, price, worth, groups.get(column), why, until, event.who)
         for row, column, price, worth, why in event.data["cells"]
-    ]
+    )
 
 
 def _cells(state: State, standing: NewestRound, selection: Selection, average: float) -> Iterator[list[Any]]:
@@ -156,8 +157,3 @@ def _guess(column: Column, completer: Any, row: int, block: slice) -> str:
             return f"guessed to be {float(filled[0]):.3g}{unit}"
     best = float(np.argmax(filled)) if len(filled) > 1 else float(column.nearest(filled)[0])
     return f"guessed to be {shorten(column.format(best))}"
-
-
-def _with_rows(scores: NDArray[np.float64], n: int) -> NDArray[np.float64]:
-    """Return the scores with rows of zeros at the end up to n."""
-    return np.vstack([scores, np.zeros((n - len(scores), scores.shape[1]))]) if n > len(scores) else scores

@@ -15,11 +15,11 @@ from cellworth.campaign.extension import Rows, extended
 from cellworth.campaign.founding import found, only_name, opened, registered
 from cellworth.campaign.lease import parse_lease
 from cellworth.campaign.log import Clock, Data, Log, utc_now
-from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.queue import CampaignQueue, Cells
 from cellworth.campaign.rounds import Rounds
 from cellworth.campaign.stores import Store
 from cellworth.prices import Prices
+from cellworth.strategy import Batch
 from cellworth.table import Table
 
 Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
@@ -126,7 +126,7 @@ class Campaign(CampaignQueue):
         who: str | None = None,
         lease: str | timedelta | None = "7d",
         key: str | None = None,
-    ) -> list[Purchase]:
+    ) -> Batch:
         """Ask for the cells that are most worth buying now; the first choice first.
 
         Parameters
@@ -145,7 +145,7 @@ class Campaign(CampaignQueue):
 
         Returns
         -------
-        list of Purchase
+        Batch
             Empty if nothing can be had for the money.
 
         Notes
@@ -166,9 +166,9 @@ class Campaign(CampaignQueue):
             event = self._log.write("asked", make, who=who, key=key, request=wish.plain)
             if event is not None:
                 self._rounds.save(event.number)
-        return [] if event is None else purchases(event, self._groups)
+        return Batch() if event is None else purchases(event, self._groups)
 
-    def preview(self, budget: float | None = None, count: int | None = None) -> list[Purchase]:
+    def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
         """Return what `ask` would ask for now. Nothing is recorded, and no money reserved.
 
         Costs what the ask would; if nothing happens in between, that one then costs a selection only.
@@ -177,7 +177,7 @@ class Campaign(CampaignQueue):
         self._log.refresh()
         asked = partial(self._asker.asked, wish, may_begin=True, tentative=True)
         event = self._log.sketch("asked", asked, who=None)
-        return [] if event is None else purchases(event, self._groups)
+        return Batch() if event is None else purchases(event, self._groups)
 
     def tell(
         self,
@@ -292,5 +292,4 @@ class Campaign(CampaignQueue):
     @cached_property
     def _asker(self) -> Asker:
         selector = registered(self.strategy).selector
-        seed = self._log.settings["seed"]
-        return Asker(self._log, self._rounds, selector, self.prices, budget=self.budget, seed=seed)
+        return Asker(self._log, self._rounds, selector, self.prices, budget=self.budget)

@@ -52,7 +52,7 @@ def cells_of(campaign: CampaignView) -> CellArrays:
     worth = np.zeros(table.shape)
     if available.any():
         rounds = Rounds(campaign._log, registered(campaign.strategy), campaign._log.settings["seed"])
-        worth = np.where(available, rounds.newest(may_begin=True).scores, 0.0)
+        worth = np.where(available, rounds.newest(may_begin=True).scored.scores, 0.0)
     return CellArrays(
         known=status == Status.KNOWN,
         bought=status == Status.TOLD,

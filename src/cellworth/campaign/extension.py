@@ -16,11 +16,10 @@ from cellworth.campaign.state import State
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Prices
 from cellworth.table import Column, Table
-from cellworth.table.building.assemble import Parts
-from cellworth.table.building.names import check_row_ids
+from cellworth.table.build import check_row_ids
 from cellworth.table.column import LABELLED
-from cellworth.table.source import Source
-from cellworth.table.values.text import label
+from cellworth.table.raw_cells import Origin
+from cellworth.table.values import label
 from cellworth.wording import listing, not_there, shorten
 
 Array = NDArray[np.float64]
@@ -39,7 +38,7 @@ def extended(state: State, rows: Rows, prices: Prices) -> dict[str, Any]:
         )
     values = np.vstack([table.values, new.values])
     # A matrix of prices has none for new rows, and the user hears of it now rather than at the next ask.
-    prices.on(Table(Parts(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id)))
+    prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))
     return {"rows": list(new.row_ids), "table": base64.b64encode(pack(new)).decode("ascii")}
 
 
@@ -156,9 +155,9 @@ def _codes(cells: Array, like: Table, row_ids: tuple[str, ...]) -> Array:
 
 
 def _table(row_ids: tuple[str, ...], values: Array, labels: Array | None, like: Table) -> Table:
-    check_row_ids(row_ids, like.row_id, Source("the new rows", row_ids))
+    check_row_ids(row_ids, like.row_id, Origin("the new rows", row_ids))
     target = like.target
     if target is not None and labels is not None:
         labels.setflags(write=False)
         target = replace(target, values=labels)
-    return Table(Parts(like.columns, values, row_ids, target, like.row_id))
+    return Table(like.columns, values, row_ids, target, like.row_id)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from cellworth.errors import DataError
 from cellworth.table import Column, Table, Target
-from cellworth.table.building.assemble import Parts
 from cellworth.table.column import UserValue
 
 FORMAT = 1
@@ -61,7 +60,7 @@ def unpack(packed: bytes) -> Table:
         )
     columns = tuple(_column_from_plain(column) for column in about["columns"])
     target = None if about["target"] is None else _target_from_plain(about["target"], arrays["labels"])
-    return Table(Parts(columns, arrays["values"], tuple(about["row_ids"]), target, about["row_id"]))
+    return Table(columns, arrays["values"], tuple(about["row_ids"]), target, about["row_id"])
 
 
 def digest(packed: bytes) -> str:

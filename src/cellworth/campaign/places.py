@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cellworth.errors import DataError
 from cellworth.table import Column
-from cellworth.table.values.text import label
+from cellworth.table.values import label
 from cellworth.wording import not_there, shorten
 
 Cell = tuple[int, int]

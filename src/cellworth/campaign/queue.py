@@ -11,10 +11,10 @@ from cellworth.campaign.answers import as_cells
 from cellworth.campaign.checks import check_text
 from cellworth.campaign.lease import parse_lease
 from cellworth.campaign.places import Cell
-from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.taking import check_wanted, given_back, taken
 from cellworth.campaign.view import CampaignView
 from cellworth.errors import ParameterError
+from cellworth.strategy import Purchase
 
 Cells = Iterable[tuple[object, str] | Purchase]
 

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from cellworth.complete import Completion, fill
 from cellworth.errors import DataError
 from cellworth.table import Encoded, Table
-from cellworth.table.building.assemble import Parts
 from cellworth.table.column import BOUNDED
 
 Array = NDArray[np.floating]
@@ -73,7 +72,7 @@ def with_interval_columns(filled: FilledTable) -> Table:
                 taken.add(name)
                 columns.append(replace(column, name=name))
                 values.append(cells[:, place].astype(np.float64))
-    return Table(Parts(tuple(columns), np.column_stack(values), table.row_ids, table.target, table.row_id))
+    return Table(columns, np.column_stack(values), table.row_ids, table.target, table.row_id)
 
 
 def fit_model(table: Table, completer: Any) -> Any:

@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 from cellworth.campaign.cache import freeze, thaw
 from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError
-from cellworth.strategy import Adviser, Strategy
+from cellworth.strategy import Adviser, ScoredRound, Strategy
 from cellworth.table import Table
-from cellworth.table.encoding import encode
-
-Array = NDArray[np.float64]
+from cellworth.table.encoded import encode
 
 SAVE_EVERY = 5
 """Rounds between two caches. Packing one takes about as long as a warm completion of a large table."""
@@ -32,8 +30,9 @@ class NewestRound:
         1, 2, ...
     based_on : int
         The number of the last event that had changed the table when it was completed; 0 for the original.
-    scores : (n, p) array
-        The worth of each cell. Rows that were added later have none.
+    scored : ScoredRound
+        The worth of each cell (n, p), and what else batches are chosen by. Rows that were added later have
+        none.
     completer : fitted completer
     owner : (d,) array of int
         The cell column of each encoded column.
@@ -41,7 +40,7 @@ class NewestRound:
 
     round: int
     based_on: int
-    scores: Array
+    scored: ScoredRound
     completer: Any
     owner: NDArray[np.intp]
 
@@ -82,9 +81,9 @@ class Rounds:
             self._lead(rounds[:-1])
             self._before = None if not self._done else self._content()
         self._lead(rounds)
-        assert self._scores is not None
+        assert self._adviser.scored is not None
         return NewestRound(
-            len(self._done), self._done[-1], self._scores, self._adviser.completer, self._owner
+            len(self._done), self._done[-1], self._adviser.scored, self._adviser.completer, self._owner
         )
 
     def save(self, number: int, *, leaving: bool = False) -> None:
@@ -113,7 +112,6 @@ class Rounds:
             seed=self._seed,
         )
         self._done: list[int] = []
-        self._scores: Array | None = None
         self._saved = 0
         self._fresh = True  # has run nothing yet
         self._again = False  # had to run rounds of the log again after it was made
@@ -136,14 +134,14 @@ class Rounds:
 
     def _run(self, table: Table) -> None:
         self._adviser.complete(table.encode().X, table.y)
-        self._scores = self._adviser.score()
+        self._adviser.score()
 
     def _content(self) -> dict[str, Any]:
-        return {"rounds": list(self._done), "scores": self._scores, "adviser": self._adviser.state()}
+        return {"rounds": list(self._done), "adviser": self._adviser.state()}
 
     def _take_over(self, content: dict[str, Any] | None, rounds: list[int]) -> None:
         """Go on from what was kept, if it is of the first of these rounds."""
-        if content is None or set(content) != {"rounds", "scores", "adviser"}:
+        if content is None or set(content) != {"rounds", "adviser"}:
             return
         if content["rounds"] != rounds[: len(content["rounds"])]:
             return
@@ -152,6 +150,5 @@ class Rounds:
         except (CellworthError, KeyError):  # saved by a strategy that had the same name and other parts
             self._begin()
             return
-        self._scores = content["scores"]
         self._done = list(content["rounds"])
         self._saved = len(self._done)

@@ -8,11 +8,11 @@ from dataclasses import replace
 from cellworth.campaign.extension import Rows
 from cellworth.errors import DataError
 from cellworth.table import Table
-from cellworth.table.building.holes import hole_marks, open_holes
-from cellworth.table.building.names import check_names, check_row_ids
+from cellworth.table.build import check_names, check_row_ids
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of
-from cellworth.table.reading.cells import as_texts
-from cellworth.table.reading.csv_file import read_csv
+from cellworth.table.missing_marks import hole_marks, open_holes
+from cellworth.table.raw_cells import as_texts
+from cellworth.table.read_csv import read_csv
 from cellworth.wording import not_there
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
@@ -16,14 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.campaign.money import Money
+from cellworth.campaign.money import Account
 from cellworth.campaign.packing import unpack
 from cellworth.campaign.places import Cell, Places
 from cellworth.campaign.plain import from_plain
 from cellworth.campaign.stores.store import Event
 from cellworth.errors import DataError
 from cellworth.table import Table
-from cellworth.table.building.assemble import Parts
 
 
 class Status(IntEnum):
@@ -69,13 +69,15 @@ class State:
         Of the last event that changed the table; 0 for the original one.
     rounds : list of int
         For each round, the ``table_number`` of the table that it was completed on; strictly increasing.
+    asks_by_round : Counter
+        How often something was asked for in each round, by its number from 1.
     asked : dict of cell to Asked
         The cells that are asked for, in the order in which they were.
     last_price : dict of cell to float
         Of each cell that was ever asked for, the price at which it last was.
     held : dict of cell to Held
         The asked cells that somebody has taken; the time may have run out.
-    money : Money
+    money : Account
         What was spent and is reserved.
     keyed : dict of str to Event
         The events that carry a key.
@@ -95,10 +97,11 @@ class State:
         self.time: datetime | None = None
         self.table_number = 0
         self.rounds: list[int] = []
+        self.asks_by_round: Counter[int] = Counter()
         self.asked: dict[Cell, Asked] = {}
         self.last_price: dict[Cell, float] = {}
         self.held: dict[Cell, Held] = {}
-        self.money = Money()
+        self.money = Account()
         self.keyed: dict[str, Event] = {}
         self._leases: list[tuple[datetime, int, Cell]] = []
         self._n_asked = 0
@@ -127,14 +130,13 @@ class State:
                 labels = self._labels[:n].copy()
                 labels.setflags(write=False)
                 target = replace(target, values=labels)
-            parts = Parts(
+            table = Table(
                 self._original.columns,
                 self.values,
                 tuple(self.places.row_ids),
                 target,
                 self._original.row_id,
             )
-            table = Table(parts)
             self._table = self.table_number, table
         return table
 
@@ -188,6 +190,7 @@ class State:
                 self._close(cell, Status.HOLE)
         if event.data["round"] > len(self.rounds):
             self.rounds.append(event.data["based_on"])
+        self.asks_by_round[event.data["round"]] += 1
         until = None if event.data["until"] is None else datetime.fromisoformat(event.data["until"])
         for row, column, price, worth, why in event.data["cells"]:
             cell = self.places.cell(row, column)

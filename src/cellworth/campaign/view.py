@@ -10,12 +10,12 @@ from cellworth.campaign.founding import check_format, registered
 from cellworth.campaign.history import Library, Record, cell_frame, records
 from cellworth.campaign.log import Log
 from cellworth.campaign.places import Cell
-from cellworth.campaign.purchase import Purchase
 from cellworth.campaign.results import FilledTable, fill_with_intervals, fit_model
 from cellworth.campaign.row_records import RowRecord, row_records
 from cellworth.campaign.state import State
 from cellworth.campaign.tally import Tally, tally_of
 from cellworth.prices import Prices
+from cellworth.strategy import Purchase
 from cellworth.table import Table
 
 
@@ -178,9 +178,9 @@ class CampaignView:
         return Purchase(
             row,
             column,
-            self._groups.get(column),
             ask.price,
             ask.worth,
+            self._groups.get(column),
             ask.why,
             ask.until,
             ask.who,

@@ -13,7 +13,7 @@ from cellworth.cli.opening import opened
 from cellworth.cli.terminal import count, money, money_plain, print_json, print_table, working
 
 if TYPE_CHECKING:
-    from cellworth.campaign import Purchase
+    from cellworth.strategy import Purchase
 
 EXAMPLE = "Example: cellworth ask --budget 60 --who Ann --out asks.csv"
 
@@ -52,7 +52,7 @@ def ask(
         if out is not None:
             write_asks(out, batch)
         if as_json:
-            print_json({"cells": batch, **money_plain(campaign)})
+            print_json({"cells": list(batch), **money_plain(campaign)})
         else:
             _describe(batch, out)
             print(f"{count(len(batch), 'cell')}; {money(campaign)}")

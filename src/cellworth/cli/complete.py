@@ -88,7 +88,7 @@ def complete(
         return complete_table(big, checkpoint, as_json=as_json)
     with opened(store, name) as campaign:
         from cellworth.campaign.results import with_interval_columns
-        from cellworth.campaign.spreadsheet import guard_table
+        from cellworth.table.table import guard_table
 
         with working("Completing the table"):
             filled = campaign.complete(level)

@@ -31,7 +31,7 @@ def export(
 ) -> None:
     """Write the table as it is now: the original, all answers, corrections and added rows."""
     with opened(store, name) as campaign:
-        from cellworth.campaign.spreadsheet import guard_table
+        from cellworth.table.table import guard_table
 
         table = guard_table(campaign.table) if spreadsheet else campaign.table
         if out is None:

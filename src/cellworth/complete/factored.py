@@ -1,31 +1,48 @@
-"""What the completers without labels share: two factors, and rows estimated from one of them."""
+r"""What the completers without labels share: two factors, and rows estimated from one of them.
+
+A factorisation without a penalty fits a row with fewer observed cells than components in many ways, and
+its unobserved cells can come out as anything. So LMaFit and OptSpace, which have no penalty of their own,
+estimate the rows again with a prior once the components are known. In the basis :math:`b_k = s_kv_k/\sqrt n`
+of a table with singular values s and right singular vectors v, the coefficients of its rows have mean square
+1. With that as the variance of a normal prior, and noise of variance :math:`\rho` in each cell, the best
+estimate is a ridge regression,
+
+.. math:: a_i = \arg\min_a\ \tfrac12\sum_{j\in\Omega_i}(x_{ij} - a^\top b_{\cdot j})^2
+          + \tfrac\rho2\|a\|^2,
+
+and new rows are completed in the same way.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
 from abc import abstractmethod
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.arrays import BoolArray
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete.completer import Completer, put_back, scaled_cells
+from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut
 from cellworth.complete.inputs import check_number, check_table
-from cellworth.complete.low_rank import fold_in
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.factors import Factors, Watch
+from cellworth.complete.solver.factors import Factors, Watch, fold_in, principal_factors
 from cellworth.complete.solver.monitor import Callback, Progress
 from cellworth.errors import ParameterError
 
-Array = NDArray[np.floating]
-
-__all__ = ["Callback", "FactoredCompleter", "check_rank"]
-
 LEAST_PENALTY = 1e-7  # for new rows, of the first component's size: with less, rounding would decide
+
+RIDGES = 10.0 ** np.array([0, -0.5, -1, -1.5, -2, -3, -4, -6])
+"""Candidates, as fractions of the mean square of the observed values."""
+
+UNINFORMED = 2  # the candidate that is taken where the table is too small to hide a cell
+
+GAIN = 0.99  # a higher rank must bring the held-out error down to this share of the best so far
 
 
 class FactoredCompleter(Completer):
@@ -41,7 +58,7 @@ class FactoredCompleter(Completer):
     max_iter: int
     random_state: Any
     callback: Callback | None
-    low_rank_: tuple[Array, Array]
+    low_rank_: tuple[FloatArray, FloatArray]
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Complete the table X (n, d), NaN in its holes. ``y`` is accepted and ignored."""
@@ -59,7 +76,7 @@ class FactoredCompleter(Completer):
 
     @abstractmethod
     def _factorise(
-        self, values: Array, observed: BoolArray, rng: np.random.Generator, watch: Watch
+        self, values: FloatArray, observed: BoolArray, rng: np.random.Generator, watch: Watch
     ) -> Factors:
         """Return the factors of the scaled table, 0 in its holes; set what belongs to the method."""
 
@@ -67,7 +84,7 @@ class FactoredCompleter(Completer):
     def _row_penalty(self) -> float:
         """Return the ridge with which new rows are regressed on ``low_rank_[1]``."""
 
-    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
+    def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         right = self.low_rank_[1]
         least = LEAST_PENALTY * float(np.einsum("ij,ij->i", right, right).max(initial=0.0))
         return fold_in(values, observed, right, max(self._row_penalty(), least))
@@ -127,3 +144,66 @@ def watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:
         return bool(callback(Progress(iteration, max_iter, objective, stationarity, tol, seconds)))
 
     return watch
+
+
+def normalise(fit: Factors, unit: float) -> tuple[FloatArray, FloatArray]:
+    """Return factors (n, r) and (r, d) of the same table, the left with columns of mean square 1.
+
+    ``unit`` is the mean square of the observed values. A component that is larger than a whole row of
+    such values owes that to a few rows that ran away; it is given a row's size, and they large
+    coefficients.
+    """
+    U, s, Vt = principal_factors(fit.left, fit.right)
+    lengths = np.minimum(s / np.sqrt(len(U)), np.sqrt(unit * Vt.shape[1])).astype(s.dtype)
+    return U * (s / lengths), lengths[:, None] * Vt
+
+
+def shrink_rows(fit: Factors, values: FloatArray, observed: BoolArray, ridge: float) -> None:
+    """Replace the factors of ``fit`` by normalised ones, with the rows estimated anew under ``ridge``.
+
+    ``ridge`` is the noise variance in scaled units; 0 leaves the table as it is.
+    """
+    fit.left, fit.right = normalise(fit, mean_square(values, observed))
+    if ridge > 0:
+        estimate = fold_in(values, observed, fit.right, ridge)
+        lengths = np.sum(fit.right**2, axis=1, keepdims=True)  # the rows of the basis are orthogonal
+        fit.left = estimate @ (fit.right / lengths).T
+
+
+def choose_rank(held: HeldOut, path: Iterable[Factors], ridge: float | None) -> Choice:
+    """Return the rank and the relative ridge (see `RIDGES`) with the least held-out error.
+
+    Parameters
+    ----------
+    path : iterable of Factors
+        Fits of growing rank. The search ends when `PATIENCE` of them in a row brought no gain.
+    ridge : float or None
+        A given one, in scaled units, is the only candidate.
+
+    Notes
+    -----
+    O(n r^2 (d + r)) per rank and candidate.
+    """
+    best, choice, waited = np.inf, Choice(1, 0.0), 0
+    unit = mean_square(held.values, held.observed)
+    candidates = RIDGES if ridge is None else np.array([ridge / unit])
+    for fit in path:
+        left, basis = normalise(fit, unit)
+        errors = [
+            held.error(fold_in(held.values, held.observed, basis, c * unit) if c else left @ basis)
+            for c in candidates
+        ]
+        waited += 1
+        if min(errors) < GAIN * best:
+            best, waited = min(errors), 0
+            pick = int(np.argmin(errors)) if held.truth.size else min(UNINFORMED, len(errors) - 1)
+            choice = Choice(len(fit.right), float(candidates[pick]))
+        if waited == PATIENCE:
+            break
+    return choice
+
+
+def mean_square(values: FloatArray, observed: BoolArray) -> float:
+    """Return the mean square of the observed values, 1 if they are all 0; ``values`` is 0 in the holes."""
+    squares = np.einsum("ij,ij->i", values, values).sum(dtype=np.float64)
+    return float(squares / max(1, int(observed.sum()))) or 1.0

@@ -1,31 +1,43 @@
-"""OptSpace: a spectral start, then descent over pairs of subspaces."""
+r"""OptSpace (Keshavan, Montanari and Oh, 2010): trim, start from the spectrum, descend over subspaces.
+
+.. math:: \min_{X^\top X = I,\ Y^\top Y = I}\ F(X, Y), \qquad
+          F(X, Y) = \min_S\ \tfrac12\|R_\Omega(M - XSY^\top)\|_\mathrm{F}^2
+
+F depends on the subspaces that X (n, r) and Y (d, r) span and on nothing else, so it is a function on a
+product of two Grassmann manifolds. With the best S, and R the residual of the observed cells, its
+gradients are :math:`-RYS^\top` and :math:`-R^\top XS`. Steps are taken in the metric that S defines,
+along :math:`RYS^{-1}` and :math:`R^\top XS^{-\top}`, which makes weak and strong components converge alike.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import DTypeLike
 
-from cellworth.arrays import BoolArray
-from cellworth.complete.factored import Callback, FactoredCompleter, check_rank
-from cellworth.complete.held_out import hold_out
+from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.factored import FactoredCompleter, check_rank, choose_rank, mean_square, shrink_rows
+from cellworth.complete.hold_out import hold_out
 from cellworth.complete.inputs import check_number
-from cellworth.complete.row_ridge import choose_rank, mean_square, shrink_rows
 from cellworth.complete.solver.factors import (
     Factors,
     Watch,
     determined_rank,
     leading_directions,
     never_stop,
+    norm_or_one,
+    residual,
+    sum_of_squares,
 )
-from cellworth.complete.solver.grassmann import descend, estimate_rank, spectral_start, trim
-
-Array = NDArray[np.floating]
+from cellworth.complete.solver.monitor import Callback
 
 PATH_STEPS = 100  # of a fit that only serves to choose the rank
 MOST_COMPONENTS = 20  # that are tried: the core alone takes r^6 flops
+BLOCK_BYTES = 1 << 22
+ENOUGH = 1e-4  # share of the predicted fall that a step must bring (Armijo)
+HALVINGS = 30
 
 
 class OptSpaceCompleter(FactoredCompleter):
@@ -144,7 +156,7 @@ class OptSpaceCompleter(FactoredCompleter):
             check_number("ridge", self.ridge, minimum=0)
 
     def _factorise(
-        self, values: Array, observed: BoolArray, rng: np.random.Generator, watch: Watch
+        self, values: FloatArray, observed: BoolArray, rng: np.random.Generator, watch: Watch
     ) -> Factors:
         trimmed, ridge = trim(values, observed), self.ridge
         ranks = self._candidates(trimmed, int(observed.sum()))
@@ -161,7 +173,7 @@ class OptSpaceCompleter(FactoredCompleter):
     def _row_penalty(self) -> float:
         return self.ridge_
 
-    def _candidates(self, trimmed: Array, cells: int) -> range:
+    def _candidates(self, trimmed: FloatArray, cells: int) -> range:
         """Return the ranks to choose from: one if it is given or estimated."""
         if self.rank is None:
             return range(1, 1 + min(MOST_COMPONENTS, determined_rank(trimmed.shape, cells)))
@@ -173,7 +185,7 @@ class OptSpaceCompleter(FactoredCompleter):
         return range(rank, rank + 1)
 
     def _fits(
-        self, values: Array, observed: BoolArray, ranks: range, watch: Watch = never_stop
+        self, values: FloatArray, observed: BoolArray, ranks: range, watch: Watch = never_stop
     ) -> Iterator[Factors]:
         """Yield the fit of each rank, each from its own spectral start."""
         trimmed = trim(values, observed)
@@ -184,3 +196,136 @@ class OptSpaceCompleter(FactoredCompleter):
 
     def _easier(self) -> str:
         return ", or lower rank, which makes the problem easier."
+
+
+# The kernel: arrays only.
+
+
+def trim(values: FloatArray, observed: BoolArray) -> FloatArray:
+    """Return ``values`` with 0 in rows and columns that have more than twice the mean number of cells.
+
+    Such rows and columns would dominate the spectrum without telling more about it.
+    """
+    n, d = values.shape
+    cells = int(observed.sum())
+    keep_rows = observed.sum(axis=1) <= 2 * cells / n
+    keep_columns = observed.sum(axis=0) <= 2 * cells / d
+    return values * np.outer(keep_rows, keep_columns)
+
+
+def estimate_rank(singular_values: FloatArray, cells: int, shape: tuple[int, int]) -> int:
+    r"""Return the rank that the spectrum of the trimmed table suggests.
+
+    The minimiser over i of :math:`(\sigma_{i+1} + \sigma_1\sqrt{i/\epsilon})/\sigma_i` with
+    :math:`\epsilon = |\Omega|/\sqrt{nd}`: a value worth keeping stands out from the next.
+    """
+    sigma = singular_values[singular_values > singular_values[:1].sum() * 1e-6]
+    if len(sigma) < 2:
+        return 1
+    i = np.arange(1, len(sigma))
+    epsilon = cells / np.sqrt(shape[0] * shape[1])
+    return int(i[np.argmin((sigma[1:] + sigma[0] * np.sqrt(i / epsilon)) / sigma[:-1])])
+
+
+def spectral_start(trimmed: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
+    """Return orthonormal X (n, rank), Y (d, rank) that span the main directions of the trimmed table."""
+    _, Y = leading_directions(trimmed, rank)
+    X, _ = np.linalg.qr(trimmed @ Y)
+    return X, Y
+
+
+class Point(NamedTuple):
+    """Two subspaces, the best core between them, the residual it leaves and half its squares."""
+
+    X: FloatArray
+    Y: FloatArray
+    S: FloatArray
+    R: FloatArray
+    value: float
+
+
+def at(values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray) -> Point:
+    """Return the point (X, Y) with its best S."""
+    S = best_core(values, observed, X, Y)
+    R = residual(values, observed, X @ S, Y.T)
+    return Point(X, Y, S, R, sum_of_squares(R) / 2)
+
+
+def best_core(values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray) -> FloatArray:
+    r"""Return :math:`\arg\min_S \|R_\Omega(M - XSY^\top)\|`, (r, r), the smallest if there are several.
+
+    The normal equations are :math:`\sum_{ij\in\Omega} x_ix_i^\top S\,y_jy_j^\top = X^\top R_\Omega(M)Y`.
+    O(n r^2 (d + r^2) + r^6), in row blocks.
+    """
+    (n, d), r = values.shape, X.shape[1]
+    of_columns = np.einsum("ja,jb->jab", Y, Y).reshape(d, r * r)
+    system = np.zeros((r * r, r * r))
+    size = max(1, BLOCK_BYTES // (8 * max(d, r * r)))
+    for i in range(0, n, size):
+        x = X[i : i + size]
+        of_rows = np.einsum("ia,ib->iab", x, x).reshape(len(x), r * r)
+        system += of_rows.T @ (observed[i : i + size].astype(X.dtype) @ of_columns)
+    system = system.reshape(r, r, r, r).transpose(0, 2, 1, 3).reshape(r * r, r * r)
+    side = (X.T @ values @ Y).reshape(-1).astype(np.float64)
+    S, *_ = np.linalg.lstsq(system, side, rcond=1e-12)
+    return S.reshape(r, r).astype(X.dtype)
+
+
+def descend(
+    values: FloatArray,
+    observed: BoolArray,
+    X: FloatArray,
+    Y: FloatArray,
+    *,
+    tol: float,
+    max_iter: int,
+    watch: Watch = never_stop,
+) -> Factors:
+    """Minimise F from orthonormal X (n, r), Y (d, r); ``values`` (n, d) is 0 in the holes.
+
+    Ends when the gradient of the squared residual over tables of rank r is below ``tol`` times the
+    norm of the values.
+
+    Notes
+    -----
+    Per iteration about five products of 2 n d r flops and `best_core`.
+    """
+    norm = norm_or_one(values)
+    here = at(values, observed, X, Y)
+    fit = Factors(X, Y.T, [here.value])
+    while fit.n_iter < max_iter and not (fit.converged or fit.stopped):
+        fit.n_iter += 1
+        RY, RX = here.R @ here.Y, here.R.T @ here.X
+        core = here.X.T @ RY
+        slope = np.sqrt(max(0.0, sum_of_squares(RY) + sum_of_squares(RX) - sum_of_squares(core))) / norm
+        there = None if slope <= tol else _search(values, observed, here, RY, RX)
+        fit.converged = there is None
+        if there is not None:
+            here = there
+        fit.objective.append(here.value)
+        fit.stopped = watch(fit.n_iter, here.value, float(slope))
+    fit.left, fit.right = here.X @ here.S, here.Y.T
+    return fit
+
+
+def _search(
+    values: FloatArray, observed: BoolArray, here: Point, RY: FloatArray, RX: FloatArray
+) -> Point | None:
+    """Return a point with a lower F along the scaled gradient, None if rounding hides any."""
+    X, Y, S = here.X, here.Y, here.S
+    inverse = np.linalg.pinv(S, rcond=np.sqrt(np.finfo(S.dtype).eps))
+    toward_X, toward_Y = RY @ inverse, RX @ inverse.T
+    toward_X -= X @ (X.T @ toward_X)
+    toward_Y -= Y @ (Y.T @ toward_Y)
+    fall = float(np.vdot(RY @ S.T, toward_X) + np.vdot(RX @ S, toward_Y))
+    change = (toward_X @ S) @ Y.T + (X @ S) @ toward_Y.T
+    change *= observed
+    step = fall / (sum_of_squares(change) or 1.0)  # exact where F is its linear model
+    for _ in range(HALVINGS if fall > 0 else 0):
+        new_X, _ = np.linalg.qr(X + step * toward_X)
+        new_Y, _ = np.linalg.qr(Y + step * toward_Y)
+        there = at(values, observed, new_X, new_Y)
+        if there.value < here.value - ENOUGH * step * fall:
+            return there
+        step /= 2
+    return None

@@ -26,10 +26,10 @@ from cellworth.complete.completer import (
 )
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import LabelCode, TargetKind, code_labels, label_code
-from cellworth.complete.low_rank import balanced_factors, factorise, fold_in
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver import block_passes
 from cellworth.complete.solver.block_passes import CellSums, ScaledBlock, cut_pieces, minimise_blocks
+from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
 from cellworth.complete.solver.line_search import minimise_by_search
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution

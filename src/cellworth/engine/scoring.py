@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from cellworth.blocks.protocol import Blocks, Sized, join
 from cellworth.blocks.writing import FilledPart
-from cellworth.engine.first_round import first_round
 from cellworth.complete.linear_model import LinearModel
+from cellworth.engine.first_round import first_round
 from cellworth.errors import DataError, ParameterError
 from cellworth.score import PosteriorImpact, PosteriorVariance, Variance
 from cellworth.score.history import History
@@ -33,7 +33,7 @@ class Scores:
     ----------
     done : CompletedBlocks
     function : callable
-        Of a `FilledPart`, of what the others hold for its block, and of what all share; returns (m, d) worths.
+        Of a `FilledPart`, of what the others hold for its block, and what all share; returns (m, d) worths.
     others : tuple of Blocks
     shared : tuple
     """

@@ -56,18 +56,6 @@ def check_name(name: object, noun: str = "column") -> str:
     return name
 
 
-def difference(first: float, then: float) -> float:
-    """Return ``first - then`` of two prices as they are written, in decimals.
-
-    In binary 7.27 - 5.17 and 5.20 - 3.10 differ in the last digit, so that two tests with the same fee would
-    seem to have two fees.
-
-    >>> 7.27 - 5.17 == 5.20 - 3.10, difference(7.27, 5.17) == difference(5.20, 3.10)
-    (False, True)
-    """
-    return float(Decimal(repr(first)) - Decimal(repr(then)))
-
-
 def _number(value: object) -> float | None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, Decimal)):
         return None

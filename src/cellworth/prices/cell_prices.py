@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices.amount import check_name, check_price, check_prices
 from cellworth.table import Table
-from cellworth.table.values.text import label
+from cellworth.table.values import label
 from cellworth.wording import listing, not_there, shorten
 
 Array = NDArray[np.float64]

@@ -20,9 +20,9 @@ from cellworth.prices.amount import check_price, check_visit
 from cellworth.prices.cell_prices import ByColumn, CellPrices
 from cellworth.prices.group import Group
 from cellworth.table.files import File, check_readable, format_of, replace_file
-from cellworth.table.reading.cells import as_texts
-from cellworth.table.reading.csv_file import read_csv
-from cellworth.table.values.text import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
+from cellworth.table.raw_cells import as_texts
+from cellworth.table.read_csv import read_csv
+from cellworth.table.values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
 from cellworth.wording import not_there, shorten
 
 FIELDS = ("column", "price", "group", "price_after_first", "lasting")

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Places = NDArray[np.intp]
+from cellworth.prices.money import Money, add_up, decimals_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +49,10 @@ class PriceList:
     14.0
     """
 
-    own: Array
-    group_of: Places
-    fee: Array
-    lasting: Mask
+    own: Float64Array
+    group_of: IntArray
+    fee: Float64Array
+    lasting: BoolArray
     visit: float = 0.0
 
     def __post_init__(self) -> None:
@@ -80,20 +79,25 @@ class PriceList:
         """Whether the cost of a set is the sum of its cells' own prices."""
         return self.visit == 0 and not self.fee.any()
 
-    def of_rows(self, rows: Places) -> PriceList:
+    @cached_property
+    def decimals(self) -> int | None:
+        """How many decimals the prices need, all of them; None without a common unit (see `decimals_of`)."""
+        return decimals_of(self.own, self.fee, np.array([self.visit]))
+
+    def of_rows(self, rows: IntArray) -> PriceList:
         """Return the prices of some rows (m,) of the table, by their numbers, in that order."""
         return PriceList(self.own[rows], self.group_of, self.fee, self.lasting, self.visit)
 
-    def bill(self, before: Mask) -> Bill:
+    def bill(self, before: BoolArray) -> Bill:
         """Return an empty bill for one batch, given the cells (n, p) that were known before it; O(n p)."""
         return Bill(self, before)
 
-    def marginal(self, before: Mask) -> Array:
+    def marginal(self, before: BoolArray) -> Float64Array:
         """Return what each cell (n, p) would cost as the only one of a batch; O(n p)."""
         return self.bill(before).prices()
 
-    def cost(self, cells: ArrayLike, before: Mask) -> float:
-        """Return what a batch costs; the order of its cells does not matter, to the last bit.
+    def cost(self, cells: ArrayLike, before: BoolArray) -> float:
+        """Return what a batch costs: the exact sum, rounded once, so that the order does not matter.
 
         Takes O(k p) in time and memory for k cells, and not a loop over them.
 
@@ -111,24 +115,25 @@ class PriceList:
         grouped = self.group_of[columns] >= 0
         members = columns[grouped]
         np.maximum.at(fees, (row_of[grouped], self.group_of[members]), self.fee[members])
-        fees[self._opened(before, visited)] = 0.0
-        # The exact sum, rounded once, is the same in every order.
-        amounts = [*self.own[rows, columns].tolist(), *fees[fees > 0].tolist(), self.visit * len(visited)]
-        return math.fsum(amounts)
+        fees[self.opened(before, visited)] = 0.0
+        cells_and_fees = add_up(np.concatenate([self.own[rows, columns], fees[fees > 0]]))
+        return float(cells_and_fees + Money(self.visit) * len(visited))
 
-    def _opened(self, before: Mask, rows: Places) -> Mask:
-        """Return which groups were open before the batch in these rows (m, n_groups)."""
+    def opened(self, before: BoolArray, rows: IntArray | None = None) -> BoolArray:
+        """Return which groups were open before the batch in these rows (m, n_groups), or in all rows."""
+        self._check_before(before)
+        rows = np.arange(len(before)) if rows is None else rows
         opened = np.zeros((len(rows), len(self.lasting)), dtype=bool)
         for group in np.flatnonzero(self.lasting):
             members = np.flatnonzero(self.group_of == group)
             opened[:, group] = before[np.ix_(rows, members)].any(axis=1)
         return opened
 
-    def _check_before(self, before: Mask) -> None:
+    def _check_before(self, before: BoolArray) -> None:
         if before.shape != self.own.shape:
             raise DataError(f"before must have the shape {self.own.shape} of the prices; got {before.shape}.")
 
-    def _places(self, cells: ArrayLike) -> tuple[Places, Places]:
+    def _places(self, cells: ArrayLike) -> tuple[IntArray, IntArray]:
         """Return row and column numbers (k,) each, after a check that they are cells and differ."""
         places = np.asarray(cells)
         if places.size == 0:
@@ -155,6 +160,10 @@ class PriceList:
 class Bill:
     """What one batch costs so far, and what each further cell would add. Cells are added one by one.
 
+    What a cell adds is exact where the prices have a common unit (``PriceList.decimals`` is not None): then
+    the amounts added so far sum up to ``PriceList.cost``. Else they are sums of floats, right to the last
+    digit or two.
+
     Examples
     --------
     >>> prices = PriceList(np.array([[3.0, 4.0]]), [0, 0], [2.0, 2.0], [False])
@@ -163,44 +172,57 @@ class Bill:
     (6.0, 3.0)
     """
 
-    def __init__(self, prices: PriceList, before: Mask) -> None:
-        prices._check_before(before)
+    def __init__(self, prices: PriceList, before: BoolArray) -> None:
         self._list = prices
-        n = prices.own.shape[0]
-        # The fee paid so far in each row for each group; what a group that was open before is owed: nothing.
-        self._paid = np.where(prices._opened(before, np.arange(n)), np.inf, 0.0)
-        self._visited = np.zeros(n, dtype=bool)
+        # Whole numbers of units as floats: below 10**15 each, so that their sums are exact.
+        self._scale = 1.0 if prices.decimals is None else 10.0**prices.decimals
+        self._fee = self._counted(prices.fee)
+        self._visit = float(self._counted(prices.visit))
+        # The fee paid so far in each row for each group. A group that was open before is owed nothing.
+        largest = np.zeros(len(prices.lasting))
+        grouped = prices.group_of >= 0
+        np.maximum.at(largest, prices.group_of[grouped], self._fee[grouped])
+        self._paid = np.where(prices.opened(before), largest, 0.0)
+        self._visited = np.zeros(len(prices.own), dtype=bool)
 
-    def prices(self) -> Array:
+    def prices(self) -> Float64Array:
         """Return what each cell (n, p) would add to the bill now, whether or not it is on it; O(n p)."""
         prices = self._list
-        marginal = prices.own.copy()
+        if prices.additive:
+            return prices.own.copy()
+        units: Float64Array = self._counted(prices.own)
         grouped = np.flatnonzero(prices.group_of >= 0)
         if grouped.size:
             paid = self._paid[:, prices.group_of[grouped]]
-            marginal[:, grouped] += np.maximum(0.0, prices.fee[grouped] - paid)
+            units[:, grouped] += np.maximum(0.0, self._fee[grouped] - paid)
         # Last, as in `price`: the two agree to the last bit.
-        marginal[~self._visited] += prices.visit
-        return marginal
+        units[~self._visited] += self._visit
+        return units / self._scale
 
     def price(self, row: int, column: int) -> float:
         """Return what one cell would add now; O(1)."""
         prices = self._list
-        price = float(prices.own[row, column])
+        units = float(prices.own[row, column]) * self._scale
+        if prices.decimals is not None:
+            units = round(units)
         group = prices.group_of[column]
         if group >= 0:
-            price += max(0.0, float(prices.fee[column] - self._paid[row, group]))
-        return price if self._visited[row] else price + prices.visit
+            units += max(0.0, float(self._fee[column] - self._paid[row, group]))
+        return (units if self._visited[row] else units + self._visit) / self._scale
 
     def add(self, row: int, column: int) -> float:
         """Put a cell on the bill and return what it added; after that only prices of its row change. O(1)."""
         price = self.price(row, column)
-        prices = self._list
-        group = prices.group_of[column]
+        group = self._list.group_of[column]
         if group >= 0:
-            self._paid[row, group] = max(self._paid[row, group], prices.fee[column])
+            self._paid[row, group] = max(self._paid[row, group], self._fee[column])
         self._visited[row] = True
         return price
+
+    def _counted(self, amounts: ArrayLike) -> Float64Array:
+        """Return amounts in units; a copy."""
+        units = np.asarray(amounts, dtype=np.float64) * self._scale
+        return units if self._list.decimals is None else np.rint(units)
 
 
 def _read_only(values: ArrayLike, kind: DTypeLike) -> NDArray[np.generic]:

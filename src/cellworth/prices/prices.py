@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cellworth.errors import CellworthError, DataError, ParameterError
-from cellworth.prices.amount import check_price, check_visit, difference
+from cellworth.prices.amount import check_price, check_visit
 from cellworth.prices.cell_prices import (
     ByCell,
     ByColumn,
@@ -24,6 +24,7 @@ from cellworth.prices.cell_prices import (
 )
 from cellworth.prices.csv_file import Statement, read_statement, write_statement
 from cellworth.prices.group import Group
+from cellworth.prices.money import difference
 from cellworth.prices.price_list import PriceList
 from cellworth.prices.stored import cells_from_plain, cells_to_plain, group_from_plain, group_to_plain
 from cellworth.table import Table

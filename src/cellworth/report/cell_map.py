@@ -63,8 +63,7 @@ def uncertainty(table: Table, filled: FilledTable) -> Array:
     if filled.variance is None:
         return np.where(table.holes, UNKNOWN_ERROR, 0.0)
     encoded = table.encode()
-    starts = np.searchsorted(encoded.owner, np.arange(table.shape[1]))
-    spread = np.add.reduceat(np.nanvar(encoded.X, axis=0), starts)
+    spread = encoded.layout.sum_by_cell(np.nanvar(encoded.X, axis=0))
     share = np.sqrt(np.divide(filled.variance, spread, out=np.zeros(table.shape), where=spread > 0))
     return np.clip(share, 0.0, 1.0)
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from cellworth.campaign.results import fill_with_intervals
 from cellworth.table import Column, Table
-from cellworth.table.building.assemble import Parts
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -106,7 +105,7 @@ def _some_rows(table: Table, rng: np.random.Generator) -> Table:
         return table  # a column would be left without a value to learn from
     target = None if table.target is None else replace(table.target, values=table.target.values[rows])
     ids = tuple(table.row_ids[i] for i in rows)
-    return Table(Parts(table.columns, table.values[rows], ids, target, table.row_id))
+    return Table(table.columns, table.values[rows], ids, target, table.row_id)
 
 
 def _keep_one(part: NDArray[np.intp]) -> None:

@@ -7,6 +7,6 @@ from cellworth.score.round import Round
 
 
 def fit_linear_model(round: Round) -> LinearModel:
-    """Fit a model of the target on the completed table, on the rows that have labels; see `LinearModel.fit`."""
+    """Fit a model of the target on the completed table; see `LinearModel.fit`."""
     y = None if round.target is None else round.y
     return LinearModel.fit(round.completed, y, is_number=round.target == "number")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+LabelKind = Literal["classes", "number"]
 State = dict[str, Any]
 """Arrays, numbers, texts and None by name: all that a scorer remembers of earlier rounds."""
 
@@ -36,7 +37,7 @@ class Round:
 
     X: Array
     y: Array | None
-    target: Literal["classes", "number"] | None
+    target: LabelKind | None
     completer: Any
     rng: np.random.Generator = field(repr=False)
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score, root_mean_squared_error
 
+from cellworth.arrays import FloatArray
 from cellworth.simulation.world import World
 
-Array = NDArray[np.floating]
 
-
-def judge(world: World, completed: Array, completer: Any, model: Any) -> dict[str, float]:
-    """Train a clone of the model on the filled rows and judge both.
+def judge(world: World, completed: FloatArray, completer: Any, model: Any) -> dict[str, float]:
+    """Train a clone of the model on the filled rows, scaled to [0, 1], and judge both.
 
     Returns
     -------
@@ -24,18 +22,21 @@ def judge(world: World, completed: Array, completer: Any, model: Any) -> dict[st
         ``reconstruction_error``, over the cells that the simulator knows, and either ``accuracy``, ``auc``
         and ``log_loss`` (classes) or ``r2`` and ``rmse`` (a number), on the test rows.
     """
-    known = ~np.isnan(world.truth)
-    off = np.where(known, completed - world.truth, 0.0)
-    error = float(np.linalg.norm(off) / np.linalg.norm(world.truth[known]))
-    X_test = world.X_test
+    completed, truth, X_test = world.scaled(completed), world.scaled(world.truth), world.X_test
+    known = ~np.isnan(truth)
+    off = np.where(known, completed - truth, 0.0)
+    error = float(np.linalg.norm(off) / np.linalg.norm(truth[known]))
     if np.isnan(X_test).any():
         X_test = completer.transform(X_test)
+    X_test = world.scaled(X_test)
     fitted = clone(model).fit(completed, world.y)
     of_model = _of_number if world.target == "number" else _of_classes
     return {"reconstruction_error": error} | of_model(fitted, completed, world.y, X_test, world.y_test)
 
 
-def _of_number(model: Any, X: Array, y: Array, X_test: Array, y_test: Array) -> dict[str, float]:
+def _of_number(
+    model: Any, X: FloatArray, y: FloatArray, X_test: FloatArray, y_test: FloatArray
+) -> dict[str, float]:
     predicted = model.predict(X_test)
     return {
         "r2": float(model.score(X_test, y_test)),
@@ -43,7 +44,9 @@ def _of_number(model: Any, X: Array, y: Array, X_test: Array, y_test: Array) -> 
     }
 
 
-def _of_classes(model: Any, X: Array, y: Array, X_test: Array, y_test: Array) -> dict[str, float]:
+def _of_classes(
+    model: Any, X: FloatArray, y: FloatArray, X_test: FloatArray, y_test: FloatArray
+) -> dict[str, float]:
     """Return accuracy, area under the curve (each class against the rest, if several) and log-loss.
 
     A model without probabilities gets them from its scores, by a logistic curve fitted on the training rows.
@@ -64,7 +67,7 @@ def _of_classes(model: Any, X: Array, y: Array, X_test: Array, y_test: Array) ->
     }
 
 
-def _area(y: Array, scores: Array, classes: Array) -> float:
+def _area(y: FloatArray, scores: FloatArray, classes: FloatArray) -> float:
     """Return the area under the curve; NaN if the test rows lack a class."""
     if len(np.unique(y)) < len(classes):
         return float("nan")
@@ -73,5 +76,5 @@ def _area(y: Array, scores: Array, classes: Array) -> float:
     return float(roc_auc_score(y, scores, multi_class="ovr", labels=classes))
 
 
-def _as_columns(scores: Array) -> Array:
+def _as_columns(scores: FloatArray) -> FloatArray:
     return scores[:, np.newaxis] if scores.ndim == 1 else scores

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import t as student
 
+from cellworth.arrays import Float64Array
+from cellworth.errors import ParameterError
 from cellworth.optional import require
-from cellworth.simulation.frame import columns_of
-
-Array = NDArray[np.float64]
 
 LABELS = {
     "cells": "cells bought",
@@ -32,9 +31,9 @@ class Curve:
     """The mean over seeds of one strategy's curves, with the half-width of its interval."""
 
     strategy: str
-    at: Array
-    mean: Array
-    half: Array
+    at: Float64Array
+    mean: Float64Array
+    half: Float64Array
 
 
 def mean_curves(
@@ -58,7 +57,7 @@ def mean_curves(
     list of Curve
         In the order in which the strategies come.
     """
-    columns = columns_of(frame, ("strategy", "seed", against, metric))
+    columns = _columns_of(frame, ("strategy", "seed", against, metric))
     curves = []
     for name in dict.fromkeys(columns["strategy"].tolist()):
         of_strategy = columns["strategy"] == name
@@ -72,7 +71,7 @@ def mean_curves(
     return curves
 
 
-def half_width(values: Array, level: float) -> Array:
+def half_width(values: Float64Array, level: float) -> Float64Array:
     """Return the half-widths (m,) of the intervals of the means of values (seeds, m), by Student's t."""
     n = len(values)
     if n < 2:
@@ -138,3 +137,15 @@ def plot_curves(
     axes[0].set_ylabel(LABELS.get(metric, metric))
     axes[-1].legend(fontsize="small", frameon=False)
     return axes[0].figure
+
+
+def _columns_of(frame: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Return columns of a frame of any of the libraries as NumPy arrays, by name."""
+    table = nw.from_native(frame, eager_only=True)
+    missing = [name for name in names if name not in table.columns]
+    if missing:
+        raise ParameterError(
+            f"the frame has no column {missing[0]!r}; it has {', '.join(table.columns)}. Pass a frame that "
+            "simulate returned"
+        )
+    return {name: table[name].to_numpy() for name in names}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, Literal, get_args
 
+import narwhals as nw
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.linear_model import Ridge
@@ -15,15 +16,16 @@ from sklearn.svm import LinearSVC
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import ParameterError
+from cellworth.optional import require
 from cellworth.prices import Prices
 from cellworth.progress import ProgressLine
-from cellworth.simulation.finished import FinishedRuns
-from cellworth.simulation.frame import Library, check_library, frame_of
 from cellworth.simulation.judge import judge
-from cellworth.simulation.play import Record, Settings, play
+from cellworth.simulation.play import FinishedRuns, Record, Settings, play
 from cellworth.simulation.world import make_world
 from cellworth.strategy import Strategy, get
 from cellworth.table import Table
+
+Library = Literal["pandas", "polars", "pyarrow"]
 
 
 def simulate(
@@ -102,7 +104,9 @@ def simulate(
     >>> curves[["round", "cells", "money"]].values.tolist()
     [[0.0, 0.0, 0.0], [1.0, 100.0, 100.0], [2.0, 200.0, 200.0], [3.0, 300.0, 300.0]]
     """
-    check_library(frame)
+    if frame not in get_args(Library):
+        raise ParameterError(f"frame must be one of {', '.join(get_args(Library))}; got {frame!r}")
+    require(frame)
     strategies = [get(s) for s in ([strategy] if isinstance(strategy, str | Strategy) else strategy)]
     seeds = [seed] if isinstance(seed, int) else [int(s) for s in seed]
     settings = _settings(
@@ -150,7 +154,7 @@ def _play(
     settings: Settings,
     key: tuple[int, int],
 ) -> tuple[tuple[int, int], list[Record]]:
-    return key, play(table, strategy, seed, settings)
+    return key, [played.record for played in play(table, strategy, seed, settings)]
 
 
 def _settings(
@@ -183,3 +187,10 @@ def _model(table: Table, classifier: Any | None) -> Any:
         return classifier
     is_number = table.target is not None and table.target.kind == "number"
     return Ridge() if is_number else LinearSVC(random_state=0)
+
+
+def frame_of(records: Sequence[Record], library: Library) -> Any:
+    """Return a frame with a row per record; a value that a record lacks is missing there."""
+    names = list(dict.fromkeys(name for record in records for name in record))
+    data = {name: [record.get(name) for record in records] for name in names}
+    return nw.from_dict(data, backend=library).to_native()

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
+from cellworth.score import LabelKind
 from cellworth.table import Table, Target
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
 class World:
     """Training rows whose cells can be bought, and test rows that judge what the money bought.
 
-    Values are those of ``Table.encode``, each column scaled to [0, 1] by its known cells, as in the paper.
+    Values are those of ``Table.encode``, in the user's units.
 
     Attributes
     ----------
@@ -38,19 +35,34 @@ class World:
     rows : (n,) array of int
         The places of the training rows in the user's table.
     target : {"classes", "number"}
+    lowest, width : (d,) arrays
+        The smallest known value of each column of the whole table, and how far the largest lies above it (1
+        for a constant column): the judge scales columns to [0, 1], as in the paper.
     """
 
-    truth: Array
-    start: Array
-    hidden: Mask
-    y: Array
-    X_test: Array
-    y_test: Array
-    owner: NDArray[np.intp]
-    rows: NDArray[np.intp]
-    target: Literal["classes", "number"]
+    truth: Float64Array
+    start: Float64Array
+    hidden: BoolArray
+    y: Float64Array
+    X_test: Float64Array
+    y_test: Float64Array
+    owner: IntArray
+    rows: IntArray
+    target: LabelKind
+    lowest: Float64Array
+    width: Float64Array
 
-    def reveal(self, X: Array, cells: NDArray[np.intp]) -> Array:
+    def scaled(self, X: Float64Array) -> Float64Array:
+        """Return X (m, d) with each column scaled to [0, 1]."""
+        return (X - self.lowest) / self.width
+
+    @property
+    def known_at_start(self) -> BoolArray:
+        """(n, p) bool: the cells that the strategy knows before it buys anything."""
+        first = np.searchsorted(self.owner, np.arange(self.hidden.shape[1]))
+        return ~np.isnan(self.start[:, first])
+
+    def reveal(self, X: Float64Array, cells: IntArray) -> Float64Array:
         """Return a copy of X (n, d) with the true values in the cells (k, 2)."""
         bought = np.zeros(self.hidden.shape, dtype=bool)
         bought[cells[:, 0], cells[:, 1]] = True
@@ -82,7 +94,8 @@ def make_world(table: Table, *, observed: float, train: float, seed: int) -> Wor
         stratify=y if _can_stratify(target, y) else None,
     )
     encoded = table.encode()
-    X = _scaled(encoded.X)
+    X = encoded.X
+    lowest, highest = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
     known = ~table.holes[rows]
     hidden = known & (rng.random(known.shape) >= observed)
     _leave_one_per_column(hidden, known, table.column_names, rng)
@@ -96,6 +109,8 @@ def make_world(table: Table, *, observed: float, train: float, seed: int) -> Wor
         owner=encoded.owner,
         rows=rows,
         target="number" if target.kind == "number" else "classes",
+        lowest=lowest,
+        width=np.where(highest > lowest, highest - lowest, 1.0),
     )
 
 
@@ -111,19 +126,13 @@ def _check(table: Table, observed: float, train: float) -> Target:
     return table.target
 
 
-def _can_stratify(target: Target, y: Array) -> bool:
+def _can_stratify(target: Target, y: Float64Array) -> bool:
     """Return whether each class has rows enough for both sides of a split."""
     return target.kind != "number" and bool(np.bincount(y.astype(np.intp)).min() >= 2)
 
 
-def _scaled(X: Array) -> Array:
-    lowest, highest = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
-    width = np.where(highest > lowest, highest - lowest, 1.0)
-    return (X - lowest) / width
-
-
 def _leave_one_per_column(
-    hidden: Mask, known: Mask, names: tuple[str, ...], rng: np.random.Generator
+    hidden: BoolArray, known: BoolArray, names: tuple[str, ...], rng: np.random.Generator
 ) -> None:
     """Show one cell of each column that would otherwise be empty; in place."""
     for column in np.flatnonzero((known & ~hidden).sum(axis=0) == 0):

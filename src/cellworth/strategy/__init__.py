@@ -1,20 +1,21 @@
-"""Strategies: named trios of completer, scorer and selector, and the adviser that plays them."""
+"""Strategies: named trios of completer, scorer and selector, and the one place where a batch is chosen."""
 
-from cellworth.strategy.advice import Advice, Purchase, advise
-from cellworth.strategy.adviser import Adviser
-from cellworth.strategy.named import register_all
-from cellworth.strategy.strategy import Strategy, get, names, register, unregister
+from cellworth.strategy.adviser import Adviser, ScoredRound, advise, choose
+from cellworth.strategy.batch import Batch, Purchase
+from cellworth.strategy.registry import Strategy, get, names, register, register_built_in, unregister
 
 __all__ = [
-    "Advice",
     "Adviser",
+    "Batch",
     "Purchase",
+    "ScoredRound",
     "Strategy",
     "advise",
+    "choose",
     "get",
     "names",
     "register",
     "unregister",
 ]
 
-register_all()
+register_built_in()

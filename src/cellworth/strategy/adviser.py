@@ -1,29 +1,110 @@
-"""A strategy at work: round after round, from a table to the batch that it would buy."""
+"""Choosing a batch: a strategy led through its rounds, and the one function that spends the money.
+
+Everything that buys goes through `choose`: `advise`, the simulator, campaigns, the command line and the
+pages. With the same table, prices, strategy, seed and limits all of them give the same list.
+
+Randomness: round r (0, 1, ...) has the generator ``default_rng([seed, r])``. The scorer draws from it first.
+The first batch of the round goes on where scoring left it, and the k-th further one (k = 1, 2, ...) uses
+``default_rng([seed, r, k])``.
+"""
 
 from __future__ import annotations
 
 import copy
-from typing import Any, Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import ParameterError
-from cellworth.prices import PriceList
-from cellworth.score import Round
-from cellworth.select import Offer, Selection
-from cellworth.strategy.strategy import Strategy
+from cellworth.prices import PriceList, Prices
+from cellworth.score import LabelKind, Round
+from cellworth.select import Offer, Selection, Selector
+from cellworth.strategy.batch import Batch
+from cellworth.strategy.registry import Strategy, get
+from cellworth.table import Table
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+
+@dataclass(frozen=True, eq=False)
+class ScoredRound:
+    """What a round leaves behind once its cells are scored: all that its batches are chosen by.
+
+    Attributes
+    ----------
+    number : int
+        0, 1, ...
+    scores : (n, p) array
+        The worth of each cell, 0 where it is known.
+    seed : int
+        Of the adviser.
+    generator : dict
+        The state of the round's generator after scoring: numbers and texts.
+    """
+
+    number: int
+    scores: Float64Array
+    seed: int
+    generator: dict[str, Any] = field(repr=False)
+
+    def rng(self, asks_before: int) -> np.random.Generator:
+        """Return the generator for the batch that follows on ``asks_before`` others of this round."""
+        if asks_before:
+            return np.random.default_rng([self.seed, self.number, asks_before])
+        generator = np.random.default_rng()
+        generator.bit_generator.state = self.generator
+        return generator
+
+
+def choose(
+    selector: Selector,
+    scored: ScoredRound,
+    prices: PriceList,
+    *,
+    available: BoolArray,
+    before: BoolArray,
+    budget: float | None = None,
+    count: int | None = None,
+    asks_before: int = 0,
+) -> Selection:
+    """Choose the cells to buy: the only place where a batch comes about.
+
+    Parameters
+    ----------
+    selector : Selector
+    scored : ScoredRound
+        It is not changed: the same call gives the same batch again.
+    prices : PriceList
+        Of (n, p) cells. Rows that were added since the round stand at the end; none of them is chosen.
+    available : (n, p) array of bool
+        The cells that can be had.
+    before : (n, p) array of bool
+        The cells known before this batch: they may have opened groups of prices.
+    budget : float, optional
+        Most money to spend. This or ``count`` must be given; with both, both bind.
+    count : int, optional
+        Most cells.
+    asks_before : int, default=0
+        How many batches were already chosen by this round's scores.
+    """
+    n, known_rows = len(available), len(scored.scores)
+    scores = scored.scores
+    if n > known_rows:
+        scores = np.vstack([scores, np.zeros((n - known_rows, scores.shape[1]))])
+        available = available.copy()
+        available[known_rows:] = False
+    offer = Offer(scores, available, prices, before)
+    return selector.select(offer, budget=budget, count=count, rng=scored.rng(asks_before))
 
 
 class Adviser:
     """Carries a strategy through the rounds of one campaign or simulation.
 
-    A round is `complete` and then, if anything is to be bought, `score` and `choose`. Completers that can
-    start from their last fit do so. The same calls with the same seed give the same batches.
+    A round is `complete` and, if anything is to be bought, `score` and then `choose`, once or more often.
+    Completers that can start from their last fit do so. The same calls with the same seed give the same
+    batches.
 
     Parameters
     ----------
@@ -40,17 +121,14 @@ class Adviser:
     ----------
     completer : estimator
         Fitted in the last round.
-    round : int
+    rounds : int
         How many rounds have been completed.
+    scored : ScoredRound or None
+        The last round, once it has been scored.
     """
 
     def __init__(
-        self,
-        strategy: Strategy,
-        *,
-        owner: NDArray[np.intp],
-        target: Literal["classes", "number"] | None,
-        seed: int = 0,
+        self, strategy: Strategy, *, owner: IntArray, target: LabelKind | None, seed: int = 0
     ) -> None:
         self.strategy = strategy
         self.completer: Any = clone(strategy.completer)
@@ -63,58 +141,143 @@ class Adviser:
         self._starts = np.searchsorted(owner, np.arange(owner[-1] + 1))
         self._target = target
         self._seed = seed
-        self.round = 0
-        self._seen: Round | None = None
+        self.rounds = 0
+        self._unscored: Round | None = None
+        self.scored: ScoredRound | None = None
 
-    def complete(self, X: Array, y: Array | None) -> Array:
+    @classmethod
+    def of(cls, strategy: Strategy, table: Table, *, seed: int = 0) -> Adviser:
+        """Return an adviser for tables with the columns and the target of this one."""
+        kind = None if table.target is None else table.target.kind
+        target: LabelKind | None = None if kind is None else ("number" if kind == "number" else "classes")
+        return cls(strategy, owner=table.encode().owner, target=target, seed=seed)
+
+    def complete(self, X: Float64Array, y: Float64Array | None) -> Float64Array:
         """Begin a round: fill the encoded table X (n, d), with labels y (n,), and return it filled."""
         self.completer.fit(X, y)
-        rng = np.random.default_rng([self._seed, self.round])
-        self._seen = Round(X, y, self._target, self.completer, rng)
-        self.round += 1
-        return self._seen.completed
+        rng = np.random.default_rng([self._seed, self.rounds])
+        self._unscored, self.scored = Round(X, y, self._target, self.completer, rng), None
+        self.rounds += 1
+        return self._unscored.completed
 
-    def score(self) -> Array:
-        """Return the worth of each cell (n, p) in this round; 0 where it is known. Call it once per round."""
-        if self._seen is None:
+    def score(self) -> Float64Array:
+        """Return the worth of each cell (n, p) in this round, 0 where it is known; once per round."""
+        if self._unscored is None:
             raise ParameterError("nothing to score; call complete(X, y) first, in every round")
-        scores = self._scorer.score(self._seen)
-        each_its_own = len(self._starts) == scores.shape[1]
-        return scores if each_its_own else np.add.reduceat(scores, self._starts, axis=1)
+        scores = self._scorer.score(self._unscored)
+        if len(self._starts) < scores.shape[1]:
+            scores = np.add.reduceat(scores, self._starts, axis=1)
+        state = dict(self._unscored.rng.bit_generator.state)
+        self._unscored, self.scored = None, ScoredRound(self.rounds - 1, scores, self._seed, state)
+        return scores
 
     def choose(
         self,
-        scores: Array,
         prices: PriceList,
         *,
-        available: Mask,
-        before: Mask,
+        available: BoolArray,
+        before: BoolArray,
         budget: float | None = None,
         count: int | None = None,
+        asks_before: int = 0,
     ) -> Selection:
-        """End a round: return the batch that the strategy would buy; masks and scores are (n, p).
-
-        See `Offer` and `Selector.select`.
-        """
-        if self._seen is None:
-            raise ParameterError("nothing to choose from; call complete(X, y) first, in every round")
-        offer = Offer(scores, available, prices, before)
-        selection = self.strategy.selector.select(offer, budget=budget, count=count, rng=self._seen.rng)
-        self._seen = None
-        return selection
+        """Return a batch that the strategy would buy by the scores of this round; see `choose`."""
+        if self.scored is None:
+            raise ParameterError("nothing to choose from; call complete(X, y) and score() in every round")
+        return choose(
+            self.strategy.selector,
+            self.scored,
+            prices,
+            available=available,
+            before=before,
+            budget=budget,
+            count=count,
+            asks_before=asks_before,
+        )
 
     def state(self) -> dict[str, Any]:
-        """Return all that the next round depends on: rounds done, fitted completer, the scorer's state."""
+        """Return all that later batches depend on: rounds done, completer, scorer, and the scored round."""
+        scored = self.scored
         return {
-            "round": self.round,
+            "rounds": self.rounds,
             "completer": copy.deepcopy(self.completer),
             "scorer": self._scorer.state(),
+            "scores": None if scored is None else scored.scores,
+            "generator": None if scored is None else scored.generator,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on from a state: the next batches are those that its owner would have chosen."""
-        self.round = state["round"]
+        self.rounds = state["rounds"]
         self.completer = copy.deepcopy(state["completer"])
         self._scorer = copy.deepcopy(self.strategy.scorer)
         self._scorer.restore(state["scorer"])
-        self._seen = None
+        self._unscored, self.scored = None, None
+        if state["scores"] is not None:
+            self.scored = ScoredRound(self.rounds - 1, state["scores"], self._seed, state["generator"])
+
+
+def advise(
+    table: Table,
+    *,
+    prices: Prices | None = None,
+    budget: float | None = None,
+    count: int | None = None,
+    strategy: str | Strategy = "recommended",
+    refused: Iterable[tuple[str, str]] = (),
+    seed: int = 0,
+) -> Batch:
+    """Say which missing cells are worth buying now.
+
+    Parameters
+    ----------
+    table : Table
+        With holes; a target lets strategies see what the cells do for a classifier.
+    prices : Prices, optional
+        By default every cell costs 1.
+    budget : float, optional
+        Most money to spend. This or `count` must be given; with both, both bind.
+    count : int, optional
+        Most cells to buy.
+    strategy : str or Strategy, default="recommended"
+        See `cellworth.strategy.names`. Those that live on earlier rounds fall back on their first-round
+        rule here.
+    refused : pairs of row id and column name
+        Cells that cannot be had.
+    seed : int, default=0
+        Of the strategies that draw.
+
+    Returns
+    -------
+    Batch
+        The list that a new campaign with these settings asks for first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth import Prices, Table, advise
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = X[:, 0] > 0  # only the first column matters
+    >>> X[rng.random(X.shape) < 0.5] = np.nan
+    >>> table = Table.from_arrays(X, y, columns=["useful", "noise", "also noise"])
+    >>> batch = advise(table, prices=Prices.same(2.5), budget=25)
+    >>> batch.cost, {purchase.column for purchase in batch}
+    (25.0, {'useful'})
+    """
+    if not table.holes.any():
+        raise ParameterError("the table has no holes: there is nothing to buy")
+    available = np.array(table.holes)
+    for row, column in refused:
+        available[table.row_index(row), table.column_index(column)] = False
+    adviser = Adviser.of(get(strategy), table, seed=seed)
+    adviser.complete(table.encode().X, table.y)
+    adviser.score()
+    selection = adviser.choose(
+        (prices or Prices.same(1.0)).on(table),
+        available=available,
+        before=~table.holes,
+        budget=budget,
+        count=count,
+    )
+    return Batch.of(selection, table.row_ids, table.column_names)

@@ -10,11 +10,10 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
-from cellworth.table.source import Bools, Floats
-from cellworth.table.values.dates import FIRST_DAY, LAST_MOMENT, format_day, to_microsecond
-from cellworth.table.values.single import parse_value
-from cellworth.table.values.text import LARGEST_INTEGER
+from cellworth.table.dates import FIRST_DAY, LAST_MOMENT, format_day, to_microsecond
+from cellworth.table.values import LARGEST_INTEGER, parse_value
 from cellworth.wording import did_you_mean, listing, shorten
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
@@ -118,7 +117,7 @@ class Column:
             return bool(number)
         return int(number) if self.kind == "integer" else self.categories[int(number)]
 
-    def invalid(self, values: Floats) -> Bools:
+    def invalid(self, values: Float64Array) -> BoolArray:
         """Mark the values that no cell of this column may hold; NaN, a hole, is allowed.
 
         Parameters
@@ -130,12 +129,12 @@ class Column:
         ndarray of bool of shape (n,)
         """
         low, high = self.limits
-        wrong: Bools = (values < low) | (values > high) | np.isinf(values)
+        wrong: BoolArray = (values < low) | (values > high) | np.isinf(values)
         if self._is_whole:
             wrong |= values != np.rint(values)
         return wrong & ~np.isnan(values)
 
-    def nearest(self, values: Floats) -> Floats:
+    def nearest(self, values: Float64Array) -> Float64Array:
         """Replace each value by the closest one that a cell of this column may hold.
 
         Parameters

@@ -81,6 +81,12 @@ def format_of(path: File, remedy: str) -> Format:
     )
 
 
+def check_csv_name(path: File, remedy: str) -> None:
+    """Raise DataError with the remedy unless the name is that of a delimited file."""
+    if format_of(path, remedy) != "csv":
+        raise DataError(f"{path}: expected a file that ends in .csv, got {shorten(path.name)}.")
+
+
 def check_readable(path: File) -> None:
     """Raise DataError if there is no file at the path."""
     if isinstance(path, FileBytes):

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError
-from cellworth.table.building.assemble import Parts, assemble, checked_cells
-from cellworth.table.building.settings import Bounds, Keywords, Missing, Settings
-from cellworth.table.encoding import Encoded, encode
+from cellworth.table.build import assemble, checked_cells
+from cellworth.table.column import KINDS, Column
+from cellworth.table.encoded import Encoded, encode
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of
-from cellworth.table.reading.arrays import read_arrays
-from cellworth.table.reading.csv_file import read_csv
-from cellworth.table.reading.frames import index_column, read_frame
-from cellworth.table.reading.parquet_file import read_parquet
-from cellworth.table.source import Bools, Floats
-from cellworth.table.summary import summary
-from cellworth.table.values.text import label
-from cellworth.table.writing.files import csv_text, write_table
-from cellworth.table.writing.frames import OutColumn, to_frame
-from cellworth.table.writing.metadata import table_keywords
-from cellworth.wording import not_there
+from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
+from cellworth.table.read_arrays import read_arrays
+from cellworth.table.read_csv import read_csv
+from cellworth.table.read_frames import index_column, read_frame, read_parquet
+from cellworth.table.target import Target
+from cellworth.table.values import label
+from cellworth.table.write_csv import guard
+from cellworth.table.write_table import OutColumn, table_as_csv, to_frame, write_table
+from cellworth.wording import listing, not_there, shorten
 
 
 class Table:
@@ -60,10 +61,18 @@ class Table:
     ('blue', 'red')
     """
 
-    def __init__(self, parts: Parts) -> None:
-        self.columns, values, self.row_ids, self.target, self.row_id = parts
-        self.values: Floats = np.array(values, dtype=np.float64)
-        self.holes: Bools = np.isnan(self.values)
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        values: npt.ArrayLike,
+        row_ids: Sequence[str],
+        target: Target | None = None,
+        row_id: str | None = None,
+    ) -> None:
+        self.columns, self.row_ids = tuple(columns), tuple(row_ids)
+        self.target, self.row_id = target, row_id
+        self.values: Float64Array = np.array(values, dtype=np.float64)
+        self.holes: BoolArray = np.isnan(self.values)
         self.values.setflags(write=False)
         self.holes.setflags(write=False)
         self._row_places: dict[str, int] = {}
@@ -136,12 +145,12 @@ class Table:
         array([[61.,  1.],
                [nan,  0.]])
         """
-        settings = Settings(target, row_id, missing, kinds, bounds, categories, units, target_kind)
+        said = TableKeywords(target, row_id, missing, kinds, bounds, categories, units, target_kind)
         file = file_of(path)
         file_format = format_of(file, "For other files load a DataFrame and use Table.from_frame.")
         check_readable(file)
-        raw, source = read_parquet(file) if file_format == "parquet" else read_csv(file, encoding, delimiter)
-        return cls(assemble(raw, settings, source))
+        raw, origin = read_parquet(file) if file_format == "parquet" else read_csv(file, encoding, delimiter)
+        return cls(*assemble(raw, said, origin))
 
     @classmethod
     def from_frame(
@@ -163,12 +172,12 @@ class Table:
         >>> Table.from_frame(pandas.DataFrame({"age": [61, None]}, index=["a", "b"])).row_ids
         ('a', 'b')
         """
-        raw, source = read_frame(frame)
+        raw, origin = read_frame(frame)
         index = index_column(frame, row_id)
         if index is not None:
             raw, row_id = [index, *raw], index.name
-        settings = Settings(target, row_id, **keywords)
-        return cls(assemble(raw, settings, source))
+        said = TableKeywords(target, row_id, **keywords)
+        return cls(*assemble(raw, said, origin))
 
     @classmethod
     def from_arrays(
@@ -191,10 +200,10 @@ class Table:
         array([[False,  True],
                [False, False]])
         """
-        raw, source = read_arrays(X, y, columns, row_ids, target)
+        raw, origin = read_arrays(X, y, columns, row_ids, target)
         name = None if y is None else label(target)
-        settings = Settings(name, None if row_ids is None else raw[0].name, **keywords)
-        return cls(assemble(raw, settings, source))
+        said = TableKeywords(name, None if row_ids is None else raw[0].name, **keywords)
+        return cls(*assemble(raw, said, origin))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -207,7 +216,7 @@ class Table:
         return tuple(column.name for column in self.columns)
 
     @property
-    def y(self) -> Floats | None:
+    def y(self) -> Float64Array | None:
         """The target's values (n,), NaN = missing label, read-only; None without a target."""
         return None if self.target is None else self.target.values
 
@@ -244,7 +253,7 @@ class Table:
         ['red', 'blue', 'blue']
         """
         cells = checked_cells(values, self.columns, self.row_ids)
-        return Table(Parts(self.columns, cells, self.row_ids, self.target, self.row_id))
+        return Table(self.columns, cells, self.row_ids, self.target, self.row_id)
 
     def to_frame(self, library: Literal["pandas", "polars", "pyarrow"]) -> Any:
         """Give the user's own values as a frame: row ids first if they have a name, the target last.
@@ -263,7 +272,7 @@ class Table:
 
     def to_csv(self) -> str:
         """Give what `write` writes to a .csv file, as text."""
-        return csv_text(self.row_id, self.row_ids, self._out_columns())
+        return table_as_csv(self.row_id, self.row_ids, self._out_columns())
 
     def keywords(self) -> dict[str, Any]:
         """Give the keywords of `read` that turn the written file into this table again."""
@@ -279,10 +288,53 @@ class Table:
         )
 
     def __repr__(self) -> str:
-        return summary(self.columns, self.holes, self.target)
+        return _summary(self.columns, self.holes, self.target)
 
     def _out_columns(self) -> list[OutColumn]:
         out = [OutColumn(column, self.values[:, place]) for place, column in enumerate(self.columns)]
         if self.target is not None:
             out.append(OutColumn(self.target.column, self.target.cells, "target", self.target.kind))
         return out
+
+
+def guard_table(table: Table) -> Table:
+    """Return a table whose names, row ids and texts are guarded; for spreadsheets, not for reading back."""
+    target = table.target
+    if target is not None:
+        classes = target.classes
+        if classes is not None:
+            classes = tuple(guard(each) if isinstance(each, str) else each for each in classes)
+        column = _guard_column(target.column)
+        target = replace(target, name=column.name, classes=classes, column=column)
+    columns = map(_guard_column, table.columns)
+    row_id = None if table.row_id is None else guard(table.row_id)
+    return Table(tuple(columns), table.values, tuple(map(guard, table.row_ids)), target, row_id)
+
+
+def _guard_column(column: Column) -> Column:
+    return replace(column, name=guard(column.name), categories=tuple(map(guard, column.categories)))
+
+
+def _summary(columns: Sequence[Column], holes: BoolArray, target: Target | None) -> str:
+    """Say how many rows, columns of each kind and holes there are, and what the target is."""
+    counts = Counter(column.kind for column in columns)
+    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
+    n_holes, n_cells = int(holes.sum()), holes.size
+    lines = [
+        f"Table of {_count(holes.shape[0], 'row')} and {_count(len(columns), 'column')} ({kinds})",
+        f"  holes: {n_holes} of {n_cells} cells ({n_holes / n_cells:.1%})".replace("%)", " %)"),
+        "  target: none" if target is None else f"  target: {_describe(target)}",
+    ]
+    return "\n".join(lines)
+
+
+def _describe(target: Target) -> str:
+    words = f"{shorten(target.name)}, {target.kind}"
+    if target.classes is not None:
+        words += f": {listing(target.classes, most=5)}"
+    missing = int(np.isnan(target.values).sum())
+    return words if not missing else f"{words}; {_count(missing, 'label')} missing"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -7,9 +7,10 @@ from typing import Literal, cast, get_args
 
 import numpy as np
 
+from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.table.column import Column, UserValue
-from cellworth.table.source import Floats, Source
+from cellworth.table.raw_cells import Origin
 from cellworth.wording import listing, shorten
 
 TargetKind = Literal["two classes", "several classes", "number"]
@@ -46,11 +47,11 @@ class Target:
     name: str
     kind: TargetKind
     classes: tuple[UserValue, ...] | None
-    values: Floats
+    values: Float64Array
     column: Column = field(repr=False)
 
     @property
-    def cells(self) -> Floats:
+    def cells(self) -> Float64Array:
         """(n,) float64, the labels as values of `column`: what is written back to the user's table."""
         if self.classes is None:
             return self.values
@@ -68,9 +69,9 @@ class Target:
         )
 
 
-def make_target(column: Column, cells: Floats, kind: str | None, source: Source) -> Target:
+def make_target(column: Column, cells: Float64Array, kind: str | None, origin: Origin) -> Target:
     """Turn the cells (n,) of the target column into labels; find the kind unless it is given."""
-    place = source.column(column.name)
+    place = origin.column(column.name)
     if column.kind == "date":
         raise DataError(
             f"{place}: a target must be classes or numbers, got dates. Give a number of days, or "
@@ -98,7 +99,7 @@ def check_target_kind(kind: str | None) -> TargetKind | None:
     raise ParameterError(f"target_kind must be one of {listing(TARGET_KINDS)}, got {shorten(kind)}.")
 
 
-def _find_kind(column: Column, distinct: Floats) -> TargetKind:
+def _find_kind(column: Column, distinct: Float64Array) -> TargetKind:
     if len(distinct) == 2:
         return "two classes"
     if column.kind in ("number", "integer"):
@@ -108,7 +109,7 @@ def _find_kind(column: Column, distinct: Floats) -> TargetKind:
     return "several classes"
 
 
-def _check_fit(kind: TargetKind, column: Column, distinct: Floats, place: str) -> None:
+def _check_fit(kind: TargetKind, column: Column, distinct: Float64Array, place: str) -> None:
     if kind == "number" and column.kind not in ("number", "integer"):
         raise DataError(
             f"{place}: target_kind='number' needs numbers, got the kind {column.kind!r}. Leave it out."
@@ -122,7 +123,7 @@ def _check_fit(kind: TargetKind, column: Column, distinct: Floats, place: str) -
         )
 
 
-def _read_only(values: Floats) -> Floats:
+def _read_only(values: Float64Array) -> Float64Array:
     values = np.array(values, dtype=np.float64)
     values.setflags(write=False)
     return values

@@ -13,8 +13,8 @@ from urllib.parse import quote
 
 import httpx
 
-from cellworth.campaign import Purchase
 from cellworth.errors import AccessError, ServerError
+from cellworth.strategy import Purchase
 from cellworth.web.paths import segment
 from cellworth.web.remote import (
     Cells,

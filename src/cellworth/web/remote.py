@@ -9,10 +9,11 @@ from typing import Any
 
 import httpx
 
-from cellworth.campaign import Purchase, Tally
+from cellworth.campaign import Tally
 from cellworth.campaign.answers import as_cells
 from cellworth.campaign.lease import parse_lease
 from cellworth.errors import AccessError, ConflictError, DataError, ServerError
+from cellworth.strategy import Purchase
 
 Cells = Iterable[tuple[object, str] | Purchase]
 Triples = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]

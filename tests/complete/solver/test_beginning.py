@@ -4,11 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.blocks.threads import RowBlocks
-from cellworth.complete.low_rank import factorise
-from cellworth.complete.solver import row_systems
+from cellworth.complete.solver import factors
+from cellworth.complete.solver.factors import factorise, solve_rows
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise
-from cellworth.complete.solver.row_systems import solve_rows
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import threshold_singular_values
 from cellworth.complete.solver.warm_start import _common_step, _newton_step, refresh
@@ -25,7 +24,7 @@ def test_each_row_solves_its_own_system(seed, n, d, rank):
     observed, B, sides = rng.random((n, d)) < 0.5, rng.normal(size=(rank, d)), rng.normal(size=(n, rank))
     common = 0.3 * np.eye(rank) + np.ones((rank, rank))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(row_systems, "SYSTEM_BYTES", 200)  # so that there are several batches
+        patch.setattr(factors, "SYSTEM_BYTES", 200)  # so that there are several batches
         solved = solve_rows(observed, B, common, sides)
     assert solved.shape == (n, rank)
     for mask, side, z in zip(observed, sides, solved, strict=True):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.complete.held_out import SHARE
+from cellworth.complete.hold_out import SHARE
 from cellworth.complete.labels import Labels
 from cellworth.complete.scaling import Scaling
 

@@ -1,4 +1,10 @@
-"""Tables as a product of two factors: what the low-rank methods share."""
+r"""Tables as a product of two factors: what the low-rank methods share.
+
+The trace norm of a table is the smallest :math:`\frac12(\|A\|_F^2 + \|B\|_F^2)` over all
+:math:`AB = \hat X`, reached by the balanced factors :math:`A = U\Sigma^{1/2}, B = \Sigma^{1/2}V^\top`. With
+B fixed, the rows separate: each is a ridge regression of its observed cells on the columns of B. So a new row
+is completed exactly as it would have been in the fit, had it not changed B and had it had no label.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-Array = NDArray[np.floating]
-Mask = NDArray[np.bool_]
+from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.solver.svt import spectrum
+
 Watch = Callable[[int, float, float], bool]  # iteration, objective, relative change -> stop now?
+
+SYSTEM_BYTES = 1 << 24  # of the stacked linear systems that are solved in one call
 
 
 @dataclass
@@ -29,8 +37,8 @@ class Factors:
         ``stopped``: the watcher ended the work.
     """
 
-    left: Array
-    right: Array
+    left: FloatArray
+    right: FloatArray
     objective: list[float] = field(default_factory=list)
     n_iter: int = 0
     converged: bool = False
@@ -42,7 +50,7 @@ def never_stop(iteration: int, objective: float, stationarity: float) -> bool:
     return False
 
 
-def residual(values: Array, observed: Mask, left: Array, right: Array) -> Array:
+def residual(values: FloatArray, observed: BoolArray, left: FloatArray, right: FloatArray) -> FloatArray:
     """Return R_Omega(values - left @ right), (n, d)."""
     out = left @ right
     np.subtract(values, out, out=out)
@@ -50,12 +58,12 @@ def residual(values: Array, observed: Mask, left: Array, right: Array) -> Array:
     return out
 
 
-def sum_of_squares(A: Array) -> float:
+def sum_of_squares(A: FloatArray) -> float:
     """Return the squared Frobenius norm; rows are added in float64, whatever the precision of A."""
     return float(np.einsum("ij,ij->i", A, A).sum(dtype=np.float64))
 
 
-def norm_or_one(A: Array) -> float:
+def norm_or_one(A: FloatArray) -> float:
     """Return the Frobenius norm of A, or 1 for a table of zeros: what relative figures are relative to."""
     return float(np.sqrt(sum_of_squares(A))) or 1.0
 
@@ -67,7 +75,7 @@ def determined_rank(shape: tuple[int, int], cells: int) -> int:
     return int(np.clip(half - np.sqrt(max(0.0, half * half - cells)), 1, min(n, d)))
 
 
-def leading_directions(A: Array, rank: int) -> tuple[Array, Array]:
+def leading_directions(A: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
     """Return the largest ``rank`` singular values of A (n, d), descending, and their right vectors (d, rank).
 
     From the smaller Gram matrix, O(n d min(n, d)); the vectors are orthonormal even where values are 0.
@@ -83,7 +91,7 @@ def leading_directions(A: Array, rank: int) -> tuple[Array, Array]:
     return singular_values, vectors
 
 
-def principal_factors(left: Array, right: Array) -> tuple[Array, Array, Array]:
+def principal_factors(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the thin singular value decomposition (U, s, Vt) of ``left @ right``, without its zeros.
 
     O((n + d) r^2): neither the product nor a Gram matrix is formed.
@@ -96,8 +104,94 @@ def principal_factors(left: Array, right: Array) -> tuple[Array, Array, Array]:
     return Q @ u[:, :rank], s[:rank], vt[:rank] @ P.T
 
 
-def balance(left: Array, right: Array) -> tuple[Array, Array]:
+def balance(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return factors of the same product that both have the square roots of its singular values."""
     U, s, Vt = principal_factors(left, right)
     root = np.sqrt(s)
     return U * root, root[:, None] * Vt
+
+
+def balanced_factors(
+    X: FloatArray, singular_values: FloatArray, basis: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return (left, right), shapes (n, rank) and (rank, d), with X = left @ right.
+
+    Both factors have the same singular values, the square roots of those of X. One product, O(n d rank).
+
+    Parameters
+    ----------
+    X : (n, d) array
+    singular_values : (rank,) array
+        Of X, descending, all positive.
+    basis : (min(n, d), rank) array
+        Their singular vectors on the shorter side: the right ones, or if n < d the left ones.
+    """
+    root = np.sqrt(singular_values)
+    onto, across = (basis * root).astype(X.dtype), (basis / root).astype(X.dtype)
+    if X.shape[0] < X.shape[1]:
+        return onto, across.T @ X
+    return X @ across, np.ascontiguousarray(onto.T)
+
+
+def factorise(X: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+    """Return balanced factors of any X (n, d), of rank at most ``most``. O(n d min(n, d))."""
+    of_X = spectrum(X)
+    return balanced_factors(X, of_X.singular_values[:most], of_X.basis[:, :most])
+
+
+def fold_in(values: FloatArray, observed: BoolArray, right: FloatArray, penalty: float) -> FloatArray:
+    """Complete rows with the right factor B of a fitted table.
+
+    Parameters
+    ----------
+    values : (n, d) array
+        Scaled; what stands in the holes does not matter, if finite.
+    right : (rank, d) array
+    penalty : float
+        The trace penalty of the fit.
+
+    Returns
+    -------
+    (n, d) array
+        a_i B with a_i = argmin 1/2 ||R(a B - x_i)||^2 + penalty/2 ||a||^2.
+
+    Notes
+    -----
+    O(n rank^2 (d + rank)), in batches of bounded memory; no loop over rows.
+    """
+    B = right.astype(np.float64)
+    ridge = max(penalty, np.finfo(np.float64).eps * float(np.vdot(B, B)))
+    left = solve_rows(observed, B, ridge * np.eye(len(B)), (values * observed) @ B.T)
+    return (left @ B).astype(values.dtype, copy=False)
+
+
+def solve_rows(observed: BoolArray, right: FloatArray, common: FloatArray, sides: FloatArray) -> FloatArray:
+    r"""Return the z_i (n, rank) with :math:`(B M_i B^\top + A)\,z_i = s_i` for every row i.
+
+    Each row has its own observed cells, hence its own matrix: :math:`M_i` is the diagonal mask of them.
+
+    Parameters
+    ----------
+    observed : (n, d) bool array
+        The masks :math:`M_i`.
+    right : (rank, d) float64 array
+        B.
+    common : (rank, rank) array
+        A, symmetric, such that every system is positive definite.
+    sides : (n, rank) array
+        The :math:`s_i`.
+
+    Notes
+    -----
+    O(n rank^2 (d + rank)), in batches of bounded memory; no loop over rows.
+    """
+    rank, d = right.shape
+    outer = np.einsum("aj,bj->jab", right, right).reshape(d, rank * rank)
+    solved = np.zeros((len(sides), rank))
+    size = max(1, SYSTEM_BYTES // max(8 * rank * rank, 8 * d))
+    for i in range(0, len(sides) if rank else 0, size):
+        rows = slice(i, i + size)
+        systems = (observed[rows].astype(np.float64) @ outer).reshape(-1, rank, rank)
+        systems += common
+        solved[rows] = np.linalg.solve(systems, sides[rows, :, None])[:, :, 0]
+    return solved

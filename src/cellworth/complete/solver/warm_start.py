@@ -21,8 +21,8 @@ from dataclasses import replace
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.solver.factors import solve_rows
 from cellworth.complete.solver.linear_part import LinearPart
-from cellworth.complete.solver.row_systems import solve_rows
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import spectrum
 

@@ -9,7 +9,7 @@ from typing import Any
 from cellworth.optional import require
 from cellworth.paper.acquisition.measures import GAUSSIAN, Measure, Record, random_of
 from cellworth.simulation import mean_curves, plot_curves
-from cellworth.simulation.frame import frame_of
+from cellworth.simulation.runs import frame_of
 
 RANDOM_STYLE = {"color": "0.35", "linestyle": ":", "linewidth": 2.0}
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Annotated
 
 from fastapi import Query, Response
 
-from cellworth.campaign import Campaign, CampaignQueue, OpenPage, Purchase
+from cellworth.campaign import Campaign, CampaignQueue, OpenPage
 from cellworth.campaign.answer_file import asks_csv
 from cellworth.errors import ParameterError
+from cellworth.strategy import Purchase
 from cellworth.web.api.models import (
     AskIn,
     CellsIn,
@@ -111,7 +113,7 @@ async def cancel(name: CampaignName, body: CellsIn, desk: DeskDep, who: Who) -> 
     return Recorded(new=await desk.write(name, lambda c: c.cancel(body.pairs(), who=who)))
 
 
-def _out(purchases: list[Purchase]) -> list[PurchaseOut]:
+def _out(purchases: Iterable[Purchase]) -> list[PurchaseOut]:
     # They come from the library: there is nothing to check.
     return [PurchaseOut.model_construct(**vars(each)) for each in purchases]
 

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import HTTPException, Query, Response
 
 from cellworth.campaign import CampaignView, RowRecord
-from cellworth.campaign.spreadsheet import guard_table
 from cellworth.errors import DataError
+from cellworth.table.table import guard_table
 from cellworth.web.api.models import Page, Recorded, RowOut, RowsIn
 from cellworth.web.api.parts import After, Limit, make_router, problems
 from cellworth.web.dependencies import CampaignName, DeskDep, RowName, Who, require_role

@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from cellworth.campaign import CampaignView
 from cellworth.campaign.history import Record
-from cellworth.campaign.spreadsheet import guard
+from cellworth.table.write_csv import guard
 from cellworth.web.dependencies import CampaignName, DeskDep, require_role
 from cellworth.web.pages.forms import page_number
 from cellworth.web.pages.frame import head_of, show

@@ -12,8 +12,8 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from cellworth.campaign import CampaignView
-from cellworth.campaign.purchase import Purchase
 from cellworth.errors import DataError, ParameterError
+from cellworth.strategy import Purchase
 from cellworth.web.dependencies import CampaignName, DeskDep, Who, check_csrf, require_role
 from cellworth.web.desk import Desk
 from cellworth.web.pages.forms import Name, OptionalText, ValueField, page_number, value_field, whole

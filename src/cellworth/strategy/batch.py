@@ -1,0 +1,121 @@
+"""A batch: the cells to buy, by the user's own names, the first choice first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, overload
+
+if TYPE_CHECKING:
+    from cellworth.select import Selection
+
+
+@dataclass(frozen=True)
+class Purchase:
+    """One cell to buy.
+
+    Attributes
+    ----------
+    row : str
+        The user's id of the row.
+    column : str
+    price : float
+        What it adds to the bill when the batch is bought in its order. A campaign reserves this much money.
+    worth : float
+        As the strategy scores it: comparable within one round, not between rounds or strategies.
+    group : str or None
+        The price group of the column, such as one blood draw; cells of a row and group are had together.
+    why : str or None
+        One sentence for people. Like all that follows, it is set by campaigns only.
+    until : datetime or None
+        When the lease runs out and the cell may be asked for again, in UTC; None for never.
+    asked_by : str or None
+        Who asked.
+    holder : str or None
+        Who has taken it, to find out its value; None if nobody has.
+    held_until : datetime or None
+        When others may take it, in UTC; None if nobody has it.
+    """
+
+    row: str
+    column: str
+    price: float
+    worth: float
+    group: str | None = None
+    why: str | None = None
+    until: datetime | None = None
+    asked_by: str | None = None
+    holder: str | None = None
+    held_until: datetime | None = None
+
+
+class Batch(Sequence[Purchase]):
+    """A sequence of purchases, the first choice first. It equals a list or tuple of the same purchases.
+
+    Parameters
+    ----------
+    purchases : iterable of Purchase
+
+    Examples
+    --------
+    >>> batch = Batch([Purchase("p1", "age", 1.5, 3.0), Purchase("p2", "age", 2.0, 1.0)])
+    >>> len(batch), batch[0].row, batch.cost
+    (2, 'p1', 3.5)
+    >>> batch.cells
+    [('p1', 'age'), ('p2', 'age')]
+    """
+
+    def __init__(self, purchases: Iterable[Purchase] = ()) -> None:
+        self.purchases = tuple(purchases)
+
+    @classmethod
+    def of(cls, selection: Selection, rows: Sequence[str], columns: Sequence[str]) -> Batch:
+        """Name the cells of a selection by the row ids and column names of its table."""
+        each = zip(
+            selection.cells.tolist(), selection.prices.tolist(), selection.scores.tolist(), strict=True
+        )
+        return cls(Purchase(rows[i], columns[j], price, worth) for (i, j), price, worth in each)
+
+    @property
+    def cost(self) -> float:
+        """The bill, in the money of the prices: the same in any order."""
+        return math.fsum(purchase.price for purchase in self.purchases)
+
+    @property
+    def worth(self) -> float:
+        """The sum of the worths."""
+        return float(sum(purchase.worth for purchase in self.purchases))
+
+    @property
+    def cells(self) -> list[tuple[str, str]]:
+        """The row id and column name of each purchase."""
+        return [(purchase.row, purchase.column) for purchase in self.purchases]
+
+    def __len__(self) -> int:
+        return len(self.purchases)
+
+    def __iter__(self) -> Iterator[Purchase]:
+        return iter(self.purchases)
+
+    @overload
+    def __getitem__(self, which: int) -> Purchase: ...
+    @overload
+    def __getitem__(self, which: slice) -> Batch: ...
+    def __getitem__(self, which: int | slice) -> Purchase | Batch:
+        return Batch(self.purchases[which]) if isinstance(which, slice) else self.purchases[which]
+
+    def __add__(self, more: Iterable[Purchase]) -> Batch:
+        return Batch([*self.purchases, *more])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Batch | list | tuple):
+            return NotImplemented
+        return self.purchases == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(self.purchases)
+
+    def __repr__(self) -> str:
+        return f"Batch({list(self.purchases)!r})"

@@ -1,0 +1,204 @@
+"""Strategies: a completer, a scorer and a selector under one name, and those that come with the package.
+
+This is the only place where names meet classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from cellworth.complete import CommitteeCompleter, GaussianCompleter, SupervisedCompleter
+from cellworth.errors import ParameterError
+from cellworth.score import (
+    CommitteeStability,
+    ExpectedUtility,
+    PosteriorImpact,
+    PosteriorVariance,
+    QueryByCommittee,
+    Random,
+    Scorer,
+    Variance,
+)
+from cellworth.select import Draw, Knapsack, Poss, Ratio, Selector, Top
+
+
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """How to choose the cells to buy: fill the table, say what each hole is worth, spend the budget.
+
+    The parts are templates: an `Adviser` works on copies, so one strategy serves many campaigns.
+
+    Attributes
+    ----------
+    name : str
+    completer : estimator
+        Any completer of this package or of your own.
+    scorer : Scorer
+        Fresh: it has seen no round yet.
+    selector : Selector
+    summary : str
+        One sentence for people.
+
+    Examples
+    --------
+    Compose one of your own and give it a name:
+
+    >>> from cellworth import GaussianCompleter, strategy
+    >>> from cellworth.score import PosteriorVariance
+    >>> from cellworth.select import Top
+    >>> mine = strategy.Strategy("least-sure", GaussianCompleter(), PosteriorVariance(), Top(per_row=1))
+    >>> strategy.register(mine)
+    >>> strategy.get("least-sure") is mine
+    True
+    >>> strategy.unregister("least-sure")
+    """
+
+    name: str
+    completer: Any = field(repr=False)
+    scorer: Scorer = field(repr=False)
+    selector: Selector = field(repr=False)
+    summary: str = ""
+
+
+_REGISTERED: dict[str, Strategy] = {}
+
+
+def register(strategy: Strategy, *, replace: bool = False) -> None:
+    """Make a strategy known by its name; a name that is taken needs ``replace=True``."""
+    if strategy.name in _REGISTERED and not replace:
+        raise ParameterError(
+            f"there is a strategy {strategy.name!r} already; choose another name, or pass replace=True"
+        )
+    _REGISTERED[strategy.name] = strategy
+
+
+def unregister(name: str) -> None:
+    """Forget a strategy."""
+    get(name)
+    del _REGISTERED[name]
+
+
+def get(strategy: str | Strategy) -> Strategy:
+    """Return the strategy of a name; a `Strategy` is returned as it is."""
+    if isinstance(strategy, Strategy):
+        return strategy
+    if strategy not in _REGISTERED:
+        close = get_close_matches(str(strategy), _REGISTERED, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else "."
+        raise ParameterError(f"no strategy {strategy!r}{hint} There are: {', '.join(names())}")
+    return _REGISTERED[strategy]
+
+
+def names() -> tuple[str, ...]:
+    """Return the names of all strategies, in the order in which they were registered."""
+    return tuple(_REGISTERED)
+
+
+def register_built_in() -> None:
+    """Register the strategies of the paper, those it compares with, and ours."""
+    for strategy in (*_of_the_paper(), *_compared(), *_ours()):
+        register(strategy)
+
+
+def _of_the_paper() -> list[Strategy]:
+    """Return AFASMC: labels help to complete, and the cell whose completions vary most is bought."""
+    completer = SupervisedCompleter()
+    return [
+        Strategy(
+            "afasmc",
+            completer,
+            Variance(),
+            Top(),
+            "the paper's: highest variance over all completions, whatever it costs",
+        ),
+        Strategy(
+            "afasmc-window4",
+            completer,
+            Variance(window=4),
+            Top(),
+            "variance over the last four completions, the paper's best window",
+        ),
+        Strategy("afasmc-ratio", completer, Variance(), Ratio(), "highest variance per unit of money"),
+        Strategy(
+            "afasmc-poss",
+            completer,
+            Variance(),
+            Poss(),
+            "the paper's bi-objective search for a batch of high variance and low price",
+        ),
+        Strategy(
+            "afasmc-knapsack",
+            completer,
+            Variance(),
+            Knapsack(),
+            "the batch of the highest summed variance that the budget can buy",
+        ),
+    ]
+
+
+def _compared() -> list[Strategy]:
+    """Return the strategies that the paper compares with."""
+    return [
+        Strategy(
+            "qbc",
+            CommitteeCompleter(),
+            QueryByCommittee(),
+            Top(),
+            "cells on which a committee of completers disagrees most",
+        ),
+        Strategy(
+            "stability",
+            CommitteeCompleter(),
+            CommitteeStability(),
+            Top(),
+            "cells on which the committee changed its mind most since the last round",
+        ),
+        Strategy(
+            "em-inference",
+            _gaussian(),
+            ExpectedUtility(),
+            Top(),
+            "whole rows whose class is worth knowing the values for",
+        ),
+        Strategy(
+            "random", SupervisedCompleter(), Random(), Top(), "cells at random, completed as the paper does"
+        ),
+    ]
+
+
+def _ours() -> list[Strategy]:
+    """Return the strategies on the joint Gaussian, which knows how unsure it is after one completion."""
+    completer = _gaussian()
+    return [
+        Strategy(
+            "random-gaussian", completer, Random(), Top(), "cells at random, completed by the joint Gaussian"
+        ),
+        Strategy(
+            "posterior", completer, PosteriorVariance(), Draw(), "drawn in proportion to posterior variance"
+        ),
+        Strategy(
+            "posterior-impact",
+            completer,
+            PosteriorImpact(),
+            Draw(),
+            "drawn in proportion to posterior variance times what the cell does to the classifier",
+        ),
+        Strategy(
+            "recommended",
+            completer,
+            PosteriorImpact(power=1.0),
+            Draw(per="price"),
+            "drawn in proportion to how far the cell may move its row's prediction, per unit of money",
+        ),
+    ]
+
+
+def _gaussian() -> GaussianCompleter:
+    """Return the completer of our strategies, without labels.
+
+    Labels make the filled rows easier to tell apart than new rows will be. Trusted as held-out cells advise,
+    they help on some tables (chess) and hurt on more (small ones above all); see the results page.
+    """
+    return GaussianCompleter(label_trust=0.0)

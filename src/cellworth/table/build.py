@@ -1,0 +1,228 @@
+"""Columns as they were read to a checked table: names, row ids, kinds, values, target."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from cellworth.arrays import Float64Array
+from cellworth.errors import DataError, ParameterError
+from cellworth.table.column import LABELLED, Column, Kind
+from cellworth.table.infer_kind import find_kind, refuse_infinities, scatter, to_codes, to_values
+from cellworth.table.keywords import ColumnKeywords, TableKeywords
+from cellworth.table.missing_marks import BLANKS, open_holes
+from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, TextCells, as_texts
+from cellworth.table.target import Target, make_target
+from cellworth.table.values import LARGEST_INTEGER, cannot_be_stored, parse_value
+from cellworth.wording import listing, shorten
+
+
+def check_names(names: Sequence[str], origin: Origin) -> None:
+    """Raise DataError if a column has no name, or two have the same, or one cannot be written to a file."""
+    for place, name in enumerate(names, start=1):
+        if not name:
+            raise DataError(
+                f"{origin.name}: column {place} of {len(names)} has no name. Name it in the header."
+            )
+        if cannot_be_stored(name):
+            raise DataError(
+                f"{origin.name}: the column name {shorten(name)} holds a NUL or a broken character."
+            )
+    twice = (
+        [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if len(set(names)) < len(names)
+        else []
+    )
+    if twice:
+        places = [str(place) for place, name in enumerate(names, start=1) if name == twice[0]]
+        raise DataError(
+            f"{origin.name}: column names must differ, got {listing(twice)} more than once "
+            f"(columns {', '.join(places)}). Rename one of them."
+        )
+
+
+def check_row_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> None:
+    """Raise DataError if a row has no id or two have the same; `name` is that of the column of ids."""
+    where = origin.name if name is None else origin.column(name)
+    if not row_ids:
+        raise DataError(
+            f"{origin.name}: expected at least one row, got none. Add rows below the column names."
+        )
+    for row, row_id in enumerate(row_ids):
+        if row_id in BLANKS or cannot_be_stored(row_id):
+            line = "" if origin.lines is None else f" (line {origin.lines[row]})"
+            raise DataError(
+                f"{where}: every row needs an id, got {shorten(row_id)} in row number {row + 1}{line}. "
+                "Fill it in, or leave row_id= out to number the rows from 0."
+            )
+    if len(set(row_ids)) < len(row_ids):
+        _refuse_repeated_ids(row_ids, where, origin)
+
+
+def _refuse_repeated_ids(row_ids: Sequence[str], where: str, origin: Origin) -> None:
+    first: dict[str, int] = {}
+    for row, row_id in enumerate(row_ids):
+        if row_id in first:
+            rows = (first[row_id], row)
+            places = (
+                [row + 1 for row in rows] if origin.lines is None else [origin.lines[row] for row in rows]
+            )
+            noun = "rows number" if origin.lines is None else "lines"
+            raise DataError(
+                f"{where}: row ids must differ, got {shorten(row_id)} in {noun} {places[0]} and {places[1]} "
+                f"({len(row_ids) - len(set(row_ids))} repeated in all). "
+                "Make them differ, or number the rows: leave row_id= out, or reset_index() of a DataFrame."
+            )
+        first.setdefault(row_id, row)
+
+
+TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
+"""The arguments of `Table`: columns, values (n, p), row ids, target, name of the column of row ids."""
+
+
+def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) -> TableParts:
+    """Check names, take out row ids and target, find every column's kind and values; O(n p)."""
+    names = [column.name for column in raw]
+    check_names(names, origin)
+    keywords.check(names, origin)
+    keywords = keywords.completed_by(raw)
+    by_name = {column.name: column for column in raw}
+    row_ids = tuple(origin.row_ids)
+    if keywords.row_id is not None:
+        row_ids = tuple(as_texts(by_name.pop(keywords.row_id).cells).texts)
+        origin = replace(origin, row_ids=row_ids)
+    check_row_ids(row_ids, keywords.row_id, origin)
+    target = None
+    if keywords.target is not None:
+        raw_target = by_name.pop(keywords.target)
+        column, cells = build_column(raw_target, keywords.for_column(raw_target.name), origin)
+        target = make_target(column, cells, keywords.target_kind, origin)
+    if not by_name:
+        raise DataError(
+            f"{origin.name}: expected at least one column besides the target and the row ids, got "
+            f"{listing(names)}. Add a column with features."
+        )
+    built = [build_column(column, keywords.for_column(name), origin) for name, column in by_name.items()]
+    values = np.column_stack([cells for _, cells in built])
+    return tuple(column for column, _ in built), values, row_ids, target, keywords.row_id
+
+
+def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tuple[Column, Float64Array]:
+    """Find the kind of one column and its values (n,), NaN = hole."""
+    cells = open_holes(raw.cells, wanted.marks)
+    if bool(np.all(cells.holes)):
+        remedy = "Leave the column out, or fill in a few of its cells first."
+        if wanted.is_target:
+            remedy = "It is the target: fill in some labels, or name another column with target=."
+        raise DataError(
+            f"{origin.column(raw.name)}: expected at least one observed value, got only holes. {remedy}"
+        )
+    kind, values, categories = _kind_and_values(cells, wanted, raw.name, origin)
+    values = np.where(np.isnan(values), np.nan, values)  # one NaN for all
+    if kind not in LABELLED:
+        refuse_infinities(values, raw.name, origin)
+    if kind != "number":
+        values = values + 0.0  # -0.0 becomes 0.0
+    whole_days = kind == "date" and bool(np.all(np.isnan(values) | (values == np.floor(values))))
+    bounds = _read_bounds(wanted, raw.name, kind)
+    column = Column(raw.name, kind, categories, bounds, wanted.unit, whole_days)
+    _check_values(column, values, origin)
+    return column, values
+
+
+def _kind_and_values(
+    cells: Cells, wanted: ColumnKeywords, name: str, origin: Origin
+) -> tuple[Kind, Float64Array, tuple[str, ...]]:
+    if isinstance(cells, TextCells) and wanted.kind is None and wanted.categories is None:
+        rows = np.flatnonzero(~cells.holes)
+        kind, observed = find_kind(list(filter(None, cells.texts)), rows, name, origin)
+        if observed is not None:
+            return kind, scatter(len(cells.texts), rows, observed), ()
+    else:
+        kind = wanted.kind or _stated_kind(cells, wanted)
+    if kind not in LABELLED:
+        return kind, to_values(cells, kind, name, origin), ()
+    knows_order = wanted.categories is not None or (isinstance(cells, CodedCells) and cells.ordered)
+    if kind == "ordered" and not knows_order:
+        found = sorted(set(as_texts(cells).texts) - {""})
+        raise DataError(
+            f"{origin.column(name)}: an ordered column needs its categories from low to high. Give them with "
+            f"categories={{{name!r}: [...]}}; found are {listing(found, most=10)}."
+        )
+    values, categories = to_codes(cells, wanted.categories, name, origin)
+    broken = [text for text in categories if cannot_be_stored(text)]
+    if broken:
+        raise DataError(
+            f"{origin.column(name)}: {listing(broken)} holds a NUL or a broken character. Remove it."
+        )
+    return kind, values, categories
+
+
+def _stated_kind(cells: Cells, wanted: ColumnKeywords) -> Kind:
+    if isinstance(cells, CodedCells) or (isinstance(cells, NumberCells) and wanted.categories is None):
+        return cells.kind
+    return "category"
+
+
+def _read_bounds(wanted: ColumnKeywords, name: str, kind: Kind) -> tuple[float, float]:
+    bounds = [-math.inf, math.inf]
+    for side, bound in enumerate(wanted.bounds or ()):
+        if bound is None or (isinstance(bound, float) and math.isinf(bound)):
+            continue
+        number = parse_value(bound, "date" if kind == "date" else "number")
+        if number is None:
+            expected = "a date such as '2020-12-31'" if kind == "date" else "a number"
+            raise ParameterError(
+                f"bounds, column {shorten(name)}: expected {expected} or None for an open side, "
+                f"got {shorten(bound)}."
+            )
+        bounds[side] = number
+    return bounds[0], bounds[1]
+
+
+def checked_cells(values: npt.ArrayLike, columns: Sequence[Column], row_ids: Sequence[str]) -> Float64Array:
+    """Copy the cells (n, p) of a table with these columns and rows; DataError names what is not allowed."""
+    shape = len(row_ids), len(columns)
+    try:
+        cells = np.array(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"values must be numbers of the shape {shape}: {error}.") from None
+    if cells.shape != shape:
+        raise DataError(f"values must have the shape {shape} of the table, got {cells.shape}.")
+    origin = Origin("the new values", row_ids)
+    for place, column in enumerate(columns):
+        rows = np.flatnonzero(column.invalid(cells[:, place]))
+        if rows.size:
+            remedy = "Use NaN for a hole; Column.parse and Encoded.decode give values that a column allows."
+            shown = cells[rows[:3], place].tolist()
+            raise origin.cell_error(column.name, f"expected {column.expected}", rows, shown, remedy)
+        if column.kind != "number":  # a time of day has whole microseconds, and -0.0 is 0.0
+            observed = ~np.isnan(cells[:, place])
+            cells[observed, place] = column.nearest(cells[observed, place])
+    return cells
+
+
+def _check_values(column: Column, values: Float64Array, origin: Origin) -> None:
+    rows = np.flatnonzero(column.invalid(values))
+    if not rows.size:
+        return
+    shown = [_as_shown(column, float(value)) for value in values[rows[:3]]]
+    remedy = (
+        f"Correct the cell, change bounds={{{column.name!r}: ...}}, or add it to missing= if it marks a hole."
+    )
+    if column.kind == "integer" and bool(np.any(np.abs(values[rows]) > LARGEST_INTEGER)):
+        remedy = (
+            f"Numbers this large cannot be kept exactly: use row_id={column.name!r} if they name the rows, "
+            f"or set kinds={{{column.name!r}: 'category'}} for codes or 'number' for quantities."
+        )
+    elif column.kind == "integer":
+        remedy += f" Set kinds={{{column.name!r}: 'number'}} if fractions are meant."
+    raise origin.cell_error(column.name, f"expected {column.expected}", rows, shown, remedy)
+
+
+def _as_shown(column: Column, value: float) -> object:
+    return column.bound_as_written(value) if column.kind != "number" else value

@@ -1,1 +1,0 @@
-"""Columns of cells to the parts of a table: holes, kinds, values, target, and the checks of each."""

@@ -1,0 +1,202 @@
+"""Find the kind of a column and turn its cells into values of that kind; name each cell that does not fit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from itertools import compress
+
+import numpy as np
+
+from cellworth.arrays import Float64Array, IntArray
+from cellworth.errors import DataError, ParameterError
+from cellworth.table.column import Kind
+from cellworth.table.dates import is_date, looks_like_date, parse_dates
+from cellworth.table.missing_marks import BLANKS
+from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, as_texts
+from cellworth.table.values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
+from cellworth.wording import as_mark, did_you_mean, listing, shorten
+
+MOST_DIFFERENT_TEXTS = 100
+"""A column of more different texts than this, most of them met once, is taken for names, not categories."""
+
+
+def find_kind(
+    texts: Sequence[str], rows: IntArray, column: str, origin: Origin
+) -> tuple[Kind, Float64Array | None]:
+    """Find the kind of observed texts, and their numbers where the search came upon them.
+
+    Tried in turn: whole numbers, numbers, true/false and yes/no, ISO dates; the rest are categories.
+    O(m) for m texts.
+
+    Parameters
+    ----------
+    texts : sequence of str of length m
+        The observed cells, not empty.
+    rows : ndarray of shape (m,)
+        Their rows, for messages.
+    column, origin
+        Their place, for messages.
+
+    Returns
+    -------
+    kind : Kind
+    values : ndarray of shape (m,) or None
+        None for categories.
+
+    Raises
+    ------
+    DataError
+        If most texts but not all are numbers or dates, are numbers with a comma, or if nearly all differ.
+    """
+    numbers = parse_numbers(texts)
+    if numbers is not None:
+        return ("integer" if are_whole(texts) else "number"), numbers
+    booleans = parse_booleans(texts, strict=True)
+    if booleans is not None:
+        return "boolean", booleans
+    dates = parse_dates(texts)
+    if dates is not None:
+        return "date", dates
+    _refuse_doubtful(texts, rows, column, origin)
+    return "category", None
+
+
+def _refuse_doubtful(texts: Sequence[str], rows: IntArray, column: str, origin: Origin) -> None:
+    counts = Counter(texts)
+    as_category = f"set kinds={{{column!r}: 'category'}} if the column holds text"
+
+    def mostly(test: Callable[[str], bool]) -> bool:
+        return 2 * sum(count for text, count in counts.items() if test(text)) >= len(texts)
+
+    def refuse(problem: str, fits: Callable[[str], bool], remedy: str) -> DataError:
+        bad = [place for place, text in enumerate(texts) if not fits(text)]
+        return origin.cell_error(column, problem, rows[bad], [texts[place] for place in bad[:3]], remedy)
+
+    if mostly(is_number):
+        mark = next(text for text in texts if not is_number(text))
+        remedy = f"Add it to {as_mark(mark)} if it marks a hole, or {as_category}."
+        raise refuse("text in a numeric column: expected numbers", is_number, remedy)
+    if mostly(looks_like_date):
+        remedy = f"Correct the dates, add the text to missing= if it marks a hole, or {as_category}."
+        raise refuse("expected dates such as 2020-12-31", is_date, remedy)
+    if mostly(is_comma_number):
+        remedy = f"Write 1.5 for one and a half and 12000 for twelve thousand, or {as_category}."
+        raise refuse("expected numbers without a comma", lambda text: not is_comma_number(text), remedy)
+    if len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > len(texts):
+        raise DataError(
+            f"{origin.column(column)}: {len(counts)} different texts in {len(texts)} observed cells, such as "
+            f"{shorten(texts[0])}, look like names and not like categories. Use row_id={column!r} if they "
+            f"name the rows, leave the column out, or {as_category}."
+        )
+
+
+def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64Array:
+    """Turn cells into the values (n,) of a kind without categories, NaN = hole; O(n)."""
+    if isinstance(cells, NumberCells) and _fits(cells, kind):
+        return cells.values
+    texts = as_texts(cells).texts
+    rows = np.flatnonzero(np.fromiter(map(bool, texts), dtype=np.bool_, count=len(texts)))
+    observed = parse_observed(list(filter(None, texts)), rows, kind, column, origin)
+    return scatter(len(texts), rows, observed)
+
+
+def scatter(length: int, rows: IntArray, observed: Float64Array) -> Float64Array:
+    """Put the observed values back into a column of that length, NaN elsewhere."""
+    values = np.full(length, np.nan)
+    values[rows] = observed
+    return values
+
+
+def parse_observed(
+    texts: Sequence[str], rows: IntArray, kind: Kind, column: str, origin: Origin
+) -> Float64Array:
+    """Turn observed texts into values of the wanted kind; DataError names those that do not fit."""
+    parse, fits, expected = _PARSERS[kind]
+    values = parse(texts)
+    if values is not None:
+        return values
+    bad = [place for place, text in enumerate(texts) if not fits(text)]
+    raise origin.cell_error(
+        column,
+        f"expected {expected}",
+        rows[bad],
+        [texts[place] for place in bad[:3]],
+        f"Correct it, add it to {as_mark(texts[bad[0]])} if it marks a hole, "
+        f"or set kinds={{{column!r}: 'category'}} if the column holds text.",
+    )
+
+
+def to_codes(
+    cells: Cells, categories: tuple[str, ...] | None, column: str, origin: Origin
+) -> tuple[Float64Array, tuple[str, ...]]:
+    """Turn cells into places (n,) in the categories, NaN = hole; found and sorted if they are not given."""
+    if isinstance(cells, CodedCells) and categories in (None, cells.categories):
+        return cells.codes, cells.categories
+    texts = as_texts(cells).texts
+    observed = np.fromiter(map(bool, texts), dtype=np.bool_, count=len(texts))
+    known = tuple(compress(texts, observed))
+    if categories is None:
+        categories = tuple(sorted(set(known)))
+    _check_labels(categories, column)
+    code = {text: float(place) for place, text in enumerate(categories)}
+    rows = np.flatnonzero(observed)
+    unknown = set(known) - code.keys()
+    if unknown:
+        bad = [place for place, text in enumerate(known) if text in unknown]
+        raise origin.cell_error(
+            column,
+            f"expected one of {listing(categories, most=10)}",
+            rows[bad],
+            [known[place] for place in bad[:3]],
+            f"Add it to categories={{{column!r}: [...]}}, or to missing= if it marks a hole."
+            + did_you_mean(known[bad[0]], categories),
+        )
+    codes = np.fromiter(map(code.__getitem__, known), dtype=np.float64, count=len(known))
+    return scatter(len(texts), rows, codes), categories
+
+
+def refuse_infinities(values: Float64Array, column: str, origin: Origin) -> None:
+    """Raise DataError if a value is infinite."""
+    rows = np.flatnonzero(np.isinf(values))
+    if rows.size:
+        raise origin.cell_error(
+            column,
+            "expected finite numbers",
+            rows,
+            [str(value) for value in values[rows[:3]]],
+            "Correct the cell, or add it to missing=['inf', '-inf'] if it marks a hole.",
+        )
+
+
+def _fits(cells: NumberCells, kind: Kind) -> bool:
+    if kind in ("number", "integer"):
+        return cells.kind in ("number", "integer", "boolean")
+    if kind == "boolean":
+        return bool(np.all(np.isin(cells.values, (0, 1)) | cells.holes)) and cells.kind != "date"
+    return cells.kind == kind
+
+
+def _check_labels(categories: tuple[str, ...], column: str) -> None:
+    blank = [text for text in categories if text in BLANKS]
+    if blank:
+        raise ParameterError(
+            f"categories, column {shorten(column)}: {listing(blank)} is read as a hole, not as a category. "
+            "Give the category another text."
+        )
+
+
+def _is_boolean(text: str) -> bool:
+    return parse_booleans([text], strict=False) is not None
+
+
+_PARSERS: dict[Kind, tuple[Callable[[Sequence[str]], Float64Array | None], Callable[[str], bool], str]] = {
+    "number": (parse_numbers, is_number, "numbers"),
+    "integer": (parse_numbers, is_number, "whole numbers"),
+    "boolean": (
+        lambda texts: parse_booleans(texts, strict=False),
+        _is_boolean,
+        "true or false (yes or no, 1 or 0)",
+    ),
+    "date": (parse_dates, is_date, "dates such as 2020-12-31 or 2020-12-31T23:59:59"),
+}

@@ -1,0 +1,223 @@
+"""What the user says about a table beyond its cells, as keywords, and what a Parquet file declares itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
+
+from cellworth.errors import DataError, ParameterError
+from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
+from cellworth.table.missing_marks import HoleMarks, hole_marks
+from cellworth.table.raw_cells import Origin, RawColumn
+from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
+from cellworth.table.values import label
+from cellworth.wording import did_you_mean, listing, shorten
+
+Missing = Iterable[object] | Mapping[str, Iterable[object]]
+Bounds = Mapping[str, Sequence[object]]
+
+
+class Keywords(TypedDict, total=False):
+    """The keywords that all ways in take alike; `Table.read` describes them."""
+
+    missing: Missing
+    kinds: Mapping[str, str] | None
+    bounds: Bounds | None
+    categories: Mapping[str, Sequence[object]] | None
+    units: Mapping[str, str] | None
+    target_kind: str | None
+
+
+@dataclass(frozen=True)
+class ColumnKeywords:
+    """What the user says about one column; None where nothing was said."""
+
+    kind: Kind | None = None
+    bounds: Sequence[object] | None = None
+    categories: tuple[str, ...] | None = None
+    unit: str | None = None
+    is_target: bool = False
+    marks: HoleMarks = field(default_factory=HoleMarks)
+
+
+@dataclass(frozen=True)
+class TableKeywords:
+    """The keywords of `Table.read`, `Table.from_frame` and `Table.from_arrays`."""
+
+    target: str | None = None
+    row_id: str | None = None
+    missing: Missing = ()
+    kinds: Mapping[str, str] | None = None
+    bounds: Bounds | None = None
+    categories: Mapping[str, Sequence[object]] | None = None
+    units: Mapping[str, str] | None = None
+    target_kind: str | None = None
+
+    def check(self, names: Sequence[str], origin: Origin) -> None:
+        """Raise if a keyword names a column that is not there or has a value that makes no sense."""
+        for keyword in ("target", "row_id"):
+            name = getattr(self, keyword)
+            if name is not None:
+                _check_name(name, keyword, names, origin)
+        if self.target is not None and self.target == self.row_id:
+            raise DataError(
+                f"{origin.name}: {shorten(self.target)} cannot be both the target and the row ids."
+            )
+        for keyword in ("missing", "kinds", "bounds", "categories", "units"):
+            for name in _as_mapping(getattr(self, keyword), keyword):
+                _check_name(name, keyword, names, origin)
+        for name, unit in (self.units or {}).items():
+            if not isinstance(unit, str):
+                raise ParameterError(f"units, column {shorten(name)}: expected text, got {shorten(unit)}.")
+        for name, kind in (self.kinds or {}).items():
+            check_kind_name(kind, f"kinds, column {shorten(name)}")
+        check_target_kind(self.target_kind)
+
+    def for_column(self, name: str) -> ColumnKeywords:
+        """Gather what the keywords say about one column."""
+        kind = (self.kinds or {}).get(name)
+        categories = (self.categories or {}).get(name)
+        return ColumnKeywords(
+            kind=None if kind is None else check_kind_name(kind, name),
+            bounds=_check_pair(name, (self.bounds or {}).get(name)),
+            categories=None if categories is None else _check_categories(name, categories, kind),
+            unit=(self.units or {}).get(name),
+            is_target=name == self.target,
+            marks=hole_marks(self._marks(name)),
+        )
+
+    def completed_by(self, columns: Sequence[RawColumn]) -> TableKeywords:
+        """Take over what the file itself declares, where the user says nothing about that column."""
+        said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}}
+        roles: dict[str, Any] = {}
+        for column in columns:
+            declared = dict(column.declared)
+            roles.setdefault(str(declared.get("role")), (column.name, declared.get("target_kind")))
+            if column.name in (self.kinds or {}) or column.name in (self.categories or {}):
+                declared = {"units": declared.get("units")}
+            for keyword, values in said.items():
+                if declared.get(keyword) is not None:
+                    values[column.name] = declared[keyword]
+        target, target_kind, row_id = self.target, self.target_kind, self.row_id
+        if target is None and "target" in roles and roles["target"][0] != row_id:
+            target, target_kind = roles["target"][0], target_kind or roles["target"][1]
+        if row_id is None and "row_id" in roles and roles["row_id"][0] != target:
+            row_id = roles["row_id"][0]
+        merged = {keyword: values | dict(getattr(self, keyword) or {}) for keyword, values in said.items()}
+        return replace(self, target=target, target_kind=target_kind, row_id=row_id, **merged)
+
+    def _marks(self, name: str) -> Iterable[object]:
+        if isinstance(self.missing, Mapping):
+            return _as_marks(self.missing.get(name, ()))
+        return _as_marks(self.missing)
+
+
+def _as_marks(marks: Any) -> Iterable[object]:
+    # A single mark, such as missing="n/a", is meant whole and not letter by letter.
+    return marks if isinstance(marks, Iterable) and not isinstance(marks, (str, bytes)) else (marks,)
+
+
+def _as_mapping(value: Any, keyword: str) -> Mapping[str, Any]:
+    if value is None or (keyword == "missing" and not isinstance(value, Mapping)):
+        return {}
+    if not isinstance(value, Mapping):
+        raise ParameterError(
+            f"{keyword} must map names of columns, as in {keyword}={{'age': ...}}, got {shorten(value)}."
+        )
+    return value
+
+
+def _check_name(name: object, keyword: str, names: Sequence[str], origin: Origin) -> None:
+    if name not in names:
+        hint = did_you_mean(str(name), names)
+        raise DataError(
+            f"{origin.name}: {keyword} names the column {shorten(name)}, which is not there.{hint} "
+            f"The columns are {listing(names, most=10)}."
+        )
+
+
+def _check_pair(name: str, bounds: Any) -> Sequence[object] | None:
+    if bounds is None or (isinstance(bounds, (tuple, list)) and len(bounds) == 2):
+        return bounds
+    raise ParameterError(
+        f"bounds, column {shorten(name)}: expected (lowest, highest) with None for an open side, "
+        f"got {shorten(bounds)}."
+    )
+
+
+def _check_categories(name: str, categories: Any, kind: str | None) -> tuple[str, ...]:
+    place = f"categories, column {shorten(name)}"
+    if isinstance(categories, str) or not isinstance(categories, Iterable):
+        raise ParameterError(f"{place}: expected a list such as ['low', 'high'], got {shorten(categories)}.")
+    texts = tuple(label(category) for category in categories)
+    if kind is not None and kind not in LABELLED:
+        raise ParameterError(f"{place}: categories go with the kinds 'ordered' and 'category', got {kind!r}.")
+    if not texts:
+        raise ParameterError(f"{place}: expected at least one category, got none.")
+    return texts
+
+
+KEY = b"cellworth"
+"""The name of the entry in the metadata of an Arrow field."""
+
+
+def column_keywords(column: Column) -> dict[str, Any]:
+    """Say what the keywords of `Table.read` have to say to get this column again, each under its name."""
+    keywords: dict[str, Any] = {"kinds": column.kind}
+    if column.categories:
+        keywords["categories"] = list(column.categories)
+    bounds = [column.bound_as_written(bound) for bound in column.bounds]
+    if bounds != [None, None]:
+        keywords["bounds"] = bounds
+    if column.unit is not None:
+        keywords["units"] = column.unit
+    return keywords
+
+
+def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str | None) -> dict[str, Any]:
+    """Say with which keywords `Table.read` gives the table again."""
+    said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}, "row_id": row_id}
+    if target is not None:
+        columns = [*columns, target.column]
+        said |= {"target": target.name, "target_kind": target.kind}
+    for column in columns:
+        for keyword, value in column_keywords(column).items():
+            said[keyword][column.name] = value
+    return said
+
+
+def field_metadata(column: Column | None, role: str, target_kind: str | None = None) -> dict[bytes, bytes]:
+    """Write the metadata of the field that holds a column; `role` is "feature", "target" or "row_id"."""
+    declared: dict[str, Any] = {"role": role}
+    if column is not None:
+        declared |= column_keywords(column)
+    if target_kind is not None:
+        declared["target_kind"] = target_kind
+    return {KEY: json.dumps(declared).encode()}
+
+
+def declared_by(field: Any) -> Mapping[str, Any]:
+    """Read what the metadata of an Arrow field declares; entries that make no sense are passed over."""
+    try:
+        declared = json.loads((field.metadata or {}).get(KEY, b"{}"))
+    except ValueError:
+        return {}
+    if not isinstance(declared, dict):
+        return {}
+    return {key: value for key, value in declared.items() if key in _CHECKS and _CHECKS[key](value)}
+
+
+def _is_list_of(value: Any, types: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(part, types) for part in value)
+
+
+_CHECKS = {
+    "role": lambda value: value in ("feature", "target", "row_id"),
+    "target_kind": lambda value: value in TARGET_KINDS,
+    "kinds": lambda value: value in KINDS,
+    "categories": lambda value: _is_list_of(value, str) and len(value) > 0,
+    "bounds": lambda value: _is_list_of(value, (int, float, str, type(None))) and len(value) == 2,
+    "units": lambda value: isinstance(value, str),
+}

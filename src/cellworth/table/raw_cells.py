@@ -1,0 +1,229 @@
+"""Cells as they were read, before their meaning is known, and where they come from in the user's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+
+from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.errors import DataError
+from cellworth.table.dates import day_number, days_from_stamps, format_day
+from cellworth.table.values import label
+from cellworth.wording import shorten
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The file, frame or arrays that a table is read from, with a name for each of its rows.
+
+    `name` opens every message; `row_ids` are the user's (n,), `lines` the lines of the file on which the
+    rows begin, counted from 1, or None where there is no file of lines.
+    """
+
+    name: str
+    row_ids: Sequence[str] = ()
+    lines: Sequence[int] | None = None
+
+    def row(self, index: int) -> str:
+        """Name one row, as in "row 'p17' (line 18)"."""
+        line = "" if self.lines is None else f" (line {self.lines[index]})"
+        return f"row {shorten(self.row_ids[index])}{line}"
+
+    def column(self, name: str) -> str:
+        """Name one column, as in "patients.csv, column 'age'"."""
+        return f"{self.name}, column {shorten(name)}"
+
+    def cell_error(
+        self, column: str, problem: str, rows: IntArray, values: Sequence[object], remedy: str
+    ) -> DataError:
+        """Build the error for cells of one column: the first three offenders, the count, the remedy."""
+        shown = [
+            f"{shorten(value)} in {self.row(row)}" for row, value in zip(rows[:3], values[:3], strict=True)
+        ]
+        rest = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
+        return DataError(f"{self.column(column)}: {problem}, got {', '.join(shown)}{rest}. {remedy}")
+
+
+@dataclass(frozen=True)
+class TextCells:
+    """Texts without surrounding white space, "" = hole; what kind they are has to be found."""
+
+    texts: Sequence[str]
+
+    @property
+    def holes(self) -> BoolArray:
+        """(n,) bool, True where there is no value."""
+        return ~np.fromiter(map(bool, self.texts), dtype=np.bool_, count=len(self.texts))
+
+
+@dataclass(frozen=True)
+class NumberCells:
+    """Numbers, NaN = hole, of a kind that the frame or array states."""
+
+    values: Float64Array
+    kind: Literal["number", "integer", "boolean", "date"]
+
+    @property
+    def holes(self) -> BoolArray:
+        """(n,) bool, True where there is no value."""
+        return np.isnan(self.values)
+
+
+@dataclass(frozen=True)
+class CodedCells:
+    """Places in a list of categories, NaN = hole, with the list that the frame states."""
+
+    codes: Float64Array
+    categories: tuple[str, ...]
+    ordered: bool
+
+    @property
+    def kind(self) -> Literal["ordered", "category"]:
+        """The kind that the frame states."""
+        return "ordered" if self.ordered else "category"
+
+    @property
+    def holes(self) -> BoolArray:
+        """(n,) bool, True where there is no value."""
+        return np.isnan(self.codes)
+
+
+Cells = TextCells | NumberCells | CodedCells
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A column as it was read: its name, its cells, and what the file itself says about it, if anything."""
+
+    name: str
+    cells: Cells
+    declared: Mapping[str, Any] = field(default_factory=dict)
+
+
+def id_column(row_ids: Sequence[str], name: str, taken: Container[str]) -> RawColumn:
+    """Build a column of row ids, under another name if this one is taken."""
+    while name in taken:
+        name += "_"
+    return RawColumn(name, TextCells(row_ids))
+
+
+def coded_cells(codes: Float64Array, categories: Sequence[object], ordered: bool) -> CodedCells:
+    """Build coded cells with the categories as text; those that read the same become one."""
+    texts = [label(category) for category in categories]
+    distinct = tuple(dict.fromkeys(texts))
+    if len(distinct) < len(texts):
+        place = np.array([distinct.index(text) for text in texts], dtype=np.float64)
+        codes = np.where(np.isnan(codes), np.nan, place[np.nan_to_num(codes).astype(np.intp)])
+    return CodedCells(codes, distinct, ordered)
+
+
+def as_texts(cells: Cells) -> TextCells:
+    """Write cells of any form as text, "" = hole."""
+    if isinstance(cells, TextCells):
+        return cells
+    if isinstance(cells, CodedCells):
+        holes = cells.holes
+        places = np.where(holes, 0, cells.codes).astype(np.intp)
+        return TextCells(
+            ["" if hole else cells.categories[place] for hole, place in zip(holes, places, strict=True)]
+        )
+    return TextCells(["" if value != value else _number_label(value, cells.kind) for value in cells.values])
+
+
+def _number_label(value: float, kind: str) -> str:
+    if kind == "boolean":
+        return label(bool(value))
+    if kind == "date":
+        return format_day(value, float(value).is_integer()).isoformat()
+    return label(value)
+
+
+_NULL_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
+
+
+def labels(values: Iterable[object]) -> list[str]:
+    """Write values as the texts that stand for them, "" where there is none."""
+    return ["" if _is_null(value) else label(value) for value in values]
+
+
+def cells_from_objects(values: Sequence[object], column: str, origin: Origin) -> Cells:
+    """Sort the values of one column by their types: all text, all numbers, all dates, or mixed (as text).
+
+    Raises
+    ------
+    DataError
+        If a value is complex, or of a type that no cell can have, such as a list.
+    """
+    nulls = np.fromiter(map(_is_null, values), dtype=np.bool_, count=len(values))
+    observed = [value for value, null in zip(values, nulls, strict=True) if not null]
+    types = set(map(type, observed))
+    _refuse_unusable(types, values, column, origin)
+    if not types or any(issubclass(kind, str) for kind in types):
+        return TextCells(labels(values))
+    for kind, bases in (
+        ("boolean", (bool, np.bool_)),
+        ("integer", (Integral,)),
+        ("number", (Real, Decimal)),
+        ("date", (date, np.datetime64)),
+    ):
+        if all(issubclass(found, bases) for found in types) and (kind == "boolean" or not _has_bool(types)):
+            numbers = np.full(len(values), np.nan)
+            rows = np.flatnonzero(~nulls)
+            numbers[rows] = [_as_float(values[row], column, origin, row) for row in rows.tolist()]
+            return NumberCells(numbers, kind)  # type: ignore[arg-type]
+    return TextCells(labels(values))
+
+
+def _has_bool(types: set[type]) -> bool:
+    return bool in types or np.bool_ in types
+
+
+def _is_null(value: object) -> bool:
+    if type(value).__name__ in _NULL_TYPES:
+        return True
+    if isinstance(value, np.datetime64):
+        return bool(np.isnat(value))
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return isinstance(value, (float, np.floating)) and bool(value != value)
+
+
+def _as_float(value: object, column: str, origin: Origin, row: int) -> float:
+    try:
+        if isinstance(value, np.datetime64):
+            return float(days_from_stamps(np.array([value]))[0])
+        if isinstance(value, date):
+            return day_number(value)
+        return float(value)  # type: ignore[arg-type]
+    except (ValueError, OverflowError):
+        remedy = "Correct the cell, or set it to None if the value is not known."
+        problem = (
+            "expected a date in the years 1 to 9999"
+            if isinstance(value, date)
+            else "expected a finite number"
+        )
+        raise origin.cell_error(column, problem, np.array([row]), [value], remedy) from None
+
+
+def _refuse_unusable(types: set[type], values: Sequence[object], column: str, origin: Origin) -> None:
+    usable = (str, bool, np.bool_, Real, Decimal, date, np.datetime64)
+    bad = {found for found in types if not issubclass(found, usable)}
+    if not bad:
+        return
+    rows = np.array([row for row, value in enumerate(values) if type(value) in bad])
+    remedy = "Turn the column into one of these, or leave it out."
+    if any(issubclass(found, complex) for found in bad):
+        remedy = "Complex numbers have no order: give their real and imaginary parts as two columns."
+    raise origin.cell_error(
+        column,
+        "a cell must be a number, text, a boolean or a date",
+        rows,
+        [values[row] for row in rows[:3]],
+        remedy,
+    )

@@ -1,0 +1,169 @@
+"""Frames of pandas, polars and pyarrow, and Parquet files, to columns of cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cellworth.errors import DataError
+from cellworth.optional import require
+from cellworth.table.dates import days_from_stamps
+from cellworth.table.files import File, read_bytes
+from cellworth.table.keywords import declared_by
+from cellworth.table.raw_cells import (
+    Cells,
+    NumberCells,
+    Origin,
+    RawColumn,
+    cells_from_objects,
+    coded_cells,
+    id_column,
+    labels,
+)
+from cellworth.table.values import label
+
+
+class _Series(NamedTuple):
+    """One column of a frame: its name, the frame library's own column, and what the frame declares of it."""
+
+    name: str
+    native: Any
+    declared: Mapping[str, Any] = {}
+
+
+def read_frame(frame: Any, name: str | None = None) -> tuple[list[RawColumn], Origin]:
+    """Turn a frame into columns: O(n p), vectorised but for text and objects, which take a step per cell."""
+    series = list(_split(frame))
+    origin = Origin(name or f"the {type(frame).__name__}", [str(row) for row in range(len(frame))])
+    if not series or not len(frame):
+        raise DataError(f"{origin.name}: expected rows and columns, got the shape {tuple(frame.shape)}.")
+    columns = [RawColumn(column.name, _cells(column, origin), column.declared) for column in series]
+    return columns, origin
+
+
+def index_column(frame: Any, row_id: str | None) -> RawColumn | None:
+    """Give the index of a pandas frame as a column of row ids, if it is to name the rows.
+
+    It is if `row_id` names it, or if `row_id` is None and it is not the default 0, 1, ..., n - 1.
+    """
+    import narwhals as nw
+
+    if not nw.dependencies.is_pandas_dataframe(frame):
+        return None
+    index = frame.index
+    names = {label(column) for column in frame.columns}
+    own_name = None if index.name is None or label(index.name) in names else label(index.name)
+    is_default = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
+    if is_default if row_id is None else row_id != own_name:
+        return None
+    return id_column(labels(index), own_name or "row_id", names)
+
+
+def _split(frame: Any) -> Iterator[_Series]:
+    """Take a frame apart by position, for names may be repeated."""
+    import narwhals as nw
+
+    if nw.dependencies.is_pandas_like_dataframe(frame):
+        for place, name in enumerate(frame.columns):
+            yield _Series(label(name), frame.iloc[:, place])
+    elif nw.dependencies.is_polars_dataframe(frame):
+        for column in frame.get_columns():
+            yield _Series(label(column.name), column)
+    elif nw.dependencies.is_pyarrow_table(frame):
+        for field, column in zip(frame.schema, frame.columns, strict=True):
+            yield _Series(label(field.name), column, declared_by(field))
+    else:
+        kind = f"{type(frame).__module__.partition('.')[0]}.{type(frame).__qualname__}"
+        remedy = "Pass a pandas or polars DataFrame or a pyarrow Table; for arrays use Table.from_arrays."
+        if nw.dependencies.is_polars_lazyframe(frame):
+            remedy = "Call its collect() first."
+        raise DataError(f"Table.from_frame: expected a frame, got {kind}. {remedy}")
+
+
+def _cells(column: _Series, origin: Origin) -> Cells:
+    import narwhals as nw
+
+    series: Any = nw.from_native(column.native, series_only=True)
+    dtype = series.dtype
+    if dtype == nw.Boolean or dtype.is_integer() or dtype.is_float():
+        return _numbers(series)
+    if dtype == nw.Date or dtype == nw.Datetime:
+        return _dates(series, column.name, origin)
+    if isinstance(dtype, (nw.Categorical, nw.Enum)):
+        return _categories(series)
+    # Nested columns print as arrays; their Python objects name the type that is refused.
+    return cells_from_objects(series.to_list(), column.name, origin)
+
+
+def _numbers(series: Any) -> NumberCells:
+    import narwhals as nw
+
+    holes = series.is_null().to_numpy()
+    is_boolean = series.dtype == nw.Boolean
+    values = series.fill_null(False if is_boolean else 0).to_numpy().astype(np.float64)
+    kind = "boolean" if is_boolean else "integer" if series.dtype.is_integer() else "number"
+    return NumberCells(np.where(holes, np.nan, values), kind)  # type: ignore[arg-type]
+
+
+def _dates(series: Any, name: str, origin: Origin) -> Cells:
+    if getattr(series.dtype, "time_zone", None):
+        series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+    stamps = series.to_numpy()
+    if stamps.dtype.kind != "M":
+        return cells_from_objects(series.to_list(), name, origin)
+    try:
+        return NumberCells(days_from_stamps(stamps), "date")
+    except ValueError:
+        years = stamps.astype("datetime64[Y]").astype(np.int64) + 1970
+        rows = np.flatnonzero(~np.isnat(stamps) & ((years < 1) | (years >= 9999)))
+        raise origin.cell_error(
+            name,
+            "expected dates in the years 1 to 9999",
+            rows,
+            [str(stamp) for stamp in stamps[rows[:3]]],
+            "Correct the cell, or set it to None if the date is not known.",
+        ) from None
+
+
+def _categories(series: Any) -> Cells:
+    """Read a categorical: the codes and the declared categories where the library keeps them per column."""
+    native = series.to_native()
+    if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas
+        codes = native.cat.codes.to_numpy().astype(np.float64)
+        codes[codes < 0] = np.nan
+        return coded_cells(codes, list(native.cat.categories), bool(native.cat.ordered))
+    if hasattr(native, "unify_dictionaries"):  # pyarrow
+        native = native.unify_dictionaries()
+        codes = np.concatenate([_arrow_codes(chunk) for chunk in native.chunks])
+        return coded_cells(codes, native.chunk(0).dictionary.to_pylist(), bool(native.type.ordered))
+    texts = [text.strip() if text is not None else "" for text in series.to_list()]  # polars
+    declared = getattr(series.dtype, "categories", None)
+    ordered = declared is not None
+    categories = list(declared) if declared is not None else sorted({text for text in texts if text})
+    place = {label(text): float(code) for code, text in enumerate(dict.fromkeys(map(label, categories)))}
+    codes = np.array([place.get(text, np.nan) for text in texts], dtype=np.float64)
+    return coded_cells(codes, list(place), ordered)
+
+
+def _arrow_codes(chunk: Any) -> Any:
+    holes = chunk.is_null().to_numpy(zero_copy_only=False)
+    codes = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.float64)
+    return np.where(holes, np.nan, codes)
+
+
+def read_parquet(path: File) -> tuple[list[RawColumn], Origin]:
+    """Read a Parquet file whole; pyarrow is imported here and nowhere earlier."""
+    pyarrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    content = read_bytes(path)
+    try:
+        frame = parquet.ParquetFile(pyarrow.BufferReader(content)).read()
+        frame.validate(full=True)  # a damaged file may hold texts that are none, found only on use
+        _ = frame.column_names
+    except (pyarrow.ArrowException, OSError, UnicodeError) as error:
+        raise DataError(
+            f"{path}: expected a Parquet file, got one that cannot be read ({str(error).splitlines()[0]}). "
+            "Check that it is complete, or export it as .csv."
+        ) from None
+    return read_frame(frame, str(path))

@@ -1,1 +1,0 @@
-"""Files, frames and arrays to columns of cells: what is there, not yet what it means."""

@@ -1,0 +1,141 @@
+"""Text to numbers and booleans, a column at a time, and single values to text.
+
+Each `parse_...` takes the texts of one column, stripped and without holes, and gives None if any of them
+does not fit: the success path is one pass in C, the search for the offender is left to the caller.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from datetime import date
+from decimal import Decimal
+from numbers import Real
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.table.dates import day_number, days_from_stamps, parse_date
+
+TRUE_WORDS = frozenset({"true", "yes"})
+FALSE_WORDS = frozenset({"false", "no"})
+LARGEST_INTEGER = 2**53 - 1
+"""Whole numbers up to this one are exact as float64."""
+
+_COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_WORD_PAIRS = (frozenset({"true", "false"}), frozenset({"yes", "no"}))
+
+
+def parse_numbers(texts: Sequence[str]) -> Float64Array | None:
+    """Turn texts into numbers (NaN and infinities included); None if any of them is no number."""
+    joined = "\n".join(texts)
+    if "_" in joined or not joined.isascii():  # float() takes "1_000" and foreign digits; people mean text
+        return None
+    try:
+        return np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
+    except ValueError:
+        return None
+
+
+def is_number(text: str) -> bool:
+    """Say whether the text is a number; "nan" and "inf" are."""
+    return parse_numbers([text]) is not None
+
+
+def are_whole(texts: Sequence[str]) -> bool:
+    """Say whether texts that are numbers are written as whole ones: no point, exponent, "inf" or "nan"."""
+    joined = "\n".join(texts)
+    return not any(mark in joined for mark in ".eEnN")
+
+
+def parse_booleans(texts: Sequence[str], *, strict: bool) -> Float64Array | None:
+    """Turn true/false and yes/no, in any case, into 1 and 0; None if any text is something else.
+
+    Strict, as when kinds are being found, the words must come from one pair; else also 1 and 0 count.
+    """
+    words = [text.casefold() for text in texts]
+    distinct = set(words)
+    if strict and not any(distinct <= pair for pair in _WORD_PAIRS):
+        return None
+    if not distinct <= TRUE_WORDS | FALSE_WORDS | {"1", "0", "1.0", "0.0"}:
+        return None
+    code = {word: float(word in TRUE_WORDS or word.startswith("1")) for word in distinct}
+    return np.fromiter(map(code.__getitem__, words), dtype=np.float64, count=len(words))
+
+
+def is_comma_number(text: str) -> bool:
+    """Say whether the text looks like a number with a comma in it, such as 1,5 or 12,000."""
+    return _COMMA_NUMBER.fullmatch(text) is not None
+
+
+def label(value: object) -> str:
+    """Write one value as the text that stands for it in a category, a row id or a hole mark.
+
+    A float that is whole loses its ".0": frames turn whole numbers into floats as soon as one is missing.
+
+    >>> label(3.0), label(2.5), label(True), label(" red ")
+    ('3', '2.5', 'True', 'red')
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return str(bool(value))
+    if isinstance(value, (float, np.floating)):
+        number = float(value)
+        whole = number.is_integer() and abs(number) <= LARGEST_INTEGER
+        return str(int(number)) if whole else repr(number)
+    if isinstance(value, date):
+        return value.isoformat()
+    return str(value).strip()
+
+
+def cannot_be_stored(text: str) -> bool:
+    """Say whether the text cannot be written to a UTF-8 file and read back: a NUL or half a character."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return "\0" in text
+
+
+def parse_value(value: object, kind: str, categories: Sequence[str] = ()) -> float | None:
+    """Turn a text or value into the number that stands for it; None if it does not fit the kind.
+
+    Only the kind and the categories are looked at, not the bounds. A blank text fits no kind.
+    """
+    if isinstance(value, str):
+        value = value.strip()
+    if kind in ("ordered", "category"):
+        text = label(value)
+        return float(categories.index(text)) if text in categories else None
+    if kind == "boolean":
+        codes = parse_booleans([label(value)], strict=False)
+        return None if codes is None else float(codes[0])
+    if kind == "date":
+        return _parse_date(value)
+    number = _parse_number(value)
+    return number + 0.0 if number is not None and kind == "integer" else number  # -0.0 becomes 0.0
+
+
+def _parse_number(value: object) -> float | None:
+    if isinstance(value, str):
+        number = float(value) if is_number(value) else math.nan
+    elif isinstance(value, (Real, Decimal)) and not isinstance(value, (bool, np.bool_)):
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):
+            return None
+    else:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _parse_date(value: object) -> float | None:
+    try:
+        if isinstance(value, str):
+            return parse_date(value)
+        if isinstance(value, np.datetime64):
+            days = float(days_from_stamps(np.array([value]))[0])
+            return None if math.isnan(days) else days
+        return day_number(value) if isinstance(value, date) else None
+    except (ValueError, TypeError):  # pandas.NaT is a date that no arithmetic works on
+        return None

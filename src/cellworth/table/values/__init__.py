@@ -1,1 +1,0 @@
-"""Single values and columns of text, as the numbers that stand for them."""

@@ -1,0 +1,155 @@
+"""Tables to CSV and Parquet files and to frames, with the user's own values in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.errors import ParameterError
+from cellworth.optional import require
+from cellworth.table.column import LABELLED, Column
+from cellworth.table.dates import stamps_from_days
+from cellworth.table.files import format_of, replace_file
+from cellworth.table.keywords import field_metadata
+from cellworth.table.write_csv import csv_text, separator_of, write_text
+from cellworth.wording import listing, shorten
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+class OutColumn(NamedTuple):
+    """A column on its way out: its description, its values (n,), and its role."""
+
+    column: Column
+    values: Float64Array
+    role: str = "feature"
+    target_kind: str | None = None
+
+
+def to_frame(library: str, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
+    """Build a frame: the row ids first if they have a name, then the columns."""
+    if library == "pandas":
+        return _to_pandas(row_id, row_ids, columns)
+    if library == "polars":
+        return _to_polars(row_id, row_ids, columns)
+    if library == "pyarrow":
+        return _to_pyarrow(row_id, row_ids, columns)
+    raise ParameterError(f"to_frame knows {listing(LIBRARIES)}, got {shorten(library)}.")
+
+
+def _to_pandas(row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
+    pandas = require("pandas")
+    data: dict[str, Any] = {} if row_id is None else {row_id: list(row_ids)}
+    for column, values, *_ in columns:
+        holes = np.isnan(values)
+        if column.kind in LABELLED:
+            codes = np.where(holes, -1, values).astype(np.intp)
+            data[column.name] = pandas.Categorical.from_codes(
+                codes, categories=list(column.categories), ordered=column.kind == "ordered"
+            )
+        elif column.kind in ("integer", "boolean"):
+            native = np.where(holes, 0, values).astype(np.int64 if column.kind == "integer" else np.bool_)
+            array = pandas.array(native, dtype="Int64" if column.kind == "integer" else "boolean")
+            array[holes] = pandas.NA
+            data[column.name] = array
+        else:
+            data[column.name] = stamps_from_days(values) if column.kind == "date" else values.copy()
+    return pandas.DataFrame(data)
+
+
+def _to_polars(row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
+    polars = require("polars")
+    series = [] if row_id is None else [polars.Series(row_id, list(row_ids), dtype=polars.String)]
+    for column, values, *_ in columns:
+        dtype = {
+            "number": polars.Float64,
+            "integer": polars.Int64,
+            "boolean": polars.Boolean,
+            "category": polars.Categorical,
+            "date": polars.Date if column.whole_days else polars.Datetime("us"),
+        }.get(column.kind) or polars.Enum(list(column.categories))
+        series.append(polars.Series(column.name, user_values(column, values), dtype=dtype))
+    return polars.DataFrame(series)
+
+
+def _to_pyarrow(row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
+    pyarrow = require("pyarrow")
+    fields, arrays = [], []
+    if row_id is not None:
+        fields.append(pyarrow.field(row_id, pyarrow.string(), metadata=field_metadata(None, "row_id")))
+        arrays.append(pyarrow.array(list(row_ids), pyarrow.string()))
+    for column, values, role, target_kind in columns:
+        array = _arrow_array(pyarrow, column, values)
+        fields.append(
+            pyarrow.field(column.name, array.type, metadata=field_metadata(column, role, target_kind))
+        )
+        arrays.append(array)
+    return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
+
+
+def _arrow_array(pyarrow: Any, column: Column, values: Float64Array) -> Any:
+    holes = np.isnan(values)
+    if column.kind in LABELLED:
+        codes = pyarrow.array(np.where(holes, 0, values).astype(np.int32), mask=holes)
+        texts = pyarrow.array(list(column.categories), pyarrow.string())
+        return pyarrow.DictionaryArray.from_arrays(codes, texts, ordered=column.kind == "ordered")
+    if column.kind == "number":
+        return pyarrow.array(values, mask=holes)
+    if column.kind == "date":
+        kind = pyarrow.date32() if column.whole_days else pyarrow.timestamp("us")
+        stamps = stamps_from_days(values)
+        return pyarrow.array(
+            stamps.astype("datetime64[D]") if column.whole_days else stamps, kind, mask=holes
+        )
+    native = np.int64 if column.kind == "integer" else np.bool_
+    return pyarrow.array(np.where(holes, 0, values).astype(native), mask=holes)
+
+
+def user_values(column: Column, values: Float64Array) -> list[Any]:
+    """Turn the values (n,) of a column into the user's, None = hole; a category's text is looked up once."""
+    if column.kind in LABELLED:
+        return [None if value != value else column.categories[int(value)] for value in values]
+    return [column.format(value) for value in values.tolist()]
+
+
+def write_table(path: Path, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> None:
+    """Write the table in the format of the path's suffix; O(n p)."""
+    if format_of(path, "For other files use to_frame and write the frame.") == "parquet":
+        parquet = require("pyarrow.parquet")
+        frame = to_frame("pyarrow", row_id, row_ids, columns)
+        replace_file(path, lambda part: parquet.write_table(frame, part))
+    else:
+        write_text(path, table_as_csv(row_id, row_ids, columns, separator_of(path)))
+
+
+def table_as_csv(
+    row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn], separator: str = ","
+) -> str:
+    """Return the table as delimited text; O(n p)."""
+    header = [out.column.name for out in columns]
+    fields: list[Sequence[str]] = [_texts(out.column, out.values) for out in columns]
+    if row_id is not None:
+        header.insert(0, row_id)
+        fields.insert(0, row_ids)
+    return csv_text([header, *zip(*fields, strict=True)], separator)
+
+
+def _texts(column: Column, values: Float64Array) -> list[str]:
+    """Write the cells of a column so that they read back exactly; a hole is blank."""
+    holes = np.isnan(values)
+    observed: Any
+    if column.kind == "number":
+        observed = list(map(repr, values.tolist()))
+    elif column.kind == "date":
+        stamps = stamps_from_days(values)
+        observed = np.datetime_as_string(stamps, unit="D" if column.whole_days else "us").tolist()
+    else:
+        places = np.where(holes, 0, values).astype(np.int64).tolist()
+        words = ("false", "true") if column.kind == "boolean" else column.categories
+        is_labelled = column.kind in LABELLED or column.kind == "boolean"
+        observed = [words[place] for place in places] if is_labelled else list(map(str, places))
+    return ["" if hole else text for hole, text in zip(holes.tolist(), observed, strict=True)]

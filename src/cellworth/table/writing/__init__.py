@@ -1,1 +1,0 @@
-"""Tables to files and frames, with the user's own values in them."""
