@@ -1,4 +1,4 @@
-"""Plotly's script, out of its Python package: nothing is fetched from elsewhere."""
+"""What the pages' scripts load: Plotly out of its Python package, and notifications as they come."""
 
 from __future__ import annotations
 
@@ -8,9 +8,20 @@ from hashlib import sha256
 from importlib.resources import files
 
 from fastapi import APIRouter, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
+
+from cellworth.web.dependencies import CampaignName, PoolDep, require_role
 
 router = APIRouter(include_in_schema=False)
+
+
+@router.get("/campaigns/{name}/events", dependencies=[require_role("read")], name="events")
+async def events(name: CampaignName, pool: PoolDep) -> StreamingResponse:
+    """Send what is new in a campaign, until the reader leaves or the server stops."""
+    await pool.watch(name)
+    stream = pool.notifications.stream(name)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
 @router.get("/static/plotly.min.js", name="plotly")

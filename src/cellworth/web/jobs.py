@@ -1,4 +1,4 @@
-"""Whatever takes long, in one process of its own, so that reading and answering never wait for it."""
+"""Jobs that take long, in one process of their own, so that reading and answering never wait for them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from typing import Any
 
 from cellworth import errors
 from cellworth.errors import CellworthError, ComputationError
-from cellworth.web.news import News
-from cellworth.web.worker import LENGTH, pack
+from cellworth.web.notifications import Notifications
+from cellworth.web.worker import LENGTH, pack, unpack
 
 log = logging.getLogger("cellworth.web")
 
 PAUSE = 3.0
-"""Seconds at least between two renewals of a finding."""
+"""Seconds at least between two renewals of a summary."""
 LONG_PAUSE = 30.0
-"""Seconds before a finding is tried again that could not be found."""
+"""Seconds before a summary that could not be computed is tried again."""
 WANTED = 120.0
-"""Seconds for which a finding is renewed after somebody has looked at it."""
+"""Seconds for which a summary is renewed after somebody has looked at it."""
 URGENT, LATER = 0, 1
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -47,8 +47,8 @@ class _Job:
 
 
 @dataclass
-class _Finding:
-    """What is known of one finding of one campaign; times are of a clock that never goes back."""
+class _Kept:
+    """One summary of one campaign, as far as it is known; times are of a clock that never goes back."""
 
     newest: tuple[int, Any] | None = None
     tried: int = -1
@@ -58,32 +58,35 @@ class _Finding:
     running: bool = False
 
 
-class Background:
-    """Runs functions of a campaign in a worker process, and keeps findings renewed.
+class JobQueue:
+    """Runs functions of a campaign in a worker process, and keeps summaries renewed.
 
-    There is one worker, niced and with one thread, which starts with the first job. Jobs wait for each other:
-    those that people wait for come first. A worker that dies fails its job, and the next job starts another.
+    There is one worker, niced and with one thread, which starts with the first job. It does one job at a
+    time, those that people wait for first. A worker that dies fails its job, and the next job starts another.
 
     Parameters
     ----------
     store : str or Path
         The address of the store; the worker opens the campaigns for itself.
-    findings : mapping of str to function of a campaign
+    summaries : mapping of str to function of a campaign
         What `latest` can be asked for. The functions are found by name in the worker, so they stand at the
-        top of a module; what they return is plain data, with ``as_of``, the number of an event.
-    news : News
-        Knows the newest events, and hears of renewed findings.
+        top of a module; they return plain data with ``as_of``, the number of an event.
+    notifications : Notifications, optional
+        Knows the newest events, and is told of renewed summaries.
     """
 
     def __init__(
-        self, store: str | Path, findings: Mapping[str, Callable[[Any], Any]], news: News | None = None
+        self,
+        store: str | Path,
+        summaries: Mapping[str, Callable[[Any], Any]],
+        notifications: Notifications | None = None,
     ) -> None:
         self._store = str(store)
-        self._functions = dict(findings)
-        self._news = News() if news is None else news
+        self._functions = dict(summaries)
+        self.notifications = Notifications() if notifications is None else notifications
         self._jobs: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue()
         self._orders = itertools.count()
-        self._findings: dict[tuple[str, str], _Finding] = {}
+        self._summaries: dict[tuple[str, str], _Kept] = {}
         self._process: Process | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -107,22 +110,22 @@ class Background:
         return result
 
     def latest(self, name: str, what: str) -> tuple[int, Any] | None:
-        """Return a finding, and the number of the event that it is as of; None if there is none yet.
+        """Return a summary, and the number of the event that it is as of; None if there is none yet.
 
-        Returns at once. If events have come since, the finding is renewed soon; `News` hears of it.
+        Returns at once. If there are newer events, the summary is renewed soon, and announced.
         """
-        finding = self._findings.setdefault((name, what), _Finding())
-        finding.looked_at = time.monotonic()
-        return finding.newest
+        kept = self._summaries.setdefault((name, what), _Kept())
+        kept.looked_at = time.monotonic()
+        return kept.newest
 
     def is_renewing(self, name: str, what: str) -> bool:
-        """Say whether a finding is older than the newest event, and so will be renewed."""
-        finding = self._findings.get((name, what), _Finding())
-        return finding.running or finding.tried < self._news[name].number
+        """Say whether a summary is older than the newest event, and so will be renewed."""
+        kept = self._summaries.get((name, what), _Kept())
+        return kept.running or kept.tried < self.notifications[name].number
 
     def error(self, name: str, what: str) -> str | None:
-        """Return why a finding could not be renewed the last time; None if it could."""
-        return self._findings.get((name, what), _Finding()).error
+        """Return why a summary could not be renewed the last time; None if it could."""
+        return self._summaries.get((name, what), _Kept()).error
 
     @property
     def worker(self) -> int | None:
@@ -130,7 +133,7 @@ class Background:
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     async def close(self) -> None:
-        """End the worker, whatever it is doing, and let everybody go who waits; nothing is half recorded."""
+        """End the worker, whatever it is doing, and release everybody who waits; nothing is half recorded."""
         self._closed = True
         for task in list(self._tasks):
             task.cancel()
@@ -156,7 +159,7 @@ class Background:
         content = pack((name, job, arguments, dict(keywords or {})))
         self._jobs.put_nowait(_Job(urgency, next(self._orders), content, result))
         value, number = await result
-        self._news.event(name, number)
+        self.notifications.event(name, number)
         return value, number
 
     async def _work(self) -> None:
@@ -171,12 +174,12 @@ class Background:
             except (OSError, EOFError) as error:
                 log.warning("the worker process died: %s", error)
                 self._process = None
-                _fail(job, "The computation ended before its time; another process takes over. Try again.")
+                _fail(job, "The computation broke off; another process takes over. Try again.")
                 continue
             _settle(job, outcome)
 
     async def _exchange(self, content: bytes) -> tuple[str, Any, int]:
-        """Send a job to the worker, which is started if need be, and wait for what comes of it."""
+        """Send a job to the worker, which is started if need be, and wait for the outcome."""
         if self._process is None or self._process.returncode is not None:
             self._process = await _start_worker(self._store)
         assert self._process.stdin is not None
@@ -186,39 +189,39 @@ class Background:
         # IncompleteReadError, which is an EOFError, if the worker dies.
         (length,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
         packed = await self._process.stdout.readexactly(length)
-        outcome: tuple[str, Any, int] = await asyncio.to_thread(_unpack, packed)
+        outcome: tuple[str, Any, int] = await asyncio.to_thread(unpack, packed)
         return outcome
 
     async def _renew(self) -> None:
-        """Look now and then which findings are wanted and older than the newest event."""
+        """Look now and then for summaries that are wanted and older than the newest event."""
         while True:
             now = time.monotonic()
-            for (name, what), finding in list(self._findings.items()):
-                bulletin = self._news[name]
-                wanted = bulletin.listeners > 0 or now - finding.looked_at < WANTED
-                if wanted and not finding.running and now >= finding.due and finding.tried < bulletin.number:
-                    finding.running, finding.tried = True, bulletin.number
-                    self._keep(asyncio.create_task(self._renew_one(name, what, finding)))
+            for (name, what), kept in list(self._summaries.items()):
+                newest = self.notifications[name]
+                wanted = newest.listeners > 0 or now - kept.looked_at < WANTED
+                if wanted and not kept.running and now >= kept.due and kept.tried < newest.number:
+                    kept.running, kept.tried = True, newest.number
+                    self._keep(asyncio.create_task(self._renew_one(name, what, kept)))
             await asyncio.sleep(0.2)
 
-    async def _renew_one(self, name: str, what: str, finding: _Finding) -> None:
+    async def _renew_one(self, name: str, what: str, kept: _Kept) -> None:
         begun = time.monotonic()
         try:
             data, number = await self._submit(LATER, name, self._functions[what])
-            finding.newest = int(data.get("as_of", number)), data
-            finding.tried, finding.error = max(finding.tried, finding.newest[0]), None
+            kept.newest = int(data.get("as_of", number)), data
+            kept.tried, kept.error = max(kept.tried, kept.newest[0]), None
             pause = PAUSE
         except CellworthError as error:
-            log.warning("%s of campaign %r could not be found: %s", what, name, error)
-            finding.error, pause = str(error), LONG_PAUSE
+            log.warning("%s of campaign %r could not be computed: %s", what, name, error)
+            kept.error, pause = str(error), LONG_PAUSE
             if isinstance(error, ComputationError):  # it may go well another time
-                finding.tried = -1
+                kept.tried = -1
         finally:
-            finding.running = False
+            kept.running = False
         # At most half of the worker's time goes into what nobody waits for.
-        finding.due = time.monotonic() + max(pause, time.monotonic() - begun)
-        if finding.newest is not None:
-            self._news.finding(name, what, finding.newest[0])
+        kept.due = time.monotonic() + max(pause, time.monotonic() - begun)
+        if kept.newest is not None:
+            self.notifications.summary(name, what, kept.newest[0])
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)
@@ -237,12 +240,6 @@ async def _start_worker(store: str) -> Process:
     return process
 
 
-def _unpack(packed: bytes) -> Any:
-    import pickle
-
-    return pickle.loads(packed)
-
-
 def _settle(job: _Job, outcome: tuple[str, Any, int]) -> None:
     if job.result.done():  # whoever waited has gone
         return
@@ -251,7 +248,7 @@ def _settle(job: _Job, outcome: tuple[str, Any, int]) -> None:
         job.result.set_result((value, number))
     elif kind == "failed":
         log.error("a computation failed:\n%s", value)
-        job.result.set_exception(ComputationError("The computation failed; the server has noted why."))
+        job.result.set_exception(ComputationError("The computation failed; the server has logged why."))
     else:
         job.result.set_exception(getattr(errors, kind)(value))
 
