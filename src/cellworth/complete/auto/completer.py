@@ -16,9 +16,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import BoolArray
 from cellworth.blocks.threads import worker_threads
-from cellworth.complete.auto import SearchProgress
-from cellworth.complete.auto_candidates import Candidates, checked, default_candidates
-from cellworth.complete.auto_search import Entry, Search, Task, text_table, why
+from cellworth.complete.auto.candidates import Candidates, checked, default_candidates
+from cellworth.complete.auto.progress import SearchProgress
+from cellworth.complete.auto.results import text_table
+from cellworth.complete.auto.search import Entry, Search, why
+from cellworth.complete.auto.trial import Task
 from cellworth.complete.completer import Completer, put_back
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, code_labels

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from cellworth.complete.auto_candidates import gives_variances
-from cellworth.complete.auto_search import CandidateResult, Status, Task, Trial, make_trial
+from cellworth.complete.auto.candidates import gives_variances
+from cellworth.complete.auto.results import CandidateResult, Status
+from cellworth.complete.auto.trial import Task, Trial, make_trial
 
 Array = NDArray[np.floating]
 
