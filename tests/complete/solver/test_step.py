@@ -48,7 +48,7 @@ def test_a_step_is_the_textbook_iteration(problem):
     if rows.wide:
         np.testing.assert_allclose(sums.working, working, atol=1e-12)
     else:
-        for got, expected in zip(sums.moments(m), LabelledSums.of(A_new[:m], working), strict=True):
+        for got, expected in zip(sums.labelled_sums(m), LabelledSums.of(A_new[:m], working), strict=True):
             np.testing.assert_allclose(got, expected, atol=1e-10)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.blocks import threads as blocks_module
-from cellworth.blocks.threads import RowBlocks, worker_threads
+from cellworth.blocks.threads import RowBlocks, ThreadEngine
 from cellworth.complete.solver.line_search import minimise_by_search
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.losses import (
@@ -21,11 +21,11 @@ from .problems import make_rows, objective, problems, random_model
 BOTH = pytest.mark.parametrize("method", [minimise, minimise_by_search])
 
 
-def solve(rows, model, penalty, method=minimise, first=None, pool=None, **options):
+def solve(rows, model, penalty, method=minimise, first=None, engine=None, **options):
     X = np.zeros_like(rows.values) if first is None else first.copy()
     trace = np.linalg.svd(X, compute_uv=False).sum()
     options = {"tol": 1e-9, "max_iter": 20_000} | options
-    blocks = RowBlocks(X.shape, 8, pool)
+    blocks = RowBlocks(X.shape, 8, engine)
     return method(X, model, rows, trace_penalty=penalty, trace_norm=trace, blocks=blocks, **options)
 
 
@@ -163,8 +163,8 @@ def test_threads_give_the_same_bits(labelled, monkeypatch):
     rows = make_rows(3000, 8, SquaredLoss(), 1, rng, labelled=labelled)
     results = []
     for n_threads in (1, 2, 3):
-        with worker_threads(n_threads) as pool:
-            results.append(solve(rows, blank(SquaredLoss(), 8, 1, 1e-3), 1.0, pool=pool, tol=1e-6))
+        with ThreadEngine(n_threads) as engine:
+            results.append(solve(rows, blank(SquaredLoss(), 8, 1, 1e-3), 1.0, engine=engine, tol=1e-6))
     assert all((r.iterate == results[0].iterate).all() for r in results)
     assert all(r.objective == results[0].objective for r in results)
 

@@ -79,7 +79,7 @@ def test_squared_loss_equals_ridge_regression_of_scikit_learn():
     assert fitted.intercept[0] == pytest.approx(peer.intercept_)
 
 
-def test_moments_follow_the_table_through_an_operator():
+def test_labelled_sums_follow_the_table_through_an_operator():
     rng = np.random.default_rng(1)
     X, t = rng.normal(size=(30, 5)), rng.normal(size=(30, 2))
     P = rng.normal(size=(5, 5))
