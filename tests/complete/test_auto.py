@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from cellworth.complete.auto_candidates import ColumnMeanCompleter, default_candidates
-from cellworth.complete.auto_search import CandidateResult, text_table
 from sklearn.base import BaseEstimator, clone
 from sklearn.impute import KNNImputer
 
@@ -15,6 +13,8 @@ from cellworth.complete import (
     auto_search,
 )
 from cellworth.complete.auto import AutoCompleter
+from cellworth.complete.auto_candidates import ColumnMeanCompleter, default_candidates
+from cellworth.complete.auto_search import CandidateResult, text_table
 from cellworth.errors import DataError, ParameterError
 from cellworth.testing import check_completer
 from cellworth.testing.completer import random_table

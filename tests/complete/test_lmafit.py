@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from cellworth.datasets import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studies.protocol import make_trial, reconstruction_error
 
 from cellworth.complete.lmafit import LMaFitCompleter, grow, rank_at_gap, relax, stationarity
 from cellworth.complete.solver.factors import leading_directions, residual
+from cellworth.datasets import load
 from cellworth.testing import check_completer
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,

@@ -1,9 +1,7 @@
 import numpy as np
 import pytest
-from cellworth.datasets import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studies.protocol import make_trial, reconstruction_error
 
 from cellworth.complete.optspace import (
     OptSpaceCompleter,
@@ -14,7 +12,9 @@ from cellworth.complete.optspace import (
     spectral_start,
     trim,
 )
+from cellworth.datasets import load
 from cellworth.testing import check_completer
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,

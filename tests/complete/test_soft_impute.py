@@ -1,14 +1,14 @@
 import numpy as np
 import pytest
-from cellworth.datasets import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from studies.protocol import make_trial, reconstruction_error
 
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter, soft_als
 from cellworth.complete.solver.svt import threshold_singular_values
+from cellworth.datasets import load
 from cellworth.testing import check_completer
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,

@@ -122,15 +122,15 @@ def check_rank(rank: object, other: str = "") -> None:
     raise ParameterError(f"rank must be {other}None or a whole number of at least 1; got {rank!r}")
 
 
-def generator_of(random_state: int | np.random.Generator | None) -> np.random.Generator:
-    """Return the source of randomness; that of a seed differs from ``numpy.random.default_rng`` of that seed.
+def generator_of(random_state: int | np.random.Generator | None, key: int = 1) -> np.random.Generator:
+    """Return the source of randomness; a seed gives another than ``numpy.random.default_rng`` does.
 
-    Else cells that were removed with ``default_rng(0).random(shape)`` would be the very ones that a
-    completer with the seed 0 wants to hide.
+    Otherwise cells that were removed with ``default_rng(0).random(shape)`` would be the very ones that a
+    completer with the seed 0 wants to hide. A completer that tries others takes another ``key`` than they.
     """
     if isinstance(random_state, np.random.Generator):
         return random_state
-    return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(1,)))
+    return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(key,)))
 
 
 def watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:

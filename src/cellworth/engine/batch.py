@@ -12,7 +12,7 @@ from cellworth.blocks.writing import FilledPart
 from cellworth.engine.scoring import BlockScorer
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.prices.cell_prices import ByColumn
+from cellworth.prices.rules import ByColumn
 from cellworth.score import Scorer
 from cellworth.select import Knapsack, Offer, Ratio, Top
 from cellworth.select.limits import check_limits

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.campaign.cells import CellArrays
-from cellworth.campaign.results import FilledTable
+from cellworth.complete import FilledTable
 from cellworth.optional import require
 from cellworth.report import page
 from cellworth.report.drawing import BOUGHT, KNOWN, new_figure, to_svg

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from cellworth.datasets import load
-from studies.protocol import make_trial, reconstruction_error
 
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.gaussian.choices import TRUSTS, row_losses, temper
 from cellworth.complete.gaussian.dense import DenseGaussian
 from cellworth.complete.labels import code_labels
+from cellworth.datasets import load
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.gaussian import textbook
 
 
