@@ -13,7 +13,7 @@ from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.prices.cell_prices import ByColumn
 from cellworth.select import Knapsack, Offer, Ratio, Top
-from cellworth.select.limits import check_limits
+from cellworth.select.offer import check_limits
 from cellworth.table import Table
 
 if TYPE_CHECKING:
