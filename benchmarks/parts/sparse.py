@@ -208,7 +208,7 @@ def _surprise(ratings: Ratings) -> Any:
 
 def _count_passes() -> Counter[str]:
     """Have the engine count, from now on, how often each function runs over all blocks."""
-    from cellworth.complete.sparse.blocks import Blocks
+    from cellworth.complete.sparse.row_pass import ThreadedRowBlocks as Blocks
 
     counted: Counter[str] = Counter()
 
@@ -231,8 +231,8 @@ def _in_words(passes: Counter[str]) -> str:
 def time_passes(size: tuple[int, int], share: float, seed: int) -> dict[str, float]:
     """Return seconds of one pass, the median of five, on one and on two threads."""
     from cellworth.complete.solver.blocks import workers
-    from cellworth.complete.solver.sparse_step import CellBlock, step
-    from cellworth.complete.sparse.penalty import table_of
+    from cellworth.complete.sparse.held_out_cells import table_of
+    from cellworth.complete.sparse.row_pass import CellBlock, step
 
     X = make_ratings(tuple(size), share, seed).X
     cells = CellBlock(X.indptr, X.indices, X.data)
@@ -243,7 +243,7 @@ def time_passes(size: tuple[int, int], share: float, seed: int) -> dict[str, flo
             table, clocks = table_of(cells, X.shape[1], pool), []
             for _ in range(5):
                 wall, cpu = time.perf_counter(), time.process_time()
-                table.engine.sum(step, B, 1.0)
+                table.blocks.sum(step, B, 1.0)
                 clocks.append((time.perf_counter() - wall, time.process_time() - cpu))
         found[name], used = (float(m) for m in np.median(clocks, axis=0))
         found.setdefault("cpu", used)
@@ -270,7 +270,7 @@ def _fill_holes(X: csr_array, penalty: float, goal: float) -> tuple[int, bool]:
     """Return the iterations of plain soft-impute-ALS down to an objective, and whether it got there."""
     from scipy.sparse.linalg import svds
 
-    from cellworth.complete.solver.sparse_step import cell_products
+    from cellworth.complete.sparse.row_pass import cell_products
 
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     _, sigma, Vt = svds(X, PASS_RANK, random_state=0)

@@ -6,9 +6,7 @@ from scipy.sparse import csr_array, save_npz
 
 from cellworth.blocks.protocol import Blocks as EngineBlocks
 from cellworth.blocks.protocol import join
-from cellworth.complete.solver.sparse_step import row_factors
-from cellworth.complete.sparse.blocks import Blocks
-from cellworth.complete.sparse.spectrum import largest_singular_value
+from cellworth.complete.sparse.row_pass import ThreadedRowBlocks, largest_singular_value, row_factors
 from cellworth.complete.sparse.trace_norm import SparseTable, certify, fit_trace_norm
 from cellworth.engine.sparse import _alone, _read, complete_sparse
 from cellworth.errors import DataError
@@ -23,7 +21,7 @@ def parts():
 
 
 def in_memory(parts, share, rank):
-    blocks = Blocks([_read(part) for part in parts])
+    blocks = ThreadedRowBlocks([_read(part) for part in parts])
     counts = np.bincount(np.concatenate([p.indices for p in parts]), minlength=40).astype(float)
     table, rng = SparseTable(blocks, counts), np.random.default_rng(0)
     penalty = share * largest_singular_value(blocks, 40, rng)

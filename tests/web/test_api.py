@@ -11,7 +11,7 @@ from cellworth.campaign import Campaign
 from cellworth.errors import ConflictError, DataError
 from cellworth.table import Table
 from cellworth.web.client import AccessError, Client, ServerError
-from cellworth.web.paths import segment
+from cellworth.web.remote import segment
 from tests.campaign.campaigns import PRICES, VALUES, answers_to, make_table
 from tests.web.servers import LOCAL, until
 
@@ -34,9 +34,9 @@ def problem(response, status):
 
 
 def test_a_campaign_from_ask_to_export(study, shared_url):
-    assert study.tally().left == 50.0
+    assert study.totals().left == 50.0
     seen = study.preview(count=6)
-    assert study.tally().number == 0
+    assert study.totals().number == 0
     batch = study.ask(count=6, lease="12h")
     assert [(p.row, p.column, p.price) for p in batch] == [(p.row, p.column, p.price) for p in seen]
     assert {p.asked_by for p in batch} == {"Ann"}
@@ -54,10 +54,10 @@ def test_a_campaign_from_ask_to_export(study, shared_url):
     kinds = ["asked", "taken", "given_back", "told", "refused", "cancelled", "corrected", "extended"]
     assert [record["kind"].replace(" ", "_") for record in study.history()] == kinds
     assert [record["kind"] for record in study.history(after=6)] == ["corrected", "extended"]
-    tally = study.tally()
+    totals = study.totals()
     with Campaign.open(shared_url, study.name) as campaign:  # the library sees the same
         assert campaign.tally() == type(campaign.tally())(
-            **{name: getattr(tally, name) for name in campaign.tally().__dataclass_fields__}
+            **{name: getattr(totals, name) for name in campaign.tally().__dataclass_fields__}
         )
         assert list(study.purchases()) == campaign.open_purchases()
         assert [r["time"] for r in study.history()] == [r["time"] for r in campaign.history()]
@@ -65,7 +65,7 @@ def test_a_campaign_from_ask_to_export(study, shared_url):
         assert {c["column"]: c["status"] for c in study.row("new")["cells"]} == {
             c.column: c.status for c in campaign.row("new").cells
         }
-    assert tally.rows == 31
+    assert totals.rows == 31
 
 
 def test_columns_and_rows(study, http):
@@ -118,7 +118,7 @@ def test_with_a_key_it_counts_once(study, http):
     body, headers = {"count": 2}, {"Idempotency-Key": "monday"}
     answers = [http.post(api(study.name, "ask"), json=body, headers=headers).json() for _ in range(3)]
     assert answers[0] == answers[1] == answers[2]
-    assert study.tally().number == 1
+    assert study.totals().number == 1
     other = http.post(api(study.name, "ask"), json={"count": 3}, headers=headers)
     assert "Use a new key" in problem(other, 409)["detail"]
     cell = answers[0]["purchases"][0]
@@ -126,7 +126,7 @@ def test_with_a_key_it_counts_once(study, http):
     for _ in range(2):
         again = http.post(api(study.name, "tell"), json=told, headers={"Idempotency-Key": "tuesday"})
         assert again.json() == {"new": 1}  # the same answer to the same request
-    assert study.tally().number == 2
+    assert study.totals().number == 2
     problem(http.post(api(study.name, "tell"), json=told, headers=headers), 409)
 
 
@@ -146,12 +146,12 @@ def test_conflicts_and_wrong_data(study, http, client):
     with pytest.raises(DataError, match="expected one of"):
         study.correct("p0", "stage", "V")
     with pytest.raises(DataError, match="no campaign 'nowhere'"):
-        client.campaign("nowhere").tally()
+        client.campaign("nowhere").totals()
     with pytest.raises(DataError, match="did you mean 'recommended'"):
         client.create(("t.csv", make_table().to_csv().encode()), name="x", strategy="recomended")
     both = http.post(api(study.name, "take"), json={"cells": [], "count": 1})
     assert "one of the two" in problem(both, 422)["detail"]
-    assert study.tally().number == 4
+    assert study.totals().number == 4
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_conflicts_and_wrong_data(study, http, client):
         ("POST", "/api/v1/campaigns/x/ask", {"json": {"budget": -1}}, 422),
         ("POST", "/api/v1/campaigns/x/ask", {"content": b'{"budget": NaN}'}, 422),
         ("POST", "/api/v1/campaigns/x/ask", {"json": {"count": 1}}, 404),
-        ("GET", "/api/v1/campaigns/x/findings/gossip", {}, 404),
+        ("GET", "/api/v1/campaigns/x/summaries/gossip", {}, 404),
     ],
 )
 def test_every_error_is_a_problem(http, method, path, content, status):
@@ -202,7 +202,7 @@ def test_half_characters_and_huge_numbers_are_refused_in_words(study, http):
         headers = {"Content-Type": "application/json"}
         problem(http.post(api(study.name, "tell"), content=text, headers=headers), 422)
     problem(http.post(api(study.name, "refuse"), json={"cells": [], "reason": " "}), 422)
-    assert study.tally().number == 0
+    assert study.totals().number == 0
 
 
 def test_a_new_campaign_from_files(client, http):
@@ -212,8 +212,8 @@ def test_a_new_campaign_from_files(client, http):
     made = client.create(
         content, name="a/b ~2F ü", prices=prices, target="outcome", row_id=table.row_id, budget=9, seed=3
     )
-    assert made.tally().budget == 9.0
-    assert made.tally().missing == int(table.holes.sum())
+    assert made.totals().budget == 9.0
+    assert made.totals().missing == int(table.holes.sum())
     assert "a/b ~2F ü" in client.names()
     with pytest.raises(ConflictError, match="already"):
         client.create(content, name="a/b ~2F ü")
@@ -245,7 +245,7 @@ def test_a_file_of_answers_is_taken_whole_or_not_at_all(study, http):
     found = problem(send(wrong), 422)
     assert [(error["line"], error["field"]) for error in found["errors"]] == [(3, "value"), (4, "row")]
     assert send(right[:3], dry_run=True).json() == {"new": 3, "known": 0, "blank": 0}
-    assert study.tally().number == 1
+    assert study.totals().number == 1
     assert send([*right[:3], (batch[3].row, batch[3].column, "")]).json() == {
         "new": 3,
         "known": 0,
@@ -255,7 +255,7 @@ def test_a_file_of_answers_is_taken_whole_or_not_at_all(study, http):
     contradiction = [(*right[0][:2], 99 if batch[0].column == "age" else OTHER[batch[0].column])]
     for query in ({}, {"dry_run": True}):
         assert problem(send(contradiction, **query), 409)["errors"][0]["line"] == 2
-    assert study.tally().number == 2
+    assert study.totals().number == 2
 
 
 OTHER = {"dose": 1.5, "age": 99, "stage": "I", "hue": "red", "smokes": "no", "visit": "2020-01-01"}
@@ -275,11 +275,11 @@ def test_what_is_too_large_is_refused_by_its_length_and_on_the_way(study, http):
     problem(http.post(api(study.name, "tell"), content=pieces(), headers=headers), 413)
 
 
-def test_findings_come_in_the_end(study):
-    first = study.finding("overview")
+def test_summaries_come_in_the_end(study):
+    first = study.summary("overview")
     assert (first.data, first.renewing) == (None, True)
-    until(lambda: study.finding("overview").as_of is not None, 60)
-    found = study.finding("overview")
+    until(lambda: study.summary("overview").as_of is not None, 60)
+    found = study.summary("overview")
     assert (found.as_of, found.newest, found.renewing) == (0, 0, False)
     assert found.data["standing"]["name"] == study.name
 
@@ -315,7 +315,7 @@ def test_the_client_sends_again_what_did_not_get_through_and_it_counts_once(stud
     batch = client.campaign(study.name).ask(count=2)
     assert len(sent) == 2
     assert [(p.row, p.column) for p in batch] == [(p.row, p.column) for p in study.purchases()]
-    assert study.tally().number == 1
+    assert study.totals().number == 1
     client.close()
 
     def away(request):
@@ -335,5 +335,5 @@ def test_the_client_sends_again_what_did_not_get_through_and_it_counts_once(stud
 def test_prices_of_groups_reach_the_client(study):
     batch = study.ask(count=20)
     assert {p.group for p in batch if p.column in ("dose", "age")} <= {"blood"}
-    assert sum(p.price for p in batch) == pytest.approx(study.tally().reserved)
+    assert sum(p.price for p in batch) == pytest.approx(study.totals().reserved)
     assert PRICES.groups[0].name == "blood"

@@ -2,20 +2,20 @@
 
 from cellworth.complete.auto import AutoCompleter
 from cellworth.complete.committee import CommitteeCompleter
-from cellworth.complete.fill import Completion, fill
+from cellworth.complete.fill import FilledTable, fill
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.lmafit import LMaFitCompleter
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.optspace import OptSpaceCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter
-from cellworth.complete.solver.apg import Progress
+from cellworth.complete.solver.monitor import Progress
 from cellworth.complete.sparse import SparseCompleter
 from cellworth.complete.supervised import SupervisedCompleter
 
 __all__ = [
     "AutoCompleter",
     "CommitteeCompleter",
-    "Completion",
+    "FilledTable",
     "GaussianCompleter",
     "LMaFitCompleter",
     "NNLSCompleter",

@@ -23,7 +23,6 @@ from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.factored import FactoredCompleter, check_rank, choose_rank, mean_square, shrink_rows
 from cellworth.complete.hold_out import hold_out
 from cellworth.complete.inputs import check_number
-from cellworth.complete.solver.apg import Callback
 from cellworth.complete.solver.factors import (
     Factors,
     Watch,
@@ -34,6 +33,7 @@ from cellworth.complete.solver.factors import (
     residual,
     sum_of_squares,
 )
+from cellworth.complete.solver.monitor import Callback
 from cellworth.errors import ParameterError
 
 SLOW = 0.7  # gamma_1: the weight grows when a step leaves more than this share of the residual

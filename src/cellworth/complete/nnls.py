@@ -28,8 +28,8 @@ from cellworth.complete.penalty_path import (
     largest_singular_value,
     singular_values,
 )
-from cellworth.complete.solver.apg import Callback
 from cellworth.complete.solver.factors import Factors, Watch, balance, never_stop, norm_or_one, sum_of_squares
+from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.solver.svt import shrinkage
 
 CLEAR_DROP = 5.0  # ratio of neighbouring singular values at which a given penalty's fit is cut

@@ -21,7 +21,6 @@ from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.factored import FactoredCompleter, check_rank, choose_rank, mean_square, shrink_rows
 from cellworth.complete.hold_out import hold_out
 from cellworth.complete.inputs import check_number
-from cellworth.complete.solver.apg import Callback
 from cellworth.complete.solver.factors import (
     Factors,
     Watch,
@@ -32,6 +31,7 @@ from cellworth.complete.solver.factors import (
     residual,
     sum_of_squares,
 )
+from cellworth.complete.solver.monitor import Callback
 
 PATH_STEPS = 100  # of a fit that only serves to choose the rank
 MOST_COMPONENTS = 20  # that are tried: the core alone takes r^6 flops

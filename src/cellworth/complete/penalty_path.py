@@ -1,21 +1,81 @@
-"""The trace penalty: taken as given, or chosen along a path of falling penalties on held-out cells."""
+"""The trace penalty: taken as given, or chosen along a path of falling penalties on hidden cells."""
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from typing import Generic, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, FloatArray
+from cellworth.arrays import BoolArray, Float64Array, FloatArray
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut, hold_out
 from cellworth.complete.inputs import check_number
 from cellworth.complete.solver.factors import Factors, leading_directions
 from cellworth.errors import ParameterError
 
 PenaltyUnit = Literal["absolute", "relative"]
+Fit = TypeVar("Fit")
 
-PENALTIES = 0.6 ** np.arange(1, 17)
+PENALTIES: Float64Array = np.power(0.6, np.arange(1, 17), dtype=np.float64)
 """Candidates, as fractions of the largest singular value of the zero-filled table: 0.6 to 0.0003."""
+
+
+def check_penalty(trace_penalty: float | None, unit: str) -> None:
+    """Refuse a penalty that is negative, or in a unit that does not exist."""
+    if trace_penalty is not None:
+        check_number("trace_penalty", trace_penalty, minimum=0)
+    if unit not in ("absolute", "relative"):
+        raise ParameterError(f"penalty_unit must be 'absolute' or 'relative'; got {unit!r}")
+
+
+class PathFits(Protocol[Fit]):
+    """Fits of a table without its hidden cells, as a search along the path needs them."""
+
+    def fit(self, relative: float, rank: int, start: Fit | None) -> Fit:
+        """Fit under a relative penalty (see `PENALTIES`) and a largest rank, from an earlier fit."""
+
+    def error(self, fit: Fit, relative: float) -> float:
+        """Return the root mean square error in the hidden cells."""
+
+    def singular_values(self, fit: Fit) -> FloatArray:
+        """Return those of the fitted table, descending."""
+
+
+class PathResult(NamedTuple, Generic[Fit]):
+    """The best settings along a path, their fit and its error; None and infinite if none was any good."""
+
+    choice: Choice
+    fit: Fit | None
+    error: float
+
+
+def search_path(fits: PathFits[Fit], rank: int, *, cut: bool) -> PathResult[Fit]:
+    """Find the rank limit and the relative penalty with the least error in the hidden cells.
+
+    The penalty falls from candidate to candidate, each fit starting from the one before, until `PATIENCE` in
+    a row brought no gain. With ``cut``, the best fit is then cut at the largest drop of its spectrum, and the
+    penalty falls on from there at that rank: a table of one clear rank is best fitted with next to no
+    penalty, but at that rank only.
+    """
+    best = _follow(fits, PENALTIES, rank, None)
+    if not cut or best.fit is None or len(values := fits.singular_values(best.fit)) < 2:
+        return best
+    at_drop, _ = largest_drop(values)
+    after = _follow(fits, PENALTIES[best.choice.relative >= PENALTIES], at_drop, best.fit)
+    return after if after.error < best.error else best
+
+
+def _follow(fits: PathFits[Fit], candidates: Float64Array, rank: int, fit: Fit | None) -> PathResult[Fit]:
+    best, waited = PathResult[Fit](Choice(rank, float(candidates[-1])), None, np.inf), 0
+    for relative in candidates.tolist():
+        fit = fits.fit(relative, rank, fit)
+        error = fits.error(fit, relative)
+        waited += 1
+        if error < best.error:
+            best, waited = PathResult(Choice(rank, relative), fit, error), 0
+        if waited == PATIENCE:
+            break
+    return best
 
 
 class PenalisedFit(Protocol):
@@ -27,20 +87,6 @@ class PenalisedFit(Protocol):
         """Return balanced factors."""
 
 
-def check_penalty(trace_penalty: float | None, unit: str) -> None:
-    """Refuse a penalty that is negative, or in a unit that does not exist."""
-    if trace_penalty is not None:
-        check_number("trace_penalty", trace_penalty, minimum=0)
-    if unit not in ("absolute", "relative"):
-        raise ParameterError(f"penalty_unit must be 'absolute' or 'relative'; got {unit!r}")
-
-
-def largest_singular_value(values: FloatArray) -> float:
-    """Return that of the table with 0 in its holes: a penalty of this size leaves nothing."""
-    sigma, _ = leading_directions(values, 1)
-    return float(sigma[0])
-
-
 def choose_penalty(
     values: FloatArray,
     observed: BoolArray,
@@ -50,47 +96,47 @@ def choose_penalty(
     cut: bool,
     rng: np.random.Generator,
 ) -> Choice:
-    """Return the rank limit and the relative penalty (see `PENALTIES`) with the least held-out error.
+    """Return the rank limit and the relative penalty with which a hidden tenth of the cells is filled best.
 
-    The penalty falls from candidate to candidate, each fit begun from the one before, until
-    `PATIENCE` in a row brought no gain. With ``cut``, the best fit is then cut at the largest drop of
-    its spectrum, and the penalty falls on from there at that rank: a table of one clear rank is best
-    fitted with next to no penalty, but at that rank only.
+    ``values`` (n, d) is 0 in the holes. See `search_path` for the search and for ``cut``.
     """
     held = hold_out(values, observed, rng)
-    best, error, choice = _walk(held, fit_with, PENALTIES, rank, None)
-    if not cut or best is None or len(best.right) < 2:
-        return choice
-    at_drop, _ = largest_drop(singular_values(best))
-    lower = PENALTIES[choice.relative >= PENALTIES]
-    _, cut_error, cut_choice = _walk(held, fit_with, lower, at_drop, best)
-    return cut_choice if cut_error < error else choice
+    if not held.truth.size:
+        return Choice(rank, float(PENALTIES[-1]))
+    return search_path(_FactorFits(held, fit_with, largest_singular_value(held.values)), rank, cut=cut).choice
 
 
-def _walk(
-    held: HeldOut, fit_with: PenalisedFit, candidates: FloatArray, rank: int, fit: Factors | None
-) -> tuple[Factors | None, float, Choice]:
-    """Return the best fit along falling candidates, its held-out error, and its settings."""
-    largest = largest_singular_value(held.values)
-    best, error, choice, waited = None, np.inf, Choice(rank, float(candidates[-1])), 0
-    for relative in candidates:
-        fit = fit_with(held.values, held.observed, float(relative) * largest, rank, fit)
-        new = held.error(fit.left @ fit.right)
-        waited += 1
-        if new < error and held.truth.size:
-            best, error, choice, waited = fit, new, Choice(rank, float(relative)), 0
-        if waited == PATIENCE and held.truth.size:
-            break
-    return best, error, choice
+@dataclass(frozen=True)
+class _FactorFits:
+    """Fits of a table that is written out."""
+
+    held: HeldOut
+    fit_with: PenalisedFit
+    largest: float
+
+    def fit(self, relative: float, rank: int, start: Factors | None) -> Factors:
+        return self.fit_with(self.held.values, self.held.observed, relative * self.largest, rank, start)
+
+    def error(self, fit: Factors, relative: float) -> float:
+        return self.held.error(fit.left @ fit.right)
+
+    def singular_values(self, fit: Factors) -> FloatArray:
+        return singular_values(fit)
+
+
+def largest_singular_value(values: FloatArray) -> float:
+    """Return that of the table with 0 in its holes: a penalty of this size leaves nothing."""
+    sigma, _ = leading_directions(values, 1)
+    return float(sigma[0])
 
 
 def singular_values(fit: Factors) -> FloatArray:
-    """Return the singular values of the table whose balanced factors ``fit`` has."""
+    """Return the singular values of the table whose balanced factors ``fit`` holds."""
     return np.einsum("ij,ij->i", fit.right, fit.right).astype(np.float64)
 
 
 def largest_drop(spectrum: FloatArray) -> tuple[int, float]:
-    """Return after how many of the descending values the largest drop comes, and the ratio across it.
+    """Return how many of the descending values come before the largest drop, and the ratio across it.
 
     Examples
     --------

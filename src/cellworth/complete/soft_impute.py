@@ -25,7 +25,6 @@ from cellworth.complete.penalty_path import (
     choose_penalty,
     largest_singular_value,
 )
-from cellworth.complete.solver.apg import Callback
 from cellworth.complete.solver.factors import (
     Factors,
     Watch,
@@ -35,6 +34,7 @@ from cellworth.complete.solver.factors import (
     residual,
     sum_of_squares,
 )
+from cellworth.complete.solver.monitor import Callback
 
 PATH_TOL, PATH_STEPS = 1e-3, 100  # of a fit that only serves to choose
 WARM_TOL, WARM_STEPS = 1e-2, 20  # of a fit that only serves to start the next

@@ -10,16 +10,18 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.complete.completer import Completer, Mask, put_back, scaled_cells
+from cellworth.arrays import BoolArray
+from cellworth.complete.completer import Completer, put_back, scaled_cells
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import Labels, TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.apg import Callback, Solution, minimise
+from cellworth.complete.solver.apg import minimise
 from cellworth.complete.solver.backtracking import minimise_by_search
 from cellworth.complete.solver.beginning import column_means, refresh
 from cellworth.complete.solver.blocks import RowBlocks, workers
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
 from cellworth.complete.solver.model import Model
+from cellworth.complete.solver.monitor import Callback, Solution
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import spectrum
 from cellworth.errors import ParameterError
@@ -201,7 +203,7 @@ class SupervisedCompleter(Completer):
         self._keep(solution, labels, scaling)
         return self
 
-    def _complete_new(self, values: Array, observed: Mask) -> Array:
+    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
         return fold_in(values, observed, self.low_rank_[1], self.trace_penalty_)
 
     def _check_parameters(self) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cellworth.engine.filled import Filled
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.prices.cell_prices import ByColumn
+from cellworth.prices.rules import ByColumn
 from cellworth.select import Knapsack, Offer, Ratio, Top
 from cellworth.select.offer import check_limits
 from cellworth.table import Table

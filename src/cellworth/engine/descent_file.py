@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from cellworth.complete.gaussian.climb import Ascent
 from cellworth.complete.solver import losses
-from cellworth.complete.solver.apg import Callback, Descent, Momentum
+from cellworth.complete.solver.apg import Descent, Momentum
 from cellworth.complete.solver.model import Model
-from cellworth.complete.solver.monitor import Monitor
+from cellworth.complete.solver.monitor import Callback, Monitor
 from cellworth.complete.solver.step import StepSums
 from cellworth.complete.solver.svt import Shrinkage
 

@@ -15,8 +15,7 @@ from scipy.sparse import csr_array, load_npz
 from cellworth.blocks.protocol import Blocks, Engine, add, join
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.inputs import check_number
-from cellworth.complete.solver.sparse_step import CellBlock, row_factors
-from cellworth.complete.sparse.spectrum import largest_singular_value
+from cellworth.complete.sparse.row_pass import CellBlock, largest_singular_value, row_factors
 from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
 from cellworth.errors import DataError
 
@@ -25,7 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class CellBlocks:
-    """Blocks that lie with an engine, as `cellworth.complete.sparse.blocks.Engine` has them."""
+    """Blocks that lie with an engine, as `cellworth.complete.sparse.row_pass.RowBlocks` has them."""
 
     engine: Engine
     blocks: Blocks

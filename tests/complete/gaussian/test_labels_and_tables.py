@@ -7,8 +7,8 @@ from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.gaussian.dense import DenseGaussian
 from cellworth.complete.gaussian.trust import TRUSTS, _row_losses, temper
 from cellworth.complete.labels import code_labels
-from cellworth.paper.datasets import load
-from cellworth.paper.protocol import make_trial, reconstruction_error
+from cellworth.datasets import load
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.gaussian import textbook
 
 

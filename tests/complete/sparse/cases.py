@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cellworth.complete.solver.sparse_step import CellBlock
-from cellworth.complete.sparse.penalty import table_of
+from cellworth.complete.sparse.held_out_cells import table_of
+from cellworth.complete.sparse.row_pass import CellBlock
 
 
 def sparse_of(values, observed):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cellworth.complete.soft_impute import soft_als
-from cellworth.complete.solver.sparse_step import row_factors
+from cellworth.complete.sparse.row_pass import row_factors
 from cellworth.complete.sparse.trace_norm import certify, fit_trace_norm
 from tests.complete.low_rank_cases import trace_objective, trace_oracle
 from tests.complete.sparse.cases import block_of, table_from, tables

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from cellworth.complete.completer import Completer, Mask, put_back, scaled_cells
+from cellworth.arrays import BoolArray
+from cellworth.complete.completer import Completer, put_back, scaled_cells
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.solver.blocks import workers
@@ -86,7 +87,7 @@ class PosteriorCompleter(Completer):
             draw[:] = put_back(table, self.scaling_.undo_in_place(draw))
         return out
 
-    def _complete_new(self, values: Array, observed: Mask) -> Array:
+    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
         with workers(1):
             cells = self._fitted.unlabelled_cells(values.astype(np.float64, copy=False), observed)
             return self._fitted.moments(self._fitted.posterior(cells))[0]

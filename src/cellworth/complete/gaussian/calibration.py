@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from cellworth.complete.gaussian.patterns import Mask
+from cellworth.arrays import BoolArray
 
 Array = NDArray[np.floating]
 
@@ -44,7 +44,7 @@ class Calibration:
     quantiles: Array
 
     @classmethod
-    def of(cls, standardised: Array, observed: Mask, rows_per_column: NDArray[np.intp]) -> Calibration:
+    def of(cls, standardised: Array, observed: BoolArray, rows_per_column: NDArray[np.intp]) -> Calibration:
         """Learn from the residuals (n, d) of the observed cells; few cells lean on the normal.
 
         ``rows_per_column`` (d,) counts the observed cells that the model was fitted to.

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.arrays import BoolArray
 from cellworth.complete.gaussian.climb import climb
 from cellworth.complete.gaussian.dense import DenseGaussian
 from cellworth.complete.gaussian.factor import FactorGaussian, factor_start
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.pairwise import pairwise_start
-from cellworth.complete.gaussian.patterns import Mask
 
 Array = NDArray[np.floating]
 Gaussian = DenseGaussian | FactorGaussian
@@ -33,20 +33,20 @@ class Recipe:
     n_factors: int | None
     shrinkage: float
 
-    def start(self, values: Array, observed: Mask) -> Gaussian:
+    def start(self, values: Array, observed: BoolArray) -> Gaussian:
         """Return a first guess for scaled values (n, d), 0 in the holes."""
         if self.n_factors is None:
             return pairwise_start(values, observed, self.shrinkage)
         return factor_start(values, observed, self.n_factors)
 
-    def fit(self, values: Array, observed: Mask) -> Gaussian:
+    def fit(self, values: Array, observed: BoolArray) -> Gaussian:
         """Return a Gaussian that is good enough for a choice."""
         start: Any = self.start(values, observed)
         em = start.layout(observed).em(values, self.shrinkage, None)
         return climb(em, start, n_cells=max(1, int(observed.sum())), tol=TOL, max_iter=100).model
 
 
-def complete_scaled(model: Gaussian, margins: Margins, scores: Array, observed: Mask) -> Array:
+def complete_scaled(model: Gaussian, margins: Margins, scores: Array, observed: BoolArray) -> Array:
     """Return posterior means in scaled units, (n, d)."""
     layout: Any = model.layout(observed)
     completed = layout.complete(model, scores)
@@ -57,7 +57,7 @@ def complete_scaled(model: Gaussian, margins: Margins, scores: Array, observed: 
     return completed
 
 
-def choose_ranked(values: Array, observed: Mask, recipe: Recipe, rng: np.random.Generator) -> bool:
+def choose_ranked(values: Array, observed: BoolArray, recipe: Recipe, rng: np.random.Generator) -> bool:
     """Return whether rank margins complete held-out observed cells better than the columns as they are.
 
     Two fits on some of the rows; none where all columns are close to normal already. ``values`` (n, d) are
@@ -83,7 +83,7 @@ def choose_ranked(values: Array, observed: Mask, recipe: Recipe, rng: np.random.
     return errors[1] < (1 - MIN_GAIN) * errors[0]
 
 
-def _all_straight(values: Array, observed: Mask) -> bool:
+def _all_straight(values: Array, observed: BoolArray) -> bool:
     """Return whether the normal scores of every column are nearly a linear function of its values."""
     scores = Margins.of(values, observed, np.ones(values.shape[1], dtype=bool)).to_scores(values, observed)
     for j in range(values.shape[1]):
@@ -93,11 +93,11 @@ def _all_straight(values: Array, observed: Mask) -> bool:
     return True
 
 
-def some_rows(allowed: Mask, n_columns: int, rng: np.random.Generator) -> NDArray[np.intp]:
+def some_rows(allowed: BoolArray, n_columns: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """Return the rows that take part in a choice: some of the allowed, at random."""
     return rng.permutation(np.flatnonzero(allowed))[: max(MIN_ROWS, CELLS // n_columns)]
 
 
-def hide(observed: Mask, rng: np.random.Generator) -> Mask:
+def hide(observed: BoolArray, rng: np.random.Generator) -> BoolArray:
     """Return which observed cells to hold out, (n, d)."""
     return observed & (rng.random(observed.shape) < HELD_OUT)

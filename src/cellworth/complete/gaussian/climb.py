@@ -17,7 +17,7 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.complete.solver.apg import Callback, Progress
+from cellworth.complete.solver.monitor import Callback, Progress
 
 Array = NDArray[np.floating]
 

@@ -18,8 +18,8 @@ from cellworth.complete.gaussian.settings import check_settings, factor_count
 from cellworth.complete.inputs import check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.apg import Callback
 from cellworth.complete.solver.blocks import workers
+from cellworth.complete.solver.monitor import Callback
 
 Array = NDArray[np.floating]
 

@@ -26,7 +26,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.complete.gaussian.patterns import Index, Mask, Patterns
+from cellworth.arrays import BoolArray, IntArray
+from cellworth.complete.gaussian.patterns import Patterns
 from cellworth.complete.gaussian.sums import add_up
 from cellworth.complete.gaussian.systems import Block, Systems, inverse_diagonals, remaining_diagonals
 
@@ -81,7 +82,7 @@ class DenseGaussian:
         """Return residual Sigma^-1, (n, d)."""
         return residual @ np.linalg.inv(self.covariance)
 
-    def layout(self, observed: Mask) -> DenseLayout:
+    def layout(self, observed: BoolArray) -> DenseLayout:
         """Return the layout of the E step for a table with these observed cells (n, d)."""
         return DenseLayout(observed)
 
@@ -100,7 +101,7 @@ class DenseGaussian:
         covariance = (scatter + scatter.T) / (2 * (n + shrinkage))
         return penalised, plain, DenseGaussian(self.mean + shift, covariance)
 
-    def hole_variances(self, observed: Mask) -> Array:
+    def hole_variances(self, observed: BoolArray) -> Array:
         """Return the variance of each hole given the observed cells of its row, (n, d); 0 where observed.
 
         O(P (k^3 + k^2 d)) for P distinct patterns; k is the smaller side of each.
@@ -113,7 +114,7 @@ class DenseGaussian:
         variance[~few] = remaining_diagonals(self.covariance, ~holes[~few])
         return variance[patterns.of_row]
 
-    def left_out_variances(self, observed: Mask) -> Array:
+    def left_out_variances(self, observed: BoolArray) -> Array:
         r"""Return the variance of each observed cell given the OTHERS of its row, (n, d); 0 in the holes.
 
         :math:`1/(\Sigma_{oo}^{-1})_{jj}`; the cost is that of `hole_variances`.
@@ -152,14 +153,14 @@ class Expected(NamedTuple):
 class DenseLayout:
     """The E step of a `DenseGaussian` for one pattern of observed cells, laid out once."""
 
-    def __init__(self, observed: Mask) -> None:
+    def __init__(self, observed: BoolArray) -> None:
         self._by_holes = bool(2 * observed.sum() >= observed.size)
         self._systems = Systems(~observed if self._by_holes else observed)
         # Columns stand as the systems eliminate them, so that blocks are sliced and never gathered.
         used = self._systems.columns
         rest = np.setdiff1d(np.arange(observed.shape[1]), used)
-        self._columns: Index = np.concatenate([used, rest])
-        self._places: Index = np.argsort(self._columns)
+        self._columns: IntArray = np.concatenate([used, rest])
+        self._places: IntArray = np.argsort(self._columns)
         self._observed = self.prepared(observed)
 
     def prepared(self, table: NDArray[Any]) -> NDArray[Any]:

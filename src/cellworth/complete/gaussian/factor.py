@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
-from cellworth.complete.gaussian.patterns import Mask
+from cellworth.arrays import BoolArray
 from cellworth.complete.gaussian.sums import add_up
 
 Array = NDArray[np.floating]
@@ -93,7 +93,7 @@ class FactorGaussian:
         inner = np.eye(self.loadings.shape[1]) + self.loadings.T @ weighted
         return residual / self.noise - np.linalg.solve(inner, (residual @ weighted).T).T @ weighted.T
 
-    def layout(self, observed: Mask) -> FactorLayout:
+    def layout(self, observed: BoolArray) -> FactorLayout:
         """Return the layout of the E step for a table with these observed cells (n, d)."""
         return FactorLayout(observed, self.loadings.shape[1])
 
@@ -113,14 +113,14 @@ class FactorGaussian:
         following = FactorGaussian(coefficients[:, r].copy(), coefficients[:, :r].copy(), noise)
         return plain - 0.5 * shrinkage * penalty, plain, following
 
-    def hole_variances(self, observed: Mask) -> Array:
+    def hole_variances(self, observed: BoolArray) -> Array:
         r"""Return the variance of each hole given the observed cells of its row, (n, d); 0 where observed.
 
         :math:`\psi_j + W_j^\top C_i W_j`, O(n r^2 (d + r)).
         """
         return np.where(observed, 0, self.noise + self._common_variances(observed))
 
-    def left_out_variances(self, observed: Mask) -> Array:
+    def left_out_variances(self, observed: BoolArray) -> Array:
         r"""Return the variance of each observed cell given the OTHERS of its row, (n, d); 0 in the holes.
 
         :math:`\psi_j^2 / (\psi_j - W_j^\top C_i W_j)`, O(n r^2 (d + r)).
@@ -129,7 +129,7 @@ class FactorGaussian:
         floor = np.finfo(np.float64).eps * self.noise
         return np.where(observed, self.noise**2 / np.maximum(left_over, floor), 0)
 
-    def _common_variances(self, observed: Mask) -> Array:
+    def _common_variances(self, observed: BoolArray) -> Array:
         """Return W_j' C_i W_j, (n, d)."""
         out = np.empty(observed.shape)
         for rows in self.layout(observed).blocks:
@@ -151,7 +151,7 @@ class Expected(NamedTuple):
 class FactorLayout:
     """The E step of a `FactorGaussian` on blocks of rows of bounded memory."""
 
-    def __init__(self, observed: Mask, n_factors: int) -> None:
+    def __init__(self, observed: BoolArray, n_factors: int) -> None:
         n, d = observed.shape
         size = max(1, BATCH_BYTES // (8 * max((n_factors + 1) ** 2, d)))
         self.blocks = [slice(i, min(i + size, n)) for i in range(0, n, size)]
@@ -208,7 +208,7 @@ class FactorEM:
         return self.layout.complete(model, self.values, self.pool)
 
 
-def _factor_covariances(model: FactorGaussian, observed: Mask) -> tuple[Array, Array]:
+def _factor_covariances(model: FactorGaussian, observed: BoolArray) -> tuple[Array, Array]:
     """Return C (n, r, r) and the log-determinants of its inverse (n,)."""
     r = model.loadings.shape[1]
     weights = observed / model.noise
@@ -217,14 +217,14 @@ def _factor_covariances(model: FactorGaussian, observed: Mask) -> tuple[Array, A
     return np.linalg.inv(inner), 2 * np.log(diagonals).sum(axis=1)
 
 
-def _factors(model: FactorGaussian, residual: Array, observed: Mask) -> tuple[Array, Array, Array]:
+def _factors(model: FactorGaussian, residual: Array, observed: BoolArray) -> tuple[Array, Array, Array]:
     """Return C (n, r, r), the factors' means (n, r) and log-determinants (n,) of the inverse of C."""
     covariances, log_determinants = _factor_covariances(model, observed)
     projected = (residual / model.noise) @ model.loadings
     return covariances, np.matmul(covariances, projected[:, :, None])[:, :, 0], log_determinants
 
 
-def _block_sums(model: FactorGaussian, values: Array, observed: Mask) -> tuple[Any, ...]:
+def _block_sums(model: FactorGaussian, values: Array, observed: BoolArray) -> tuple[Any, ...]:
     """Return the deviance of a block and the moments of its columns' regressions on (z, 1)."""
     n, r = len(values), model.loadings.shape[1]
     weights = observed.astype(np.float64)
@@ -247,7 +247,7 @@ def _outer(loadings: Array) -> Array:
     return (loadings[:, :, None] * loadings[:, None, :]).reshape(d, r * r)
 
 
-def factor_start(values: Array, observed: Mask, n_factors: int) -> FactorGaussian:
+def factor_start(values: Array, observed: BoolArray, n_factors: int) -> FactorGaussian:
     """Return a first guess from the singular vectors of the table with zeros in its holes, O(n d r).
 
     ``values`` are centred and scaled. Singular values are put right for the share of observed cells.

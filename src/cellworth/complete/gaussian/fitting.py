@@ -9,16 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.arrays import BoolArray
 from cellworth.complete.completer import scaled_cells
 from cellworth.complete.gaussian.choose import Gaussian, Recipe, choose_ranked
 from cellworth.complete.gaussian.climb import Climb, climb
 from cellworth.complete.gaussian.margins import Margins
-from cellworth.complete.gaussian.patterns import Mask
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.trust import choose_trust
 from cellworth.complete.labels import Labels, TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.apg import Callback
+from cellworth.complete.solver.monitor import Callback
 
 Array = NDArray[np.floating]
 MarginKind = Literal["normal", "rank", "auto"]
@@ -48,7 +48,7 @@ class Job:
     """
 
     values: Array
-    observed: Mask
+    observed: BoolArray
     y: Any
     target: TargetKind
     scaling: Scaling

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from cellworth.complete.gaussian.patterns import Mask
+from cellworth.arrays import BoolArray
 
 Array = NDArray[np.floating]
 
@@ -78,18 +78,18 @@ class Margins:
     columns: tuple[Margin | None, ...]
 
     @classmethod
-    def of(cls, values: Array, observed: Mask, ranked: Mask) -> Margins:
+    def of(cls, values: Array, observed: BoolArray, ranked: BoolArray) -> Margins:
         """Learn the maps of the columns marked in ``ranked`` (d,) from the observed cells, (n, d)."""
         return cls(
             tuple(Margin.of(values[observed[:, j], j]) if ranked[j] else None for j in range(values.shape[1]))
         )
 
     @property
-    def ranked(self) -> Mask:
+    def ranked(self) -> BoolArray:
         """Which columns are mapped, (d,)."""
         return np.array([margin is not None for margin in self.columns])
 
-    def to_scores(self, values: Array, observed: Mask) -> Array:
+    def to_scores(self, values: Array, observed: BoolArray) -> Array:
         """Return the scores of the observed cells, 0 in the holes, (n, d)."""
         scores = np.where(observed, values, 0.0)
         for j, margin in enumerate(self.columns):
@@ -106,7 +106,7 @@ class Margins:
                 values[:, j] = margin.to_values(scores[:, j])
         return values
 
-    def moments(self, mean: Array, variance: Array, holes: Mask) -> tuple[Array, Array]:
+    def moments(self, mean: Array, variance: Array, holes: BoolArray) -> tuple[Array, Array]:
         """Return mean and variance of the values of normal scores in the holes; others stay, (n, d) each."""
         mean, variance = mean.copy(), variance.copy()
         for j, margin in enumerate(self.columns):

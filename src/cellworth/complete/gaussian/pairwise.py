@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.arrays import BoolArray
 from cellworth.complete.gaussian.dense import DenseGaussian
-from cellworth.complete.gaussian.patterns import Mask
 
 Array = NDArray[np.floating]
 
 SMALLEST_EIGENVALUE = 1e-3  # of the first guess
 
 
-def pairwise_start(values: Array, observed: Mask, shrinkage: float) -> DenseGaussian:
+def pairwise_start(values: Array, observed: BoolArray, shrinkage: float) -> DenseGaussian:
     """Return a first guess for values (n, d) centred and scaled, 0 in the holes; O(n d^2 + d^3)."""
     return start_from_pairs(*pair_sums(values, observed), shrinkage)
 
 
-def pair_sums(values: Array, observed: Mask) -> tuple[Array, Array]:
+def pair_sums(values: Array, observed: BoolArray) -> tuple[Array, Array]:
     """Return, for all pairs of columns (d, d), the rows where both are observed, and the sums of products."""
     weights = observed.astype(np.float64)
     return weights.T @ weights, values.T @ values

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.arrays import BoolArray
 from cellworth.complete.gaussian.calibration import Calibration
 from cellworth.complete.gaussian.choose import Gaussian
 from cellworth.complete.gaussian.margins import Margins
-from cellworth.complete.gaussian.patterns import Mask
 from cellworth.complete.gaussian.trust import temper
 
 Array = NDArray[np.floating]
@@ -33,7 +33,7 @@ class Cells:
     """
 
     scores: Array
-    observed: Mask
+    observed: BoolArray
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class FittedGaussian:
         """Label columns."""
         return len(self.model.mean) - self.n_columns
 
-    def unlabelled_cells(self, values: Array, observed: Mask) -> Cells:
+    def unlabelled_cells(self, values: Array, observed: BoolArray) -> Cells:
         """Return the cells of scaled values (n, d) of rows without labels."""
         return Cells(self.margins.to_scores(values, observed), observed)
 

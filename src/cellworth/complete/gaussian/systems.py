@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from cellworth.complete.gaussian.patterns import Index, Mask, Patterns
+from cellworth.arrays import BoolArray, IntArray
+from cellworth.complete.gaussian.patterns import Patterns
 from cellworth.complete.gaussian.tree import PatternTree
 
 Array = NDArray[np.floating]
@@ -65,19 +66,19 @@ class Systems:
         They depend on the mask alone, not on the number of threads.
     """
 
-    def __init__(self, active: Mask) -> None:
+    def __init__(self, active: BoolArray) -> None:
         share = active.mean(axis=0)
         used = np.flatnonzero(share > 0)
-        self.columns: Index = used[np.argsort(-np.abs(share[used] - 0.5), kind="stable")]
+        self.columns: IntArray = used[np.argsort(-np.abs(share[used] - 0.5), kind="stable")]
         patterns = Patterns.of(active[:, self.columns])
         work = patterns.counts * len(self.columns) ** 2
         shared = (work >= SHARED_WORK) & (patterns.counts >= SHARED_ROWS) | ~patterns.masks.any(axis=1)
         first = np.argsort(~shared, kind="stable")
-        self.order: Index = patterns.order[np.argsort(~np.repeat(shared, patterns.counts), kind="stable")]
+        self.order: IntArray = patterns.order[np.argsort(~np.repeat(shared, patterns.counts), kind="stable")]
         self.blocks = _lay_out(patterns.masks[first], patterns.counts[first], int(shared.sum()))
 
 
-def _lay_out(masks: Mask, counts: Index, n_shared: int) -> list[Block]:
+def _lay_out(masks: BoolArray, counts: IntArray, n_shared: int) -> list[Block]:
     """Cut the patterns, shared ones first, into blocks of about BLOCK_ROWS rows each."""
     blocks, start = [], 0
     for begin, end in ((0, n_shared), (n_shared, len(counts))):
@@ -100,7 +101,7 @@ def _kind_for(d: int) -> type[PatternTree] | type[PatternBatches]:
 class SharedPatterns:
     """One Cholesky factor per pattern: O(P k^3 + n k^2) for patterns of k active columns."""
 
-    def __init__(self, masks: Mask, counts: Index) -> None:
+    def __init__(self, masks: BoolArray, counts: IntArray) -> None:
         self._columns = [np.flatnonzero(mask) for mask in masks]
         self._ends = np.cumsum(counts)
         self._counts = counts
@@ -123,7 +124,7 @@ class SharedPatterns:
 class PatternBatches:
     """Stacked inverses of all patterns with equally many active columns: O(P k^3 + n k^2)."""
 
-    def __init__(self, masks: Mask, counts: Index) -> None:
+    def __init__(self, masks: BoolArray, counts: IntArray) -> None:
         self._batches = [
             (columns, counts[p], _rows_of(p, counts))
             for p, columns in batches_by_count(masks)
@@ -149,7 +150,7 @@ class PatternBatches:
         return (square + square.T) / 2, log_determinant, solution
 
 
-def batches_by_count(masks: Mask) -> list[tuple[Index, Index]]:
+def batches_by_count(masks: BoolArray) -> list[tuple[IntArray, IntArray]]:
     """Sort patterns by how many columns are active, in batches of bounded memory.
 
     Returns
@@ -169,7 +170,7 @@ def batches_by_count(masks: Mask) -> list[tuple[Index, Index]]:
     return batches
 
 
-def _rows_of(patterns: Index, counts: Index) -> Index:
+def _rows_of(patterns: IntArray, counts: IntArray) -> IntArray:
     """Return the rows of the given patterns, where all rows stand pattern by pattern."""
     ends = np.cumsum(counts)[patterns]
     chosen = counts[patterns]
@@ -177,7 +178,7 @@ def _rows_of(patterns: Index, counts: Index) -> Index:
     return np.repeat(ends - chosen, chosen) + within
 
 
-def inverse_diagonals(A: Array, active: Mask) -> Array:
+def inverse_diagonals(A: Array, active: BoolArray) -> Array:
     """Return the diagonals of the inverses of A on the active columns of each pattern, padded: (P, d)."""
     out = np.zeros(active.shape)
     for patterns, columns in batches_by_count(active):
@@ -186,7 +187,7 @@ def inverse_diagonals(A: Array, active: Mask) -> Array:
     return out
 
 
-def remaining_diagonals(A: Array, active: Mask) -> Array:
+def remaining_diagonals(A: Array, active: BoolArray) -> Array:
     r"""Return the diagonals of :math:`A_{bb} - A_{ba} A_{aa}^{-1} A_{ab}`, a active, b not: (P, d)."""
     out = np.tile(np.diag(A), (len(active), 1))
     for patterns, columns in batches_by_count(active):

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.complete.gaussian.patterns import Index, Mask
+from cellworth.arrays import BoolArray, IntArray
 
 Array = NDArray[np.floating]
 
@@ -38,12 +38,12 @@ class Level:
     Children are numbered with those where column l is not active first, then the active ones.
     """
 
-    passive_parents: Index  # (children whose column is not active,)
-    active_parents: Index  # (children whose column is active,)
-    a_child: Index  # (parents,) one child of each
-    forks: Index  # (parents with two children,)
-    other_child: Index  # (parents with two children,) their child that is not in a_child
-    node: Index  # (n,) parent of each row
+    passive_parents: IntArray  # (children whose column is not active,)
+    active_parents: IntArray  # (children whose column is active,)
+    a_child: IntArray  # (parents,) one child of each
+    forks: IntArray  # (parents with two children,)
+    other_child: IntArray  # (parents with two children,) their child that is not in a_child
+    node: IntArray  # (n,) parent of each row
     active: Array  # (n,) 1.0 where column l is active in a row, else 0.0
     weight: Array  # (parents,) rows below in which column l is active
 
@@ -59,7 +59,7 @@ class PatternTree:
         Rows of each.
     """
 
-    def __init__(self, masks: Mask, counts: Index) -> None:
+    def __init__(self, masks: BoolArray, counts: IntArray) -> None:
         self._levels = _grow(masks, counts)
 
     def solve(self, A: Array, rhs: Array, *, with_inverses: bool = True) -> tuple[Array, float, Array]:
@@ -165,7 +165,7 @@ def _unpack(packed: Array, d: int) -> Array:
     return full
 
 
-def _grow(masks: Mask, counts: Index) -> list[Level]:
+def _grow(masks: BoolArray, counts: IntArray) -> list[Level]:
     """Lay out the levels of the tree of the patterns."""
     P, d = masks.shape
     # Pattern p opens a new node at every depth below the first column in which it differs from p - 1.
@@ -186,7 +186,7 @@ def _grow(masks: Mask, counts: Index) -> list[Level]:
     return levels
 
 
-def _level(parent: Index, n_passive: int, node: Index, active: Mask, counts: Index) -> Level:
+def _level(parent: IntArray, n_passive: int, node: IntArray, active: BoolArray, counts: IntArray) -> Level:
     """Return the level with these children; ``parent`` is that of each child, passive ones first."""
     n_parents = int(node.max()) + 1
     child = np.full((2, n_parents), -1)

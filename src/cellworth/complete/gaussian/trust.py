@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from cellworth.arrays import BoolArray
 from cellworth.complete.gaussian.choose import Gaussian, Recipe, complete_scaled, hide, some_rows
 from cellworth.complete.gaussian.margins import Margins
-from cellworth.complete.gaussian.patterns import Mask
 from cellworth.complete.labels import Labels
 from cellworth.complete.solver.losses import Loss
 
@@ -47,7 +47,7 @@ def temper(model: Gaussian, trust: float, n_labels: int) -> Gaussian:
 
 def choose_trust(
     scores: Array,
-    observed: Mask,
+    observed: BoolArray,
     columns: Array,
     labels: Labels,
     margins: Margins,
@@ -88,9 +88,9 @@ def choose_trust(
 
 
 def _measure(
-    held: Mask,
+    held: BoolArray,
     scores: Array,
-    observed: Mask,
+    observed: BoolArray,
     columns: Array,
     targets: Array,
     labels: Labels,

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.complete.solver.apg import Callback, Momentum, Monitor, Solution
+from cellworth.complete.solver.apg import Momentum
 from cellworth.complete.solver.blocks import RowBlocks
 from cellworth.complete.solver.model import Model, Moments, fit_model
+from cellworth.complete.solver.monitor import Callback, Monitor, Solution
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 

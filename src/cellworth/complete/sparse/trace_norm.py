@@ -12,34 +12,45 @@ factors have all that they need.
 The dual problem is to maximise :math:`\langle Y, X\rangle - \frac12\|Y\|_F^2` over
 :math:`\|Y\|_2 \le \lambda`, Y on the observed cells alone. Its solution is the R of the best Z; any other R,
 scaled down until it fits, gives a lower bound of the objective.
+
+The slope of F comes from one pass (`cellworth.complete.sparse.row_pass`), and a limited-memory quasi-Newton
+method (Liu and Nocedal, 1989) moves the column factors. Its steps are scaled by the inverse of
+
+.. math:: H_j = n_j G + \lambda, \qquad G = \frac1{|\Omega|}\sum_{(i,j)\in\Omega} a_ia_i^\top,
+
+for the column j with :math:`n_j` observed cells: the matrix of the ridge regression of the column on its
+rows, if those were like all others. That takes one r x r sum, where the exact matrices would take one for
+each column. The last few steps correct what it misses.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import Float64Array
 from cellworth.complete.solver.factors import Watch, never_stop
-from cellworth.complete.solver.sparse_step import (
+from cellworth.complete.sparse.row_pass import (
+    RowBlocks,
     StepSums,
     filled_gram,
     fit_parts,
     footprint,
+    leading_directions,
     residual,
     step,
 )
-from cellworth.complete.sparse.blocks import Engine
-from cellworth.complete.sparse.quasi_newton import Point, descend
-from cellworth.complete.sparse.spectrum import leading_directions
-
-Array = NDArray[np.float64]
 
 SLACK = 1e-3  # a direction is added if its singular value is above the penalty by this share
 ROUNDS = 10  # of growing and descending
+MEMORY = 6  # steps that are remembered; each takes two (d, r) arrays
+ENOUGH = 1e-4  # of the fall that the slope promises is asked of a step (Armijo)
+MOST_HALVINGS = 30
 
 
 @dataclass(frozen=True)
@@ -48,14 +59,14 @@ class SparseTable:
 
     Attributes
     ----------
-    engine : Engine
+    blocks : RowBlocks
         Of `CellBlock`.
     n_cells : (d,) float64 array
         Observed cells of each column, none of them 0.
     """
 
-    engine: Engine
-    n_cells: Array
+    blocks: RowBlocks
+    n_cells: Float64Array
 
     @property
     def n_columns(self) -> int:
@@ -77,7 +88,7 @@ class SparseFit:
     converged, stopped : bool
     """
 
-    B: Array
+    B: Float64Array
     objective: list[float] = field(default_factory=list)
     n_iter: int = 0
     converged: bool = False
@@ -93,21 +104,21 @@ class Certificate:
     objective : float
         Of both factors.
     gap : float
-        The objective is at most so far above the least of all tables of any rank. Not negative.
+        At most how far the objective is above the least of all tables of any rank. Not negative.
     singular_values : (r,) array
         Of A B^T, descending.
     """
 
     objective: float
     gap: float
-    singular_values: Array
+    singular_values: Float64Array
 
 
 def fit_trace_norm(
     table: SparseTable,
     penalty: float,
     rank: int,
-    start: Array,
+    start: Float64Array,
     rng: np.random.Generator,
     *,
     tol: float,
@@ -156,11 +167,11 @@ def fit_trace_norm(
     return fit
 
 
-def certify(table: SparseTable, B: Array, penalty: float, rng: np.random.Generator) -> Certificate:
+def certify(table: SparseTable, B: Float64Array, penalty: float, rng: np.random.Generator) -> Certificate:
     """Return objective, duality gap and singular values. Some 30 passes of O(cells)."""
-    misfit, overlap, squares, gram = table.engine.sum(fit_parts, B, penalty)
+    misfit, overlap, squares, gram = table.blocks.sum(fit_parts, B, penalty)
     objective = misfit + penalty / 2 * (squares + float(np.vdot(B, B)))
-    left = table.engine.map(residual, B, penalty)
+    left = table.blocks.map(residual, B, penalty)
     norms, _ = leading_directions(left, table.n_columns, 1, rng, tol=1e-4, max_iter=30)
     shrink = min(1.0, penalty / float(norms[0])) if norms[0] else 1.0
     bound = shrink * overlap - shrink**2 * misfit
@@ -169,16 +180,16 @@ def certify(table: SparseTable, B: Array, penalty: float, rng: np.random.Generat
     return Certificate(objective, max(0.0, objective - bound), np.sqrt(np.maximum(squared, 0)))
 
 
-def _evaluate(table: SparseTable, penalty: float, B: Array) -> Point:
+def _evaluate(table: SparseTable, penalty: float, B: Float64Array) -> SlopePoint:
     """Return F and its slope at B: one pass."""
-    sums = StepSums(*table.engine.sum(step, B, penalty))
+    sums = StepSums(*table.blocks.sum(step, B, penalty))
     objective = sums.misfit + penalty / 2 * (sums.squares + float(np.vdot(B, B)))
-    return Point(B, objective, penalty * B - sums.products, sums.gram / table.n_cells.sum())
+    return SlopePoint(B, objective, penalty * B - sums.products, sums.gram / table.n_cells.sum())
 
 
 def _new_directions(
-    table: SparseTable, B: Array, penalty: float, rank: int, rng: np.random.Generator
-) -> Array:
+    table: SparseTable, B: Float64Array, penalty: float, rank: int, rng: np.random.Generator
+) -> Float64Array:
     """Return columns (d, k) that lower the objective when added to B, with the length that lowers it most.
 
     Along t u v^T, for a singular value sigma of R, it falls by t^2 (sigma - lambda) and rises by
@@ -187,7 +198,7 @@ def _new_directions(
     room = rank - B.shape[1]
     if room <= 0:
         return np.zeros((len(B), 0))
-    left = table.engine.map(residual, B, penalty) if B.shape[1] else table.engine
+    left = table.blocks.map(residual, B, penalty) if B.shape[1] else table.blocks
     known, _ = np.linalg.qr(B)
     values, V = leading_directions(left, table.n_columns, room, rng, outside=known, tol=SLACK, max_iter=6)
     V, values = V[:, values > (1 + SLACK) * penalty], values[values > (1 + SLACK) * penalty]
@@ -197,7 +208,7 @@ def _new_directions(
     return V * np.sqrt((values - penalty) * values**2 / spread)
 
 
-def _join(evaluate: Callable[[Array], Point], fit: SparseFit, new: Array) -> Point:
+def _join(evaluate: Callable[[Float64Array], SlopePoint], fit: SparseFit, new: Float64Array) -> SlopePoint:
     """Return the point with the new columns, shortened until they do not raise the objective."""
     highest = fit.objective[-1] if fit.objective else np.inf
     point = evaluate(np.ascontiguousarray(np.hstack([fit.B, new])))
@@ -207,16 +218,151 @@ def _join(evaluate: Callable[[Array], Point], fit: SparseFit, new: Array) -> Poi
     return point
 
 
-def _threshold(table: SparseTable, B: Array, penalty: float) -> Array:
+def _threshold(table: SparseTable, B: Float64Array, penalty: float) -> Float64Array:
     """Do one exact soft-impute step in the span of B: it sets small components to 0, and never climbs.
 
     The singular values of the filled table A B^T + R on that span shrink by lambda.
     """
     V, _ = np.linalg.qr(B)
-    (gram,) = table.engine.sum(filled_gram, B, penalty, V)
+    (gram,) = table.blocks.sum(filled_gram, B, penalty, V)
     squares, Q = np.linalg.eigh(gram)
     values = np.sqrt(np.maximum(squares[::-1], 0))
     kept = values > penalty
     directions = V @ Q[:, ::-1][:, kept]
     directions *= np.where(directions[np.abs(directions).argmax(axis=0), np.arange(kept.sum())] < 0, -1, 1)
     return np.ascontiguousarray(directions * np.sqrt(values[kept] - penalty))
+
+
+class SlopePoint(NamedTuple):
+    """F at some column factors.
+
+    Attributes
+    ----------
+    B : (d, r) array
+    objective : float
+    slope : (d, r) array
+    gram : (r, r) array
+        G above, not negative definite.
+    """
+
+    B: Float64Array
+    objective: float
+    slope: Float64Array
+    gram: Float64Array
+
+
+@dataclass
+class DescentResult:
+    """Where a descent ended, and how.
+
+    Attributes
+    ----------
+    point : SlopePoint
+    objective : list of float
+        After each step; never rises.
+    promised : float
+        By how much the next step would lower the objective, as a fraction of it.
+    converged, stopped : bool
+        ``stopped``: the watcher ended the work.
+    """
+
+    point: SlopePoint
+    objective: list[float] = field(default_factory=list)
+    promised: float = np.inf
+    converged: bool = False
+    stopped: bool = False
+
+
+def descend(
+    evaluate: Callable[[Float64Array], SlopePoint],
+    start: SlopePoint,
+    n_cells: Float64Array,
+    penalty: float,
+    *,
+    tol: float,
+    max_iter: int,
+    watch: Watch,
+) -> DescentResult:
+    """Lower F from ``start`` on until the next step promises less than ``tol`` times the objective.
+
+    Parameters
+    ----------
+    evaluate : callable
+        From column factors (d, r) to a `SlopePoint`: one pass over the table.
+    n_cells : (d,) array
+        Observed cells of each column.
+    penalty : float
+        lambda, greater than 0.
+    watch : callable
+        Called with (step, objective, promised fall as a fraction of it) after each step.
+
+    Notes
+    -----
+    One pass per step, now and then two; O(MEMORY d r + d r^2) beside it.
+    """
+    run, memory = DescentResult(start), deque[tuple[Float64Array, Float64Array, float]](maxlen=MEMORY)
+    while len(run.objective) < max_iter and not run.stopped:
+        here = run.point
+        direction = -_scaled(here, memory, n_cells, penalty)
+        rate = float(np.vdot(here.slope, direction))
+        run.promised = -rate / 2 / (here.objective or 1.0)
+        if run.promised <= tol:
+            run.converged = True
+            break
+        there = _search(evaluate, here, direction, rate)
+        if there is None:  # nothing lower within rounding
+            run.converged = True
+            break
+        _remember(memory, there.B - here.B, there.slope - here.slope)
+        run.point = there
+        run.objective.append(there.objective)
+        run.stopped = watch(len(run.objective), there.objective, run.promised)
+    return run
+
+
+def _search(
+    evaluate: Callable[[Float64Array], SlopePoint], here: SlopePoint, direction: Float64Array, rate: float
+) -> SlopePoint | None:
+    """Return the first point along ever shorter steps that is low enough; None if there is none."""
+    length = 1.0
+    for _ in range(MOST_HALVINGS):
+        there = evaluate(here.B + length * direction)
+        if there.objective <= here.objective + ENOUGH * length * rate:
+            return there
+        length /= 2
+    return None
+
+
+def _remember(
+    memory: deque[tuple[Float64Array, Float64Array, float]], move: Float64Array, change: Float64Array
+) -> None:
+    """Keep a step for later ones if the slope rose along it: otherwise it says nothing about a minimum."""
+    curvature = float(np.vdot(move, change))
+    if curvature > 1e-10 * float(np.linalg.norm(move) * np.linalg.norm(change)):
+        memory.append((move, change, curvature))
+
+
+def _scaled(
+    here: SlopePoint,
+    memory: deque[tuple[Float64Array, Float64Array, float]],
+    n_cells: Float64Array,
+    penalty: float,
+) -> Float64Array:
+    """Return the slope times the inverse of the estimated second derivative (the two loops)."""
+    values, Q = np.linalg.eigh(here.gram)
+    widths = n_cells[:, None] * np.maximum(values, 0) + penalty
+
+    def inverse(direction: Float64Array) -> Float64Array:
+        return np.asarray(((direction @ Q) / widths) @ Q.T)
+
+    out, weights = here.slope.copy(), []
+    for move, change, curvature in reversed(memory):
+        weights.append(float(np.vdot(move, out)) / curvature)
+        out -= weights[-1] * change
+    out = inverse(out)
+    if memory:
+        _, change, curvature = memory[-1]
+        out *= curvature / float(np.vdot(change, inverse(change)))
+    for (move, change, curvature), weight in zip(memory, reversed(weights), strict=True):
+        out += (weight - float(np.vdot(change, out)) / curvature) * move
+    return out

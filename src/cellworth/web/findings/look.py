@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from cellworth import strategy as strategies
 from cellworth.campaign import Campaign
 from cellworth.campaign.cells import CellArrays, cells_of
-from cellworth.campaign.results import FilledTable
 from cellworth.campaign.standing import Standing, standing_of
 from cellworth.campaign.state import Status
+from cellworth.complete import FilledTable
 from cellworth.report.measures import Measure, measure
 from cellworth.table import Table
 

@@ -1,0 +1,84 @@
+"""A sparse table with some of its cells hidden, on which its penalty is chosen."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.complete.sparse.observed_cells import fit_offsets, split_cells, take_off
+from cellworth.complete.sparse.row_pass import (
+    CellBlock,
+    RowBlocks,
+    ThreadedRowBlocks,
+    cut_rows,
+    largest_singular_value,
+    missed,
+)
+from cellworth.complete.sparse.trace_norm import SparseTable, fit_trace_norm
+
+PATH_TOL, PATH_STEPS = 1e-4, 10  # of a fit that only serves to choose the penalty
+
+
+@dataclass(frozen=True)
+class HeldOutCells:
+    """A table without its hidden cells, and how well column factors fill those.
+
+    Attributes
+    ----------
+    table : SparseTable
+    pairs : RowBlocks
+        Of pairs of `CellBlock`: the cells of some rows that stayed, and those that are hidden.
+    largest : float
+        Singular value of the table with zeros in its holes.
+    rng : Generator
+        Draws the directions that a search for singular vectors begins from.
+    """
+
+    table: SparseTable
+    pairs: RowBlocks
+    largest: float
+    rng: np.random.Generator
+
+    def fit(self, relative: float, rank: int, start: Float64Array | None) -> Float64Array:
+        """Return column factors (d, r) under a relative penalty, good enough for a choice."""
+        begin = np.zeros((self.table.n_columns, 0)) if start is None else start
+        penalty = self._penalty(relative)
+        settings: dict[str, Any] = {"tol": PATH_TOL, "max_iter": PATH_STEPS, "rounds": 1}
+        return fit_trace_norm(self.table, penalty, rank, begin, self.rng, **settings).B
+
+    def error(self, B: Float64Array, relative: float) -> float:
+        """Return the root mean square error in the hidden cells."""
+        squares, number = self.pairs.sum(missed, B, self._penalty(relative))
+        return float(np.sqrt(squares / number))
+
+    def singular_values(self, B: Float64Array) -> Float64Array:
+        """Return those of the fitted table, descending."""
+        return np.einsum("jk,jk->k", B, B)
+
+    def _penalty(self, relative: float) -> float:
+        return relative * (self.largest or 1.0)
+
+
+def hold_out_cells(
+    cells: CellBlock, n_columns: int, centre: str, rng: np.random.Generator, pool: ThreadPoolExecutor | None
+) -> HeldOutCells | None:
+    """Hide a tenth of the cells, and take off offsets found without them; None if there are too few."""
+    seen, hidden = split_cells(cells, rng)
+    if not len(hidden.values):
+        return None
+    offsets = fit_offsets(seen, n_columns, centre)
+    seen, hidden = take_off(seen, offsets), take_off(hidden, offsets)
+    table = table_of(seen, n_columns, pool)
+    pairs = zip(cut_rows(seen, n_columns, seen), cut_rows(seen, n_columns, hidden), strict=True)
+    largest = largest_singular_value(table.blocks, n_columns, rng)
+    return HeldOutCells(table, ThreadedRowBlocks(list(pairs), pool), largest, rng)
+
+
+def table_of(cells: CellBlock, n_columns: int, pool: ThreadPoolExecutor | None) -> SparseTable:
+    """Return the table of these cells, cut into blocks of rows."""
+    counts = np.bincount(cells.columns, minlength=n_columns).astype(np.float64)
+    return SparseTable(ThreadedRowBlocks(cut_rows(cells, n_columns, cells), pool), counts)

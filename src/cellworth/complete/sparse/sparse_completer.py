@@ -1,0 +1,338 @@
+"""Low-rank completion of tables that are too wide and too sparse to be written out."""
+
+from __future__ import annotations
+
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from cellworth.arrays import Float64Array
+from cellworth.complete.factored import check_rank, generator_of, watcher
+from cellworth.complete.hold_out import Choice
+from cellworth.complete.inputs import check_number
+from cellworth.complete.penalty_path import PENALTIES, PenaltyUnit, check_penalty, search_path
+from cellworth.complete.solver.blocks import workers
+from cellworth.complete.solver.monitor import Callback
+from cellworth.complete.sparse.held_out_cells import hold_out_cells, table_of
+from cellworth.complete.sparse.observed_cells import (
+    Compact,
+    Offsets,
+    check_cells,
+    check_numbers,
+    compact,
+    fit_offsets,
+    put_observed,
+    take_off,
+)
+from cellworth.complete.sparse.row_pass import (
+    CellBlock,
+    ThreadedRowBlocks,
+    cell_products,
+    cut_rows,
+    largest_singular_value,
+    row_factors,
+)
+from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
+from cellworth.errors import DataError
+
+MOST_COMPONENTS = 20  # where no rank is given
+UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
+
+
+class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    r"""Estimate any cell of a wide, sparse table from few observed cells, without ever writing the table out.
+
+    With offsets taken off the observed cells :math:`\Omega`, it solves
+
+    .. math:: \min_{A, B}\ \tfrac12\|R_\Omega(X - AB^\top)\|_F^2
+              + \tfrac\lambda2\left(\|A\|_F^2 + \|B\|_F^2\right)
+
+    over A (n, r) and B (d, r). If r does not bind, :math:`AB^\top` is the least-squares fit with
+    :math:`\lambda` times the trace norm: the problem of `SoftImputeCompleter` and `NNLSCompleter`, for
+    tables of which n x d numbers would not fit in memory.
+
+    Parameters
+    ----------
+    rank : int or None, default=None
+        r, the most components. None: at most 20, and if the penalty is chosen too, fewer where cutting at the
+        largest drop of the spectrum fills hidden cells better.
+    trace_penalty : float or None, default=None
+        :math:`\lambda`, greater than 0: larger gives a lower rank and smaller values. None: the one of 16,
+        from 0.6 down to 0.0003 times the largest singular value of the table with zeros in its holes, that
+        fills a hidden tenth of the observed cells best.
+    penalty_unit : {"absolute", "relative"}, default="absolute"
+        "absolute" takes `trace_penalty` as it is; "relative" as a fraction of that singular value.
+    centre : {"none", "columns", "both"}, default="both"
+        The offsets that are taken off first: none, one per column, or one per column and one per row. They
+        are means, shrunk towards the overall mean the more, the fewer cells a row or column has.
+    tol : float, default=1e-5
+        Ends when the next step promises to lower the objective by less than this fraction of it.
+    max_iter : int, default=200
+        Most steps at the final penalty.
+    warm_start : bool, default=False
+        Begin from the column factors of the last fit, if the number of columns is the same, and keep the rank
+        and the relative penalty that were chosen there. Rows may come and go.
+    random_state : int, numpy.random.Generator or None, default=0
+        Draws the hidden cells, and the directions that a search for singular vectors begins from. None draws
+        anew in each fit.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores. The result does not depend on it.
+    callback : callable or None, default=None
+        Called with a `Progress` after each step at the final penalty; a true return value ends the fit there.
+
+    Attributes
+    ----------
+    row_factors_ : (n, rank_) array
+        A; each row is the ridge regression of its cells on B. 0 for a row without cells.
+    column_factors_ : (d, rank_) array
+        B; columns at right angles, of falling length. 0 for a column without cells.
+    row_offsets_, column_offsets_ : (n,) and (d,) arrays
+        The estimate of a cell is ``row_offsets_[i] + column_offsets_[j] + row_factors_[i] @
+        column_factors_[j]``, in the units of the input.
+    singular_values_ : (rank_,) array
+        Of :math:`AB^\top`, descending.
+    rank_ : int
+        May be 0: then the offsets are all that could be learned.
+    trace_penalty_ : float
+        :math:`\lambda` as it was used, whatever `penalty_unit`.
+    objective_ : (n_iter_ + 1,) array
+        Objective after each step at the final penalty, and of the result; never rises.
+    duality_gap_ : float
+        The last objective is at most so far above the least for tables of any rank. Small at convergence,
+        unless `rank` binds. Its norm of the residual is itself estimated, to about 1e-4.
+    n_iter_ : int
+        Steps at the final penalty.
+    converged_ : bool
+    n_features_in_ : int
+
+    Notes
+    -----
+    A step is one pass over blocks of rows: O(r^2) for each observed cell, and a sum of d x r and r x r
+    numbers. For given B the rows of A are solved exactly within the pass, and a quasi-Newton method moves B.
+    Filling the holes in each iteration, as soft-impute does, takes O(r) for each cell, but many times the
+    passes where few cells are observed. Memory: a few arrays as long as there are observed cells, and
+    (n + 20 d) r numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy.sparse import coo_array
+    >>> from cellworth.complete.sparse import SparseCompleter
+    >>> rng = np.random.default_rng(0)
+    >>> people, films = rng.normal(size=2000), rng.normal(size=300)
+    >>> seen = np.unique(rng.integers(2000 * 300, size=30_000))  # 5 % of the cells
+    >>> i, j = seen // 300, seen % 300
+    >>> ratings = coo_array((3 + people[i] * films[j], (i, j)), shape=(2000, 300))
+    >>> completer = SparseCompleter(centre="columns").fit(ratings)
+    >>> rows, columns = np.array([0, 1]), np.array([5, 7])
+    >>> truth = 3 + people[rows] * films[columns]
+    >>> bool(np.abs(completer.estimate(rows, columns) - truth).max() < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        rank: int | None = None,
+        trace_penalty: float | None = None,
+        penalty_unit: PenaltyUnit = "absolute",
+        centre: Literal["none", "columns", "both"] = "both",
+        tol: float = 1e-5,
+        max_iter: int = 200,
+        warm_start: bool = False,
+        random_state: int | np.random.Generator | None = 0,
+        n_jobs: int | None = None,
+        callback: Callback | None = None,
+    ) -> None:
+        self.rank = rank
+        self.trace_penalty = trace_penalty
+        self.penalty_unit = penalty_unit
+        self.centre = centre
+        self.tol = tol
+        self.max_iter = max_iter
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.column_factors_.shape[1])
+
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Learn from the observed cells of X (n, d). ``y`` is accepted and ignored.
+
+        X is a sparse matrix (CSR, CSC or COO) whose stored cells are the observed ones, stored zeros
+        included, or an array with NaN in its holes.
+        """
+        self._check_parameters()
+        last = self._last_factors(X)
+        cells = check_cells(self, X, reset=True)
+        small, rng = compact(cells), generator_of(self.random_state)
+        n_columns = len(small.columns)
+        offsets = fit_offsets(small.cells, n_columns, self.centre)
+        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+            table = table_of(take_off(small.cells, offsets), n_columns, pool)
+            start = None if last is None else last[small.columns]
+            rank, B = self._begin(small.cells, table, start, rng, pool)
+            fit = self._descend(table, rank, B, rng)
+            rows = table.blocks.map(row_factors, fit.B, self.trace_penalty_).gather()
+            certificate = certify(table, fit.B, self.trace_penalty_, rng)
+        self._cells = cells
+        self._keep_factors(small, offsets, np.concatenate(rows), fit.B)
+        self._keep_trace(fit, certificate)
+        return self
+
+    def estimate(self, rows: ArrayLike, columns: ArrayLike) -> Float64Array:
+        """Return the estimates (k,) of the cells at (rows[0], columns[0]), (rows[1], columns[1]) and so on.
+
+        Rows and columns are those of the table of `fit`, counted from 0. Observed cells are estimated too.
+        """
+        check_is_fitted(self)
+        i = check_numbers("rows", rows, len(self.row_offsets_))
+        j = check_numbers("columns", columns, len(self.column_offsets_))
+        if i.shape != j.shape:
+            raise DataError(f"rows and columns must be as many; got {len(i)} rows and {len(j)} columns.")
+        products = cell_products(self.row_factors_, self.column_factors_, i, j)
+        return np.asarray(products + self.row_offsets_[i] + self.column_offsets_[j])
+
+    def completed_rows(self, rows: slice) -> Float64Array:
+        """Return a slice of rows of the table of `fit`, completed, (m, d): observed cells are kept.
+
+        Takes m d numbers of memory: ask for a few rows at a time.
+        """
+        check_is_fitted(self)
+        filled = self._filled(self.row_factors_[rows], self.row_offsets_[rows])
+        return put_observed(filled, self._cells[rows])
+
+    def transform(self, X: Any) -> Float64Array:
+        """Return the row factors (m, rank_) of new rows X (m, d), each from its own cells.
+
+        For the table of `fit` they are `row_factors_`.
+        """
+        return self._new_rows(X)[1]
+
+    def complete(self, X: Any) -> Float64Array:
+        """Return new rows X (m, d) completed, as a dense (m, d) array: observed cells are kept."""
+        cells, factors, offsets = self._new_rows(X)
+        return put_observed(self._filled(factors, offsets), cells)
+
+    def _new_rows(self, X: Any) -> tuple[csr_array, Float64Array, Float64Array]:
+        """Return the cells, the row factors (m, r) and the row offsets (m,) of new rows; 0 without cells.
+
+        A row offset is the shrunk mean of what the column offsets leave; the factors are the ridge regression
+        of the rest on the column factors.
+        """
+        check_is_fitted(self)
+        cells = check_cells(self, X, reset=False)
+        factors, offsets = np.zeros((cells.shape[0], self._n_features_out)), np.zeros(cells.shape[0])
+        small = compact(cells)
+        known = self._offsets._replace(columns=self.column_offsets_[small.columns])
+        known = known._replace(rows=known.of_new_rows(small.cells))
+        left, B = take_off(small.cells, known), self.column_factors_[small.columns]
+        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+            blocks = ThreadedRowBlocks(cut_rows(left, len(B), left), pool)
+            parts = blocks.map(row_factors, B, self.trace_penalty_).gather()
+        offsets[small.rows], factors[small.rows] = known.rows, np.concatenate(parts)
+        return cells, factors, offsets
+
+    def _filled(self, factors: Float64Array, offsets: Float64Array) -> Float64Array:
+        filled = factors @ self.column_factors_.T
+        filled += offsets[:, None]
+        filled += self.column_offsets_
+        return filled
+
+    def _check_parameters(self) -> None:
+        check_number("tol", self.tol, minimum=0)
+        check_number("max_iter", self.max_iter, minimum=1)
+        check_rank(self.rank)
+        check_penalty(self.trace_penalty, self.penalty_unit)
+        if self.trace_penalty is not None:
+            check_number("trace_penalty", self.trace_penalty, above=0)
+
+    def _last_factors(self, X: Any) -> Float64Array | None:
+        """Return the column factors of the last fit, if this one may begin from them."""
+        factors: Float64Array | None = getattr(self, "column_factors_", None) if self.warm_start else None
+        return factors if factors is not None and np.shape(X)[1:] == (len(factors),) else None
+
+    def _begin(
+        self,
+        cells: CellBlock,
+        table: SparseTable,
+        last: Float64Array | None,
+        rng: np.random.Generator,
+        pool: ThreadPoolExecutor | None,
+    ) -> tuple[int, Float64Array]:
+        """Set the penalty; return the rank limit and the column factors to begin from."""
+        largest = largest_singular_value(table.blocks, table.n_columns, rng) or 1.0
+        rank = min(self.rank or MOST_COMPONENTS, len(cells.starts) - 1, table.n_columns)
+        if self.trace_penalty is not None:
+            self._choice = None
+            self.trace_penalty_ = self.trace_penalty * (largest if self.penalty_unit == "relative" else 1.0)
+            return rank, np.zeros((table.n_columns, 0)) if last is None else last
+        kept: Choice | None = getattr(self, "_choice", None)
+        if last is None or kept is None:
+            kept, last = self._choose(cells, table.n_columns, rank, rng, pool)
+        self._choice = kept
+        self.trace_penalty_ = kept.relative * largest
+        return min(kept.rank, rank), last
+
+    def _choose(
+        self,
+        cells: CellBlock,
+        n_columns: int,
+        rank: int,
+        rng: np.random.Generator,
+        pool: ThreadPoolExecutor | None,
+    ) -> tuple[Choice, Float64Array]:
+        """Return the rank limit and relative penalty that fill hidden cells best, and column factors."""
+        held = hold_out_cells(cells, n_columns, self.centre, rng, pool)
+        if held is None:
+            return Choice(rank, UNINFORMED), np.zeros((n_columns, 0))
+        found = search_path(held, rank, cut=self.rank is None)
+        return found.choice, np.zeros((n_columns, 0)) if found.fit is None else found.fit
+
+    def _descend(self, table: SparseTable, rank: int, B: Float64Array, rng: np.random.Generator) -> SparseFit:
+        watch = watcher(self.callback, self.max_iter, self.tol)
+        return fit_trace_norm(
+            table, self.trace_penalty_, rank, B, rng, tol=self.tol, max_iter=self.max_iter, watch=watch
+        )
+
+    def _keep_factors(self, small: Compact, offsets: Offsets, A: Float64Array, B: Float64Array) -> None:
+        """Set the fitted attributes of all rows and columns, also of those without cells."""
+        n, d = self._cells.shape
+        self.row_factors_, self.column_factors_ = np.zeros((n, B.shape[1])), np.zeros((d, B.shape[1]))
+        self.row_factors_[small.rows], self.column_factors_[small.columns] = A, B
+        self.row_offsets_, self.column_offsets_ = np.zeros(n), np.full(d, offsets.overall)
+        self.row_offsets_[small.rows] = offsets.rows
+        self.column_offsets_[small.columns] = offsets.columns
+        self._offsets = offsets._replace(rows=self.row_offsets_, columns=self.column_offsets_)
+
+    def _keep_trace(self, fit: SparseFit, certificate: Certificate) -> None:
+        """Set the fitted attributes that tell how it went; warn if the work is not done."""
+        self.singular_values_, self.rank_ = certificate.singular_values, fit.B.shape[1]
+        self.objective_ = np.minimum.accumulate([*fit.objective, certificate.objective])
+        self.duality_gap_ = certificate.gap
+        self.n_iter_, self.converged_ = fit.n_iter, fit.converged
+        if not fit.converged and not fit.stopped:
+            warnings.warn(
+                f"{type(self).__name__} did not converge in {self.max_iter} steps; raise max_iter or tol "
+                f"(now {self.tol:g}), or raise trace_penalty (it was {self.trace_penalty_:g}), which makes "
+                "the problem easier.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
