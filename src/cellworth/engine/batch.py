@@ -15,7 +15,7 @@ from cellworth.prices import PriceList, Prices
 from cellworth.prices.rules import ByColumn
 from cellworth.score import Scorer
 from cellworth.select import Knapsack, Offer, Ratio, Top
-from cellworth.select.limits import check_limits
+from cellworth.select.offer import check_limits
 from cellworth.table import Table
 
 if TYPE_CHECKING:
