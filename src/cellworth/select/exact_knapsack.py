@@ -9,6 +9,8 @@ before it (to be removed). A state goes when another is no dearer and no worse, 
 in which the money left is spent at the ratio of the next item, does not beat the best batch known. When no
 state is left, that batch is optimal. After D. Pisinger, "A minimal algorithm for the 0-1 knapsack problem",
 Operations Research 45 (1997).
+
+With a second limit, on the number of items, mixed-integer programming decides the few items in question.
 """
 
 from __future__ import annotations
@@ -16,16 +18,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
-from cellworth.select.units import affordable
-
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Places = NDArray[np.intp]
-Mask = NDArray[np.bool_]
+from cellworth.arrays import BoolArray, Float64Array, Int64Array, IntArray
 
 MOST_PRICES = 64  # distinct prices up to which items of equal price are looked at together
+FIRST_DECIDED = 150  # items that the solver decides first, where a count limits the batch as well
+TOLERANCE = 1e-6  # by which the solver may overstep a limit
 
 
 @dataclass(frozen=True)
@@ -36,13 +35,13 @@ class Packing:
     number of items before the break, in ``order`` (N,), which is that of falling ratio.
     """
 
-    items: Places
+    items: IntArray
     excess: float
     prefix: int
-    order: Places
+    order: IntArray
 
 
-def pack(prices: Integers, scores: Array, budget: int, effort: int) -> Packing:
+def pack(prices: Int64Array, scores: Float64Array, budget: int, effort: int) -> Packing:
     """Return the items that cost at most the budget and are worth most.
 
     Parameters
@@ -79,7 +78,7 @@ def pack(prices: Integers, scores: Array, budget: int, effort: int) -> Packing:
     return Packing(order[taken[order]], excess, prefix, order)
 
 
-def near_break(prices: Integers, scores: Array, side: Places) -> Places:
+def near_break(prices: Int64Array, scores: Float64Array, side: IntArray) -> IntArray:
     """Return the items on one side of the break, nearest first, that an optimum may have to change.
 
     Among items of equal price the best are taken. And let prices be whole multiples of g, at most D g. An
@@ -104,7 +103,7 @@ class _Side:
     Change k concerns the items ``items[begin[k] : end[k]]``, which are alike.
     """
 
-    def __init__(self, items: Places, costs: Integers, scores: Array) -> None:
+    def __init__(self, items: IntArray, costs: Int64Array, scores: Float64Array) -> None:
         self.items, self.costs, self.scores = items, costs, scores
         self.begin, self.end = np.arange(len(items)), np.arange(1, len(items) + 1)
         self.next = 0
@@ -136,7 +135,7 @@ class _Side:
         self._keep(heads)
         self.costs, self.scores, self.end = self.costs * sizes, self.scores * sizes, self.begin + sizes
 
-    def _keep(self, which: Places) -> None:
+    def _keep(self, which: IntArray) -> None:
         self.begin, self.end = self.begin[which], self.end[which]
         self.costs, self.scores = self.costs[which], self.scores[which]
         self.next = 0
@@ -148,18 +147,18 @@ class _Search:
     def __init__(self, left: int, effort: int) -> None:
         self.left = left
         self.effort = effort
-        self.costs: Integers = np.zeros(1, dtype=np.int64)
-        self.scores: Array = np.zeros(1)
-        self.nodes: Integers = np.full(1, -1)
+        self.costs: Int64Array = np.zeros(1, dtype=np.int64)
+        self.scores: Float64Array = np.zeros(1)
+        self.nodes: Int64Array = np.full(1, -1)
         self.best = 0.0
         self._best_node = -1
         self._filled: list[int] = []  # items that the first greedy batch adds
         # Node k changed the items of its block after the changes of its parent: one block for each change.
-        self._blocks: list[tuple[int, Places]] = []  # first node, items
-        self._parents: list[Integers] = []
+        self._blocks: list[tuple[int, IntArray]] = []  # first node, items
+        self._parents: list[Int64Array] = []
         self._kept = 0
 
-    def start(self, prices: Integers, scores: Array, items: Places) -> None:
+    def start(self, prices: Int64Array, scores: Float64Array, items: IntArray) -> None:
         """Fill the money left greedily, for a first batch to beat."""
         left = self.left
         rest = np.arange(len(items))
@@ -194,7 +193,7 @@ class _Search:
                     self._prune(self._bounds(after, before))
         return 0.0
 
-    def _bounds(self, after: _Side, before: _Side) -> Array:
+    def _bounds(self, after: _Side, before: _Side) -> Float64Array:
         """Return how much at most each state may still come to, with the changes that have not entered."""
         gap = self.left - self.costs
         # Money left is spent at the next ratio after the break; what is missing is got back at the one
@@ -229,7 +228,7 @@ class _Search:
             self._best_node = int(self.nodes[affordable - 1])
             self._filled = []
 
-    def _prune(self, bounds: Array) -> None:
+    def _prune(self, bounds: Float64Array) -> None:
         keep = bounds > self.best
         self.costs, self.scores, self.nodes = self.costs[keep], self.scores[keep], self.nodes[keep]
 
@@ -243,3 +242,88 @@ class _Search:
                 items.extend(changed.tolist())
                 node = int(self._parents[block][node - first])
         return items
+
+
+def pack_counted(
+    prices: Int64Array, scores: Float64Array, budget: int, count: int, nodes: int
+) -> tuple[IntArray, float]:
+    """Return up to ``count`` items within the budget, and by how much a better packing could beat them.
+
+    Prices of money and of a place in the batch, from the linear relaxation, say of each item what taking or
+    leaving it against them loses. The items that lose least are decided exactly, the others left as they
+    are; then all that lose less than what this batch is short of the relaxation: the optimum is among these.
+
+    The score is the largest up to the solver's tolerance, a millionth: then the second number is 0. It is
+    more only if a search ended after ``nodes`` nodes. No items if nothing was found.
+    """
+    items = _best_of_each_price(prices, scores, count)
+    price, score = prices[items], scores[items]
+    rows = np.vstack([price / budget, np.full(len(items), 1 / count)])
+    relaxed = linprog(-score / score.max(), A_ub=rows, b_ub=[1, 1], bounds=(0, 1), method="highs")
+    duals = np.maximum(0.0, -relaxed.ineqlin.marginals) * score.max()
+    gain = score - duals @ rows
+    bound = duals.sum() + np.maximum(gain, 0.0).sum()
+    free = np.zeros(len(items), dtype=bool)
+    free[np.argsort(np.abs(gain), kind="stable")[:FIRST_DECIDED]] = True
+    taken, excess = _decide(price, score, budget, count, free, gain > 0, nodes)
+    open_items = free | (np.abs(gain) < bound - score[taken].sum())
+    if not np.array_equal(open_items, free) or excess > 0:
+        better, excess = _decide(price, score, budget, count, open_items, gain > 0, nodes)
+        taken = better if score[better].sum() >= score[taken].sum() else taken
+    return items[taken], excess
+
+
+def _decide(
+    price: Int64Array,
+    score: Float64Array,
+    budget: int,
+    count: int,
+    free: BoolArray,
+    usual: BoolArray,
+    nodes: int,
+) -> tuple[BoolArray, float]:
+    """Return which items to take, the free ones at best and the others as usual, and what may be missing."""
+    fixed = usual & ~free
+    money, places = budget - int(price[fixed].sum()), count - int(fixed.sum())
+    nothing = np.zeros(len(price), dtype=bool)
+    if money < 0 or places < 0 or not free.any():
+        return nothing, np.inf
+    rows = np.vstack([price[free] / max(money, 1), np.ones(int(free.sum()))])
+    unit = score[free].max()
+    for highest in (1.0, 1 - 2 * TOLERANCE):  # again, if the solver oversteps the budget
+        found = milp(
+            -score[free] / unit,
+            integrality=np.ones(rows.shape[1]),
+            bounds=Bounds(0, 1),
+            constraints=LinearConstraint(rows, ub=[highest if money else 0.0, places]),
+            options={"mip_rel_gap": 0.0, "node_limit": nodes},
+        )
+        if found.x is None:
+            break
+        taken = fixed.copy()
+        taken[free] = found.x > 0.5
+        if int(price[taken].sum()) <= budget and taken.sum() <= count:
+            missing = -found.mip_dual_bound * unit - score[taken & free].sum()
+            return taken, 0.0 if found.status == 0 else max(0.0, float(missing))
+    return nothing, np.inf
+
+
+def _best_of_each_price(prices: Int64Array, scores: Float64Array, count: int) -> IntArray:
+    """Return the items among which a best packing lies: of items of equal price the best are taken."""
+    distinct = np.unique(prices)
+    if len(distinct) > MOST_PRICES:
+        return np.arange(len(prices))
+    kept = []
+    for price in distinct:
+        items = np.flatnonzero(prices == price)
+        kept.append(items[np.argsort(-scores[items], kind="stable")[:count]])
+    return np.sort(np.concatenate(kept))
+
+
+def affordable(prices: Int64Array, budget: int) -> int:
+    """Return how many of the prices (N,), from the first on, add up to at most the budget.
+
+    The sum of all may be too large for 64 bits; only those up to twice the budget are added exactly.
+    """
+    some = int(np.searchsorted(np.cumsum(prices, dtype=np.float64), 2.0 * budget, side="right"))
+    return int(np.searchsorted(np.cumsum(prices[: some + 1]), budget, side="right"))

@@ -1,5 +1,6 @@
 """Top and Ratio against a plain loop that looks at every cell before each purchase."""
 
+from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -7,30 +8,38 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.select import Ratio, Top
-from cellworth.select.walk import Walk, descending
+from cellworth.select import Draw, Knapsack, Ratio, Top
+from cellworth.select.greedy import GreedyPurchase, descending
 from tests.select.offers import budgets_for, offer_of, tiny_offers
 
 KINDS = ["whole", "cents", "cell", "groups", "visits"]
 
 
+def exact(amount):
+    """Return the decimal number that a float shows."""
+    return Fraction(repr(float(amount)))
+
+
 def plain_greedy(offer, budget, count, per_row, crowding, by_price):
-    """Buy the affordable cell of the highest priority, ties by row and column, until none is left."""
+    """Buy the affordable cell of the highest priority, ties by row and column, until none is left.
+
+    Money is added up in fractions: there is no rounding, and so no luck.
+    """
     bill = offer.prices.bill(offer.before)
-    chosen, spent = [], 0.0
+    chosen, spent = [], Fraction(0)
     taken = np.zeros(len(offer.scores), dtype=int)
     while len(chosen) < count:
         best = None
         for row, column in np.argwhere(offer.available).tolist():
             price = bill.price(row, column)
-            if (row, column) in chosen or spent + price > budget or taken[row] >= per_row:
+            if (row, column) in chosen or spent + exact(price) > exact(budget) or taken[row] >= per_row:
                 continue
             priority = offer.scores[row, column] * crowding ** taken[row] / (price if by_price else 1)
             if best is None or priority > best[0]:
                 best = priority, row, column
         if best is None:
             break
-        spent += bill.add(*best[1:])
+        spent += exact(bill.add(*best[1:]))
         taken[best[1]] += 1
         chosen.append(best[1:])
     return chosen
@@ -47,14 +56,34 @@ def test_does_what_a_plain_loop_does(selector, kind, data):
     per_row = data.draw(st.sampled_from([None, 1, 2]))
     crowding = data.draw(st.sampled_from([1.0, 0.5]))
     # Chunks of few cells, so that their seams are tested as well.
-    with patch.object(Walk, "_first_chunk", return_value=data.draw(st.sampled_from([1, 2, 1024]))):
+    with patch.object(GreedyPurchase, "_first_chunk", return_value=data.draw(st.sampled_from([1, 2, 1024]))):
         batch = selector(per_row, crowding).select(offer, budget=budget, count=count, rng=None)
     assert offer.prices.cost(batch.cells, offer.before) <= budget
     expected = plain_greedy(offer, budget, count, per_row or 99, crowding, selector is Ratio)
-    got = [tuple(cell) for cell in batch.cells.tolist()]
-    if got != expected:  # a cell may be passed over where rounding would exceed the budget
-        less = budget * (1 - 1e-12)
-        assert got == plain_greedy(offer, less, count, per_row or 99, crowding, selector is Ratio)
+    assert [tuple(cell) for cell in batch.cells.tolist()] == expected
+
+
+@pytest.mark.parametrize(
+    ("prices", "budget", "bought"),
+    [
+        ([0.57, 0.47], 1.04, 2),
+        ([0.57, 0.47], 1.0399999999999998, 1),
+        ([0.1, 0.1, 0.1, 0.1], 0.3, 3),
+        ([0.1] * 11, 1.0, 10),
+        ([1.1, 2.2, 3.3], 6.6, 3),
+        ([33.35, 33.35, 33.3], 100.0, 3),
+    ],
+)
+@pytest.mark.parametrize(
+    "selector", [Top(), Ratio(), Draw(), Knapsack(), Top(crowding=0.9), Draw(per_row=20)]
+)
+def test_a_budget_can_be_spent_to_the_last_cent(selector, prices, budget, bought):
+    batch = selector.select(
+        offer_of([[1.0] * len(prices)], prices), budget=budget, rng=np.random.default_rng(0)
+    )
+    assert len(batch.cells) == bought
+    assert batch.cost <= budget
+    assert sum(map(exact, batch.prices)) <= exact(budget)
 
 
 def test_many_chunks_are_one_order():
