@@ -32,14 +32,14 @@ GOALS = "Goals: no error, no lost answer, median below 50 ms, 99th percentile be
 
 @dataclass
 class Measured:
-    """What was seen: seconds and errors by kind of request, answers that were acknowledged, news heard."""
+    """What was seen: seconds and errors by kind of request, answers that were acknowledged, notifications."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     answers: dict[tuple[str, str], float] = field(default_factory=dict)
     asks: list[float] = field(default_factory=list)
-    findings: set[int] = field(default_factory=set)
-    news: int = 0
+    summaries: set[int] = field(default_factory=set)
+    notifications: int = 0
 
 
 def run(settings: Settings) -> Section:
@@ -60,7 +60,8 @@ def run(settings: Settings) -> Section:
         f"server. {PEOPLE} people with {PEOPLE} open event streams; each pauses {PAUSE} s on average between "
         f"two requests. Meanwhile {BATCH:,} cells are asked for again and again ({len(measured.asks)} asks, "
         f"median {number(_at(measured.asks, 50))} s) and the overview is renewed "
-        f"({len(measured.findings)} times): the worker is never idle. {measured.news:,} messages of news.",
+        f"({len(measured.summaries)} times): the worker is never idle. "
+        f"{measured.notifications:,} notifications.",
         f"{len(measured.answers):,} answers acknowledged, {lost} lost, {twice} recorded twice. {GOALS}",
     ]
     firsts = [f"first error of {kind}: {found[0]}" for kind, found in measured.errors.items() if found]
@@ -144,13 +145,13 @@ class Line:
         return status, json.loads(await reader.readexactly(length))
 
     async def listen(self, measured: Measured) -> None:
-        """Hear the news until the line is closed."""
+        """Listen to notifications until the connection is closed."""
         reader, writer = await self._open()
         writer.write(b"GET /campaigns/study/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         while line := await reader.readline():
             if line.startswith(b"data:"):
-                measured.news += 1
-                measured.findings.update(json.loads(line[5:])["findings"].values())
+                measured.notifications += 1
+                measured.summaries.update(json.loads(line[5:])["summaries"].values())
 
     def close(self) -> None:
         """Hang up."""
@@ -186,7 +187,7 @@ async def person(line: Line, measured: Measured, end: float, chance: random.Rand
     looks = [
         ("campaign", base),
         ("queue", f"{base}/purchases?limit=50"),
-        ("overview", f"{base}/findings/overview"),
+        ("overview", f"{base}/summaries/overview"),
     ]
     mine: list[dict[str, Any]] = []
     await asyncio.sleep(chance.uniform(0, 2 * PAUSE))

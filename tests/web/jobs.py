@@ -46,9 +46,8 @@ def sleep(campaign, seconds):
     return {"as_of": campaign.number}
 
 
-def note(campaign, path, word):
-    with Path(path).open("a") as file:
-        file.write(f"{word} ")
+def slow(campaign):
+    return sleep(campaign, 0.3)
 
 
 def large(campaign, n):

@@ -13,10 +13,10 @@ from starlette.testclient import TestClient
 from cellworth.errors import DataError, ParameterError
 from cellworth.web import Access, create_app
 from cellworth.web.app import check_roles
-from cellworth.web.dependencies import OPEN, role_of
+from cellworth.web.dependencies import OPEN_PATHS, role_of
 from cellworth.web.security import access as module
 from cellworth.web.security.access import Role, add_token, list_tokens, remove_token
-from cellworth.web.security.sessions import LASTS, SESSION
+from cellworth.web.security.sessions import SESSION, SESSION_SECONDS
 from cellworth.web.server import check_host, is_loopback
 from tests.campaign.campaigns import make_table
 from tests.web.servers import LOCAL, begin
@@ -68,7 +68,7 @@ def test_every_route_names_a_role_and_keeps_others_out(guarded, outside, tokens)
     seen = 0
     for method, path, role in routes(guarded):
         if role is None:
-            assert path.startswith(OPEN)
+            assert path.startswith(OPEN_PATHS)
             continue
         seen += 1
         nobody = outside.request(method, path)
@@ -203,7 +203,7 @@ def test_a_session_lasts_as_long_as_its_token_and_no_longer(outside, tokens, gua
         headers = {"Cookie": f"{SESSION}={forged}".encode()}
         assert outside.get("/api/v1/campaigns", headers=headers).status_code == 401, forged
     now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + LASTS + 1)
+    monkeypatch.setattr(time, "time", lambda: now + SESSION_SECONDS + 1)
     assert outside.get("/api/v1/campaigns", headers={"Cookie": f"{SESSION}={good}"}).status_code == 401
 
 
@@ -297,7 +297,7 @@ def test_beyond_this_machine_tokens_are_demanded(tokens):
 
 
 def test_signatures_fit_one_purpose(tmp_path):
-    from cellworth.web.security.signing import is_signed, sign
+    from cellworth.web.security.sessions import is_signed, sign
 
     signature = sign(b"key", "a", "text")
     assert is_signed(b"key", "a", "text", signature)

@@ -11,7 +11,7 @@ from cellworth.campaign import Campaign
 from cellworth.errors import ConflictError, DataError
 from cellworth.table import Table
 from cellworth.web.client import AccessError, Client, ServerError
-from cellworth.web.paths import segment
+from cellworth.web.remote import segment
 from tests.campaign.campaigns import PRICES, VALUES, answers_to, make_table
 from tests.web.servers import LOCAL, until
 
@@ -54,10 +54,10 @@ def test_a_campaign_from_ask_to_export(study, shared_url):
     kinds = ["asked", "taken", "given_back", "told", "refused", "cancelled", "corrected", "extended"]
     assert [record["kind"].replace(" ", "_") for record in study.history()] == kinds
     assert [record["kind"] for record in study.history(after=6)] == ["corrected", "extended"]
-    tally = study.totals()
+    totals = study.totals()
     with Campaign.open(shared_url, study.name) as campaign:  # the library sees the same
-        assert campaign.totals() == type(campaign.totals())(
-            **{name: getattr(tally, name) for name in campaign.totals().__dataclass_fields__}
+        assert campaign.tally() == type(campaign.tally())(
+            **{name: getattr(totals, name) for name in campaign.tally().__dataclass_fields__}
         )
         assert list(study.purchases()) == campaign.open_purchases()
         assert [r["time"] for r in study.history()] == [r["time"] for r in campaign.history()]
@@ -65,7 +65,7 @@ def test_a_campaign_from_ask_to_export(study, shared_url):
         assert {c["column"]: c["status"] for c in study.row("new")["cells"]} == {
             c.column: c.status for c in campaign.row("new").cells
         }
-    assert tally.rows == 31
+    assert totals.rows == 31
 
 
 def test_columns_and_rows(study, http):
@@ -168,7 +168,7 @@ def test_conflicts_and_wrong_data(study, http, client):
         ("POST", "/api/v1/campaigns/x/ask", {"json": {"budget": -1}}, 422),
         ("POST", "/api/v1/campaigns/x/ask", {"content": b'{"budget": NaN}'}, 422),
         ("POST", "/api/v1/campaigns/x/ask", {"json": {"count": 1}}, 404),
-        ("GET", "/api/v1/campaigns/x/findings/gossip", {}, 404),
+        ("GET", "/api/v1/campaigns/x/summaries/gossip", {}, 404),
     ],
 )
 def test_every_error_is_a_problem(http, method, path, content, status):
@@ -275,11 +275,11 @@ def test_what_is_too_large_is_refused_by_its_length_and_on_the_way(study, http):
     problem(http.post(api(study.name, "tell"), content=pieces(), headers=headers), 413)
 
 
-def test_findings_come_in_the_end(study):
-    first = study.finding("overview")
+def test_summaries_come_in_the_end(study):
+    first = study.summary("overview")
     assert (first.data, first.renewing) == (None, True)
-    until(lambda: study.finding("overview").as_of is not None, 60)
-    found = study.finding("overview")
+    until(lambda: study.summary("overview").as_of is not None, 60)
+    found = study.summary("overview")
     assert (found.as_of, found.newest, found.renewing) == (0, 0, False)
     assert found.data["standing"]["name"] == study.name
 

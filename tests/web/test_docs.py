@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from cellworth.web.api.parts import PREFIX
+from cellworth.web.api.routing import PREFIX
 from cellworth.web.dependencies import role_of
 from cellworth.web.problems import _KINDS
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 from cellworth.campaign import Campaign
 from cellworth.web import create_app
-from cellworth.web.api.schema import describe
+from cellworth.web.api.routing import describe
 from tests.campaign.campaigns import PRICES, VALUES, make_table
 from tests.cli.mutants import mutant
 from tests.web.servers import begin, serving

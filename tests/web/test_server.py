@@ -1,4 +1,4 @@
-"""Real servers: live news, many at once, odd names, and how they end."""
+"""Real servers: notifications, many at once, odd names, and how they end."""
 
 import asyncio
 import json
@@ -13,7 +13,7 @@ import pytest
 
 from cellworth.campaign import Campaign
 from cellworth.web import Client
-from cellworth.web.paths import segment
+from cellworth.web.remote import segment
 from tests.campaign.campaigns import PRICES, VALUES, make_table
 from tests.web.servers import begin, children, is_there, serving, until
 
@@ -36,14 +36,14 @@ def server(store):
 
 
 class Listener(threading.Thread):
-    """Hears the news of a campaign."""
+    """Hears the notifications of a campaign."""
 
     def __init__(self, url, name="study"):
         super().__init__(daemon=True)
         self.url = f"{url}/campaigns/{segment(name)}/events"
-        self.news, self.lines, self.ended = [], [], None
+        self.heard, self.lines, self.ended = [], [], None
         self.start()
-        until(lambda: self.news)
+        until(lambda: self.heard)
 
     def run(self):
         try:
@@ -51,7 +51,7 @@ class Listener(threading.Thread):
                 for line in response.iter_lines():
                     self.lines.append(line)
                     if line.startswith("data: "):
-                        self.news.append(json.loads(line[6:]))
+                        self.heard.append(json.loads(line[6:]))
             self.ended = "cleanly"
         except httpx.HTTPError as error:
             self.ended = repr(error)
@@ -71,15 +71,15 @@ def test_names_of_any_kind_are_reached(server):
 
 def test_everybody_hears_what_anybody_does(server, store):
     listeners = [Listener(server.url) for _ in range(20)]
-    before = listeners[0].news[0]["number"]
+    before = listeners[0].heard[0]["number"]
     with Client(server.url, who="Ann") as client:
         assert client.campaign("study").correct("p0", "age", 45)
-    until(lambda: all(each.news[-1]["number"] == before + 1 for each in listeners), 5)
+    until(lambda: all(each.heard[-1]["number"] == before + 1 for each in listeners), 5)
     with Campaign.open(store, "study") as campaign:  # another program
         campaign.correct("p0", "age", 46, who="Bob")
-    until(lambda: all(each.news[-1]["number"] == before + 2 for each in listeners), 10)
-    httpx.get(f"{server.url}/api/v1/campaigns/study/findings/columns")
-    until(lambda: listeners[0].news[-1]["findings"].get("columns") == before + 2, 60)
+    until(lambda: all(each.heard[-1]["number"] == before + 2 for each in listeners), 10)
+    httpx.get(f"{server.url}/api/v1/campaigns/study/summaries/columns")
+    until(lambda: listeners[0].heard[-1]["summaries"].get("columns") == before + 2, 60)
     assert httpx.get(f"{server.url}/campaigns/nowhere/events").status_code == 404
 
 
@@ -126,7 +126,7 @@ def test_reading_and_answering_go_on_while_the_worker_is_busy(server):
                     for age in range(50, 60):
                         assert other.campaign("study").correct("p2", "age", age)
                         assert other.campaign("study").totals().number > 0
-                        assert other.campaign("study").finding("overview") is not None
+                        assert other.campaign("study").summary("overview") is not None
                 assert not waiting.done()
                 os.kill(worker, signal.SIGCONT)
                 assert len(waiting.result(30)) == 2

@@ -25,7 +25,7 @@ from cellworth.campaign.events import (
 )
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
-from cellworth.prices.amount import check_visit
+from cellworth.prices.rules import check_visit
 from cellworth.wording import shorten
 
 

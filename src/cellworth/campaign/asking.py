@@ -19,7 +19,7 @@ from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.select import Selection
-from cellworth.select.limits import check_limits
+from cellworth.select.offer import check_limits
 from cellworth.strategy import Batch, Purchase, choose
 from cellworth.table import Column
 from cellworth.wording import shorten

@@ -16,10 +16,11 @@ from cellworth.campaign.history import Library, cell_frame, records
 from cellworth.campaign.leases import parse_lease
 from cellworth.campaign.log import Clock, Log, Make, check_moment, utc_now
 from cellworth.campaign.new_rows import Rows, extended
-from cellworth.campaign.results import FilledTable, fill_with_intervals, fit_model
+from cellworth.campaign.model import fit_model
 from cellworth.campaign.settings import check_format, make_record, only_name, opened, registered
 from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, status_of, totals_of
 from cellworth.campaign.stores import Store
+from cellworth.complete import FilledTable, fill
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
@@ -328,7 +329,7 @@ class Campaign:
 
         Costs a completion from scratch: the result depends on the table only, not on the rounds so far.
         """
-        return fill_with_intervals(self.table, registered(self.strategy).completer, level)
+        return fill(self.table, registered(self.strategy).completer, level=level)
 
     def model(self) -> Any:
         """Return a model of the target, fitted on the table as it is now.

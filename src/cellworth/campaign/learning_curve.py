@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.blocks.threads import worker_threads
 from cellworth.campaign.events import Corrected, Event, Extended, Told
 from cellworth.campaign.state import CellStatus, State
 from cellworth.campaign.validation import Score, cross_validate, deal, mean_score, scorable
 from cellworth.complete import GaussianCompleter
-from cellworth.complete.solver.blocks import workers
 from cellworth.progress import Steps
 from cellworth.table import Table, Target
 
@@ -119,7 +119,7 @@ def learning_curve(
     deals = _deals(y, scored, folds, repeats or _repeats(len(rows)), seed, classes=classes)
     scores = []
     completer = GaussianCompleter(label_trust=0.0, calibrate=False, warm_start=True)
-    with workers(1):
+    with worker_threads(1):
         for done, shot in enumerate(reversed(kept)):
             if progress is not None:
                 progress(done, len(kept))

@@ -61,7 +61,7 @@ class Rounds:
         self._log = log
         self._strategy = strategy
         self._seed = seed
-        self._owner = log.original.encode().owner
+        self._owner = log.original.layout.owner
         self._before: dict[str, Any] | None = None  # where the adviser stood before a tentative round
         self._saved, self._again = 0, False
         self.runs = 0

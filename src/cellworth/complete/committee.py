@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from cellworth.complete.completer import Completer, Mask, put_back
+from cellworth.arrays import BoolArray
+from cellworth.complete.completer import Completer, put_back
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
 from cellworth.complete.lmafit import LMaFitCompleter
@@ -79,7 +80,7 @@ class CommitteeCompleter(Completer):
         self.completed_ = put_back(X, self.completions_.mean(axis=0))
         return self
 
-    def _complete_new(self, values: Array, observed: Mask) -> Array:
+    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
         rows = np.where(observed, values, values.dtype.type(np.nan))
         return np.mean([member.transform(rows) for member in self.members_], axis=0)
 

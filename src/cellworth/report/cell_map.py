@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.campaign.cells import CellArrays
-from cellworth.campaign.results import FilledTable
+from cellworth.complete import FilledTable
 from cellworth.optional import require
 from cellworth.report import page
 from cellworth.report.drawing import BOUGHT, KNOWN, new_figure, to_svg
@@ -63,8 +63,7 @@ def uncertainty(table: Table, filled: FilledTable) -> Array:
     if filled.variance is None:
         return np.where(table.holes, UNKNOWN_ERROR, 0.0)
     encoded = table.encode()
-    starts = np.searchsorted(encoded.owner, np.arange(table.shape[1]))
-    spread = np.add.reduceat(np.nanvar(encoded.X, axis=0), starts)
+    spread = encoded.layout.sum_by_cell(np.nanvar(encoded.X, axis=0))
     share = np.sqrt(np.divide(filled.variance, spread, out=np.zeros(table.shape), where=spread > 0))
     return np.clip(share, 0.0, 1.0)
 

@@ -1,30 +1,144 @@
-"""Cells to numeric columns that models can work on, and back to values that cells can hold."""
+"""Cells to numeric columns that models can work on, and back to values that cells can hold.
+
+All arithmetic between the two is here. A table has p columns of cells; a model sees d >= p numeric columns,
+for an unordered category of three or more texts takes one column each. `ColumnLayout` knows which belong
+together; `Encoded` is one table laid out.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from cellworth.arrays import BoolArray, Float64Array
+from cellworth.arrays import AnyArray, BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
 from cellworth.table.column import Column
 
 
+@dataclass(frozen=True)
+class ColumnLayout:
+    """Which numeric columns stand for which column of cells; it needs the columns of a table, not its cells.
+
+    Parameters
+    ----------
+    columns : tuple of Column, length p
+
+    Examples
+    --------
+    >>> hue = Column("hue", "category", categories=("blue", "green", "red"))
+    >>> layout = ColumnLayout((Column("size", "number"), hue))
+    >>> layout.feature_names
+    ('size', 'hue=blue', 'hue=green', 'hue=red')
+    >>> layout.sum_by_cell([1.0, 0.5, 0.25, 0.0]), layout.columns_of(1)
+    (array([1.  , 0.75]), slice(1, 4, None))
+    """
+
+    columns: tuple[Column, ...]
+
+    @classmethod
+    def of_numbers(cls, d: int) -> ColumnLayout:
+        """Return the layout of d columns of numbers, x0, x1, ...: each cell is one numeric column."""
+        return cls(tuple(Column(f"x{j}", "number") for j in range(d)))
+
+    @cached_property
+    def feature_names(self) -> tuple[str, ...]:
+        """(d,) The column's name, or "name=category" for the columns of a category."""
+        return tuple(name for column in self.columns for name in _feature_names(column))
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """(p + 1,) The first numeric column of each column of cells, and d at the end; read-only."""
+        widths = [len(_feature_names(column)) for column in self.columns]
+        starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+        starts.setflags(write=False)
+        return starts
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """(d,) The column of cells that each numeric column belongs to, non-decreasing; read-only."""
+        owner = np.repeat(np.arange(len(self.columns), dtype=np.intp), np.diff(self.starts))
+        owner.setflags(write=False)
+        return owner
+
+    @property
+    def width(self) -> int:
+        """The number d of numeric columns."""
+        return int(self.starts[-1])
+
+    def columns_of(self, place: int) -> slice:
+        """Return the numeric columns of one column of cells; O(1)."""
+        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+
+    def encode(self, values: Float64Array) -> Float64Array:
+        """Return cells (n, p), NaN = hole, as numeric columns (n, d), read-only; O(n d)."""
+        blocks = [_encode_column(column, values[:, place]) for place, column in enumerate(self.columns)]
+        X = np.hstack(blocks)
+        X.setflags(write=False)
+        return X
+
+    def sum_by_cell(self, scores: npt.ArrayLike) -> Float64Array:
+        """Add up the scores of the numeric columns that belong to one cell: a category is bought as one.
+
+        Parameters
+        ----------
+        scores : array-like of shape (..., d)
+
+        Returns
+        -------
+        ndarray of shape (..., p)
+            O(size of the scores); the scores themselves, not a copy, where each cell is one column.
+        """
+        given = _numbers(scores, "scores")
+        if given.ndim == 0 or given.shape[-1] != self.width:
+            raise DataError(
+                f"scores must have one number for each of the {self.width} encoded columns, got the shape "
+                f"{given.shape}."
+            )
+        if self.width == len(self.columns):
+            return given
+        sums: Float64Array = np.add.reduceat(given, self.starts[:-1], axis=-1)
+        return sums
+
+    def by_column(self, cells: AnyArray) -> AnyArray:
+        """Repeat what is said of each cell (..., p) for the numeric columns (..., d) that stand for it."""
+        return cells[..., self.owner]
+
+    def known(self, X: Float64Array) -> BoolArray:
+        """Return which cells (n, p) have a value in the numeric columns X (n, d); O(n p)."""
+        return ~np.isnan(X[:, self.starts[:-1]])
+
+    def decode_column(self, place: int, block: Float64Array) -> Float64Array:
+        """Return numeric columns (m, width of the column), finite, as values (m,) that the column allows.
+
+        A category becomes the one with the largest number, other kinds the closest value that the column
+        allows: whole where the kind is whole, inside the bounds. O(m width).
+        """
+        if block.shape[1] > 1:
+            return np.argmax(block, axis=1).astype(np.float64)
+        return self.columns[place].nearest(block[:, 0])
+
+    def decode_cell(self, place: int, row: Float64Array) -> float:
+        """Return the value of one cell from a completed row (d,) of numeric columns; O(width)."""
+        block = np.asarray(row[self.columns_of(place)], dtype=np.float64)
+        return float(self.decode_column(place, block[np.newaxis])[0])
+
+
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A table as a numeric matrix; an unordered category of three or more texts takes one column each.
+    """A table as a numeric matrix, and the way back.
 
     Attributes
     ----------
     X : ndarray of shape (n, d), read-only
         NaN = hole. A hole in a category is NaN in all columns that belong to it.
-    feature_names : tuple of str of length d
-        The column's name, or "name=category" for the columns of a category.
-    owner : ndarray of int of shape (d,), read-only
-        The place, in the columns of the table, of the cell column that each encoded column belongs to.
+    layout : ColumnLayout
+        Which columns of X belong to which column of the table.
+    values : ndarray of shape (n, p)
+        The cells.
 
     Examples
     --------
@@ -40,10 +154,23 @@ class Encoded:
     """
 
     X: Float64Array
-    feature_names: tuple[str, ...]
-    owner: npt.NDArray[np.intp]
-    columns: tuple[Column, ...] = field(repr=False)
+    layout: ColumnLayout
     values: Float64Array = field(repr=False)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The p columns of the table."""
+        return self.layout.columns
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """(d,) The column's name, or "name=category" for the columns of a category."""
+        return self.layout.feature_names
+
+    @property
+    def owner(self) -> IntArray:
+        """(d,) The column of cells that each column of X belongs to, non-decreasing."""
+        return self.layout.owner
 
     @property
     def holes(self) -> BoolArray:
@@ -51,10 +178,9 @@ class Encoded:
         return np.isnan(self.X)
 
     def decode(self, X_filled: npt.ArrayLike) -> Float64Array:
-        """Turn a completed matrix into cells that the columns allow.
+        """Turn a completed matrix into cells that the columns allow; see `ColumnLayout.decode_column`.
 
-        A category becomes the one with the largest number, other kinds the closest value that the column
-        allows: whole where the kind is whole, inside the bounds. Observed cells come back bit for bit.
+        Observed cells come back bit for bit. O(n d).
 
         Parameters
         ----------
@@ -68,31 +194,38 @@ class Encoded:
         """
         filled = self._checked(X_filled)
         cells = self.values.copy()
-        for place, column in enumerate(self.columns):
+        for place in range(len(self.columns)):
             rows = np.isnan(cells[:, place])
             if rows.any():
-                block = filled[np.ix_(rows, self.owner == place)]
-                if block.shape[1] > 1:
-                    cells[rows, place] = np.argmax(block, axis=1)
-                else:
-                    cells[rows, place] = column.nearest(block[:, 0])
+                block = filled[rows, self.layout.columns_of(place)]
+                cells[rows, place] = self.layout.decode_column(place, block)
         return cells
 
-    def sum_by_cell(self, scores: npt.ArrayLike) -> Float64Array:
-        """Add up the scores of the encoded columns that belong to one cell: a category is bought as one.
+    def decode_ends(self, end: npt.ArrayLike) -> Float64Array:
+        """Turn one end of the intervals of the holes into cells; an observed cell is its own interval.
+
+        A boolean or category has no interval: its holes stay NaN. O(n d).
 
         Parameters
         ----------
-        scores : array-like of shape (n, d)
+        end : array-like of shape (n, d)
+            Lower or upper ends, finite in the holes of `X`.
 
         Returns
         -------
         ndarray of shape (n, p)
         """
-        given = self._with_shape(scores, "scores")
-        starts = np.searchsorted(self.owner, np.arange(len(self.columns)))
-        sums: Float64Array = np.add.reduceat(given, starts, axis=1)
-        return sums
+        given = self._with_shape(end, "end")
+        cells = self.values.copy()
+        for place, column in enumerate(self.columns):
+            if column.kind not in ("boolean", "category"):
+                holes = np.isnan(cells[:, place])
+                cells[holes, place] = column.nearest(given[holes, self.layout.starts[place]])
+        return cells
+
+    def sum_by_cell(self, scores: npt.ArrayLike) -> Float64Array:
+        """Add up scores (n, d) to scores of cells (n, p): a category is bought as one; O(n d)."""
+        return self.layout.sum_by_cell(self._with_shape(scores, "scores"))
 
     def _checked(self, X_filled: npt.ArrayLike) -> Float64Array:
         filled = self._with_shape(X_filled, "X_filled")
@@ -107,12 +240,7 @@ class Encoded:
         return filled
 
     def _with_shape(self, given: npt.ArrayLike, name: str) -> Float64Array:
-        try:
-            matrix = np.asarray(given, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise DataError(
-                f"{name} must be a matrix of numbers of shape {self.X.shape}: {error}."
-            ) from error
+        matrix = _numbers(given, name)
         if matrix.shape != self.X.shape:
             raise DataError(
                 f"{name} must have the shape {self.X.shape} of the encoded table, got {matrix.shape}. "
@@ -123,25 +251,27 @@ class Encoded:
 
 def encode(columns: Sequence[Column], values: Float64Array) -> Encoded:
     """Encode the cells (n, p) of a table into a matrix (n, d); O(n d)."""
-    blocks, names, owner = [], [], []
-    for place, column in enumerate(columns):
-        block, block_names = _encode_column(column, values[:, place])
-        blocks.append(block)
-        names.extend(block_names)
-        owner.extend([place] * len(block_names))
-    X = np.hstack(blocks)
-    owners = np.array(owner, dtype=np.intp)
-    X.setflags(write=False)
-    owners.setflags(write=False)
-    return Encoded(X, tuple(names), owners, tuple(columns), values)
+    layout = ColumnLayout(tuple(columns))
+    return Encoded(layout.encode(values), layout, values)
 
 
-def _encode_column(column: Column, cells: Float64Array) -> tuple[Float64Array, list[str]]:
+def _feature_names(column: Column) -> list[str]:
     if column.kind != "category" or len(column.categories) == 1:
-        return cells[:, np.newaxis], [column.name]
+        return [column.name]
     names = [f"{column.name}={category}" for category in column.categories]
-    if len(names) == 2:
-        return cells[:, np.newaxis], names[1:]
-    one_hot = (cells[:, np.newaxis] == np.arange(len(names))).astype(np.float64)
+    return names[1:] if len(names) == 2 else names
+
+
+def _encode_column(column: Column, cells: Float64Array) -> Float64Array:
+    if column.kind != "category" or len(column.categories) <= 2:
+        return cells[:, np.newaxis]
+    one_hot = (cells[:, np.newaxis] == np.arange(len(column.categories))).astype(np.float64)
     one_hot[np.isnan(cells)] = np.nan
-    return one_hot, names
+    return one_hot
+
+
+def _numbers(given: npt.ArrayLike, name: str) -> Float64Array:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise DataError(f"{name} must be an array of numbers: {error}.") from error

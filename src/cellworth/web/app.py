@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,22 +12,27 @@ from starlette.staticfiles import StaticFiles
 
 from cellworth import __version__
 from cellworth.errors import ParameterError
-from cellworth.web import problems
+from cellworth.web import pages, problems
 from cellworth.web.api import routers as api_routers
-from cellworth.web.background import Background
-from cellworth.web.dependencies import OPEN, role_of
-from cellworth.web.desk import Desk
-from cellworth.web.events import router as events_router
-from cellworth.web.findings import FINDINGS
-from cellworth.web.health import router as health_router
-from cellworth.web.news import News
+from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.dependencies import OPEN_PATHS, role_of
+from cellworth.web.findings import FINDINGS as SUMMARIES
+from cellworth.web.jobs import JobQueue
+from cellworth.web.notifications import Notifications
 from cellworth.web.security.access import Access
-from cellworth.web.security.guards import OwnOrigin, SizeLimit
-from cellworth.web.security.headers import SafeHeaders
+from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 
 LARGEST_UPLOAD = 50_000_000
 """Bytes."""
 _STATIC = Path(__file__).parent / "pages" / "static"
+
+health = APIRouter(include_in_schema=False)
+
+
+@health.get("/health")
+async def is_healthy() -> dict[str, str]:
+    """Say that the server answers; nothing of what is in it."""
+    return {"status": "ok"}
 
 
 def create_app(
@@ -41,14 +45,14 @@ def create_app(
     store : str or Path
         The address of the store; see `cellworth.campaign.stores.open_store`.
     access : Access, optional
-        By default everybody may do everything, and only requests to the names of this machine are answered.
+        By default everybody may do everything, but only requests to the names of this machine are answered.
     largest_upload : int
-        Bytes that a request may have at most.
+        Most bytes of a request.
 
     Returns
     -------
     FastAPI
-        To be run by one process, since what is computed is kept in memory. Its worker process starts with
+        For one process, since what is computed is kept in memory. Its worker process starts with
         the first computation and ends with the application.
 
     Examples
@@ -71,10 +75,11 @@ def create_app(
     app.state.store = store
     app.state.access = access
     app.state.largest_upload = largest_upload
-    app.state.news = News()
-    for router in [*api_routers, events_router, health_router, *_page_routers(app)]:
+    app.state.notifications = Notifications()
+    app.state.problem_page = pages.problem_page
+    for router in [*api_routers, health, *pages.routers]:
         app.router.routes.extend(router.routes)
-    app.router.routes.extend(_static_routes())
+    app.router.routes.append(Mount("/static", StaticFiles(directory=_STATIC), name="static"))
     check_roles(app.routes)
     problems.install(app)
     # The last one added is the first that sees a request.
@@ -85,10 +90,10 @@ def create_app(
 
 
 def check_roles(routes: Sequence[BaseRoute]) -> None:
-    """Refuse an application in which a route says nothing of who may use it."""
+    """Refuse an application with a route that does not say who may use it."""
     for route in routes:
         path = getattr(route, "path", "")
-        if role_of(route) is None and not path.startswith(OPEN):
+        if role_of(route) is None and not path.startswith(OPEN_PATHS):
             raise ParameterError(
                 f"the route {path} must say who may use it: dependencies=[require_role('read')]."
             )
@@ -96,26 +101,13 @@ def check_roles(routes: Sequence[BaseRoute]) -> None:
 
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    news: News = app.state.news
-    desk = app.state.desk = Desk(app.state.store, news)
-    background = app.state.background = Background(app.state.store, FINDINGS, news)
-    background.start()
+    notifications: Notifications = app.state.notifications
+    pool = app.state.pool = CampaignPool(app.state.store, notifications)
+    jobs = app.state.jobs = JobQueue(app.state.store, SUMMARIES, notifications)
+    jobs.start()
     try:
         yield
     finally:
-        news.close()
-        await background.close()
-        await desk.close()
-
-
-def _page_routers(app: FastAPI) -> list[APIRouter]:
-    if importlib.util.find_spec("cellworth.web.pages") is None:
-        return []
-    from cellworth.web import pages
-
-    app.state.problem_page = getattr(pages, "problem_page", None)
-    return list(getattr(pages, "routers", ()))
-
-
-def _static_routes() -> list[BaseRoute]:
-    return [Mount("/static", StaticFiles(directory=_STATIC), name="static")] if _STATIC.is_dir() else []
+        notifications.close()
+        await jobs.close()
+        await pool.close()

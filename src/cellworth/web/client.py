@@ -1,4 +1,4 @@
-"""A campaign on a server, used as one that is here."""
+"""A campaign on a server, used like a local one."""
 
 from __future__ import annotations
 
@@ -13,25 +13,24 @@ from urllib.parse import quote
 
 import httpx
 
-from cellworth.errors import AccessError, ServerError
+from cellworth.errors import AccessError, ConflictError, DataError, ServerError
 from cellworth.strategy import Purchase
-from cellworth.web.paths import segment
 from cellworth.web.remote import (
     Cells,
-    RemoteFinding,
-    RemoteTally,
+    RemoteSummary,
+    RemoteTotals,
     Triples,
-    answers_to_plain,
-    as_purchase,
-    as_record,
-    as_tally,
-    cells_to_plain,
-    checked,
-    lease_to_plain,
-    value_to_plain,
+    answers_to_json,
+    cells_to_json,
+    event_from_json,
+    lease_to_json,
+    purchase_from_json,
+    segment,
+    totals_from_json,
+    value_to_json,
 )
 
-__all__ = ["AccessError", "Client", "RemoteCampaign", "RemoteFinding", "RemoteTally", "ServerError"]
+__all__ = ["AccessError", "Client", "RemoteCampaign", "RemoteSummary", "RemoteTotals", "ServerError"]
 
 PATIENCE = 300.0
 """Seconds to wait for an answer: an ask on a large table takes a while."""
@@ -85,7 +84,7 @@ class Client:
 
     def names(self) -> list[str]:
         """Return the names of all campaigns, sorted."""
-        return [item["name"] for item in self._pages("/campaigns", after="")]
+        return [item["name"] for item in self.pages("/campaigns", after="")]
 
     def campaign(self, name: str) -> RemoteCampaign:
         """Return a campaign by its name; whether it is there shows at the first call."""
@@ -104,7 +103,7 @@ class Client:
         strategy: str = "recommended",
         seed: int = 0,
     ) -> RemoteCampaign:
-        """Begin a campaign on a file, given by its path or as a name with bytes; as `Campaign.create`."""
+        """Create a campaign from a file, given by its path or as a name with bytes; see `Campaign.create`."""
         files = {"table": _named(table)} | ({} if prices is None else {"prices": _named(prices)})
         fields = {"name": name, "target": target, "row_id": row_id, "budget": budget, "strategy": strategy}
         data = {key: value for key, value in fields.items() if value is not None}
@@ -112,7 +111,7 @@ class Client:
         return self.campaign(name)
 
     def close(self) -> None:
-        """Let go of the line."""
+        """Close the connection."""
         self._http.close()
 
     def __enter__(self) -> Self:
@@ -140,11 +139,11 @@ class Client:
                     raise ServerError(f"the server cannot be reached: {error}. Try again.") from error
             else:
                 if response.status_code != 503 or attempt == attempts:
-                    return checked(response)
+                    return _checked(response)
             time.sleep(_PAUSE * 2 ** (attempt - 1))
         raise AssertionError("unreachable")
 
-    def _pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
         """Yield the items of all pages of a list."""
         query = {name: value for name, value in query.items() if value is not None}
         while True:
@@ -167,9 +166,9 @@ class RemoteCampaign:
         self._client = client
         self._path = f"/campaigns/{segment(name)}"
 
-    def tally(self) -> RemoteTally:
+    def totals(self) -> RemoteTotals:
         """Return money and cells as they are now."""
-        return as_tally(self._client.send("GET", self._path).json())
+        return totals_from_json(self._client.send("GET", self._path).json())
 
     def ask(
         self,
@@ -180,7 +179,7 @@ class RemoteCampaign:
         key: str | None = None,
     ) -> list[Purchase]:
         """Ask for the cells that are most worth buying now; see `Campaign.ask`."""
-        body = {"budget": budget, "count": count, "lease": lease_to_plain(lease)}
+        body = {"budget": budget, "count": count, "lease": lease_to_json(lease)}
         return self._purchases("ask", body, key or _new_key())
 
     def preview(self, budget: float | None = None, count: int | None = None) -> list[Purchase]:
@@ -189,12 +188,12 @@ class RemoteCampaign:
 
     def take(self, cells: Cells | int, *, lease: str | timedelta = "8h") -> list[Purchase]:
         """Take cells that are out; see `Campaign.take`."""
-        wanted = {"count": cells} if isinstance(cells, int) else {"cells": cells_to_plain(cells)}
-        return self._purchases("take", {**wanted, "lease": lease_to_plain(lease)})
+        wanted = {"count": cells} if isinstance(cells, int) else {"cells": cells_to_json(cells)}
+        return self._purchases("take", {**wanted, "lease": lease_to_json(lease)})
 
     def give_back(self, cells: Cells) -> int:
         """Let others have cells that were taken; see `Campaign.give_back`."""
-        return self._write("give-back", {"cells": cells_to_plain(cells)}, repeatable=True)
+        return self._write("give-back", {"cells": cells_to_json(cells)}, repeatable=True)
 
     def tell(
         self,
@@ -205,26 +204,26 @@ class RemoteCampaign:
         price: float | None = None,
     ) -> int:
         """Record values of cells; see `Campaign.tell`."""
-        body = {"answers": answers_to_plain(answers), "unsolicited": unsolicited, "price": price}
+        body = {"answers": answers_to_json(answers), "unsolicited": unsolicited, "price": price}
         return self._write("tell", body, key or _new_key())
 
     def refuse(self, cells: Cells, reason: str) -> int:
         """Record that cells cannot be had; see `Campaign.refuse`."""
-        return self._write("refuse", {"cells": cells_to_plain(cells), "reason": reason}, repeatable=True)
+        return self._write("refuse", {"cells": cells_to_json(cells), "reason": reason}, repeatable=True)
 
     def cancel(self, cells: Cells) -> int:
         """Give asked cells back to the pool; see `Campaign.cancel`."""
-        return self._write("cancel", {"cells": cells_to_plain(cells)}, repeatable=True)
+        return self._write("cancel", {"cells": cells_to_json(cells)}, repeatable=True)
 
     def correct(self, row: str, column: str, value: object, *, reason: str | None = None) -> bool:
         """Replace a known value that turned out wrong; see `Campaign.correct`."""
-        body = {"row": row, "column": column, "value": value_to_plain(value), "reason": reason}
+        body = {"row": row, "column": column, "value": value_to_json(value), "reason": reason}
         return bool(self._write("correct", body, repeatable=True))
 
     def extend(self, rows: Mapping[str, Mapping[str, object]]) -> int:
         """Add rows at the end of the table; see `Campaign.extend`."""
         plain = {
-            str(row): {name: value_to_plain(value) for name, value in cells.items()}
+            str(row): {name: value_to_json(value) for name, value in cells.items()}
             for row, cells in rows.items()
         }
         return self._write("rows", {"rows": plain})
@@ -240,24 +239,24 @@ class RemoteCampaign:
     ) -> Iterator[Purchase]:
         """Yield the cells that are out, page by page; see `Campaign.open_page`."""
         query = {"row": row, "column": column, "asked_by": asked_by, "holder": holder, "free": free}
-        return map(as_purchase, self._client._pages(f"{self._path}/purchases", **query))
+        return map(purchase_from_json, self._client.pages(f"{self._path}/purchases", **query))
 
     def history(self, after: int = 0) -> Iterator[dict[str, Any]]:
         """Yield the events above a number, the first one first; see `Campaign.history`."""
-        return map(as_record, self._client._pages(f"{self._path}/events", after=after))
+        return map(event_from_json, self._client.pages(f"{self._path}/events", after=after))
 
     def columns(self) -> list[dict[str, Any]]:
         """Return the columns: what their cells may hold, and how many are missing."""
-        return list(self._client._pages(f"{self._path}/columns"))
+        return list(self._client.pages(f"{self._path}/columns"))
 
     def row(self, row: str) -> dict[str, Any]:
         """Return a row; see `Campaign.row`."""
         found: dict[str, Any] = self._client.send("GET", f"{self._path}/rows/{segment(row)}").json()
         return found
 
-    def finding(self, what: str) -> RemoteFinding:
-        """Return what takes long to work out, as it was last: "overview", "columns", "cell_map", "front"."""
-        return RemoteFinding(**self._client.send("GET", f"{self._path}/findings/{what}").json())
+    def summary(self, what: str) -> RemoteSummary:
+        """Return the newest summary that is ready: "overview", "columns", "cell_map" or "front"."""
+        return RemoteSummary(**self._client.send("GET", f"{self._path}/summaries/{what}").json())
 
     def table_csv(self) -> str:
         """Return the table with all answers in, as CSV that `Table.read` reads."""
@@ -268,7 +267,7 @@ class RemoteCampaign:
     ) -> list[Purchase]:
         path = f"{self._path}/{verb}"
         response = self._client.send("POST", path, key=key, repeatable=repeatable, json=body)
-        return [as_purchase(each) for each in response.json()["purchases"]]
+        return [purchase_from_json(each) for each in response.json()["purchases"]]
 
     def _write(
         self, verb: str, body: dict[str, Any], key: str | None = None, repeatable: bool = False
@@ -283,3 +282,19 @@ def _new_key() -> str:
 
 def _named(file: Path | tuple[str, bytes]) -> tuple[str, bytes]:
     return file if isinstance(file, tuple) else (file.name, file.read_bytes())
+
+
+def _checked(response: httpx.Response) -> httpx.Response:
+    """Return a response, or raise the problem that it reports as the library would."""
+    if response.is_success:
+        return response
+    try:
+        detail = str(response.json()["detail"])
+    except (ValueError, KeyError, TypeError):  # not from the server, but from something before it
+        detail = f"the server answered {response.status_code}."
+    status = response.status_code
+    if status == 409:
+        raise ConflictError(detail)
+    if status in (401, 403, 421):
+        raise AccessError(detail)
+    raise (ServerError if status >= 500 else DataError)(detail)

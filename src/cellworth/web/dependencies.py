@@ -1,8 +1,8 @@
-"""What routes ask for: the desk, the worker, who is there, and what they may do.
+"""What routes ask for: the open campaigns, the job queue, who is there and what they may do, files.
 
 Each route says who may use it, by ``dependencies=[require_role("answer")]``; an app with a route that does
-not is refused when it is made, bar `OPEN`. A form post also has ``Depends(check_csrf)``, and its page a field
-``csrf_token`` with ``{{ csrf_token }}`` in it.
+not is refused when it is made, but for `OPEN_PATHS`. A form post also has ``Depends(check_csrf)``, and its
+page a field ``csrf_token`` with ``{{ csrf_token }}`` in it.
 
 `cellworth.web.pages` has ``routers``, a list of APIRouter whose own routes are complete (routers are not
 nested: how FastAPI keeps nested ones differs between its versions), and may have ``async
@@ -16,46 +16,32 @@ from pathlib import Path as FilePath
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import Depends, HTTPException, Path, Request
+from fastapi import Depends, HTTPException, Path, Request, UploadFile
 from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader
 
-from cellworth.web.background import Background
-from cellworth.web.desk import Desk
-from cellworth.web.paths import name_of, segment
+from cellworth.table.files import FileBytes
+from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.jobs import JobQueue
+from cellworth.web.remote import name_of, segment
 from cellworth.web.security.access import Access, Identity, Role
-from cellworth.web.security.csrf import check_csrf, csrf_token
-from cellworth.web.security.sessions import remembered_who, session_of
+from cellworth.web.security.sessions import csrf_token, remembered_who, session_of
 
-__all__ = [
-    "OPEN",
-    "BackgroundDep",
-    "CampaignName",
-    "DeskDep",
-    "IdentityDep",
-    "RowName",
-    "Who",
-    "check_csrf",
-    "csrf_token",
-    "require_role",
-    "segment",
-    "templates",
-]
-
-OPEN = ("/login", "/static", "/health")
-"""Where paths begin that need no role."""
+OPEN_PATHS = ("/login", "/static", "/health")
+"""Paths that begin like this need no role."""
 WHO_HEADER = "cellworth-who"
+LONGEST_FILE_NAME = 100
 
 
 class SignInNeededError(HTTPException):
-    """The request has no token, or a wrong one; pages go to the sign-in page."""
+    """The request has no token, or a wrong one; pages redirect to the sign-in page."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(401, detail, {"WWW-Authenticate": "Bearer"})
 
 
 class RoleCheck:
-    """Lets pass who has a role, or a higher one."""
+    """Admits whoever has a role, or a higher one."""
 
     def __init__(self, role: Role) -> None:
         self.role = role
@@ -71,12 +57,12 @@ class RoleCheck:
 
 
 def require_role(role: str) -> Any:
-    """Return the dependency of a route that somebody with a role may use: "read", "answer" or "manage"."""
+    """Return the dependency of a route that needs a role: "read", "answer" or "manage"."""
     return Depends(RoleCheck(Role.named(role)))
 
 
 def identity_of(request: Request) -> Identity:
-    """Return who sends a request; 401 if a token is needed and there is none that is good.
+    """Return who sends a request; 401 if a valid token is needed and there is none.
 
     With an open server it is whoever the header ``Cellworth-Who`` or the page's cookie names, both
     percent-encoded.
@@ -98,14 +84,14 @@ async def row_name(row: Annotated[str, Path(description="The id of a row.")]) ->
 
 
 # All of these are coroutines, though none waits: FastAPI runs plain functions in threads, each for itself.
-async def _desk(request: Request) -> Desk:
-    desk: Desk = request.app.state.desk
-    return desk
+async def _pool(request: Request) -> CampaignPool:
+    pool: CampaignPool = request.app.state.pool
+    return pool
 
 
-async def _background(request: Request) -> Background:
-    background: Background = request.app.state.background
-    return background
+async def _jobs(request: Request) -> JobQueue:
+    jobs: JobQueue = request.app.state.jobs
+    return jobs
 
 
 async def _who(request: Request) -> str | None:
@@ -116,12 +102,22 @@ async def _identity(request: Request) -> Identity:
     return identity_of(request)
 
 
-DeskDep = Annotated[Desk, Depends(_desk)]
-BackgroundDep = Annotated[Background, Depends(_background)]
+PoolDep = Annotated[CampaignPool, Depends(_pool)]
+JobsDep = Annotated[JobQueue, Depends(_jobs)]
 IdentityDep = Annotated[Identity, Depends(_identity)]
 Who = Annotated[str | None, Depends(_who)]
 CampaignName = Annotated[str, Depends(campaign_name)]
 RowName = Annotated[str, Depends(row_name)]
+
+
+async def read_upload(upload: UploadFile, otherwise: str, most: int) -> FileBytes:
+    """Read a file that was sent, into memory.
+
+    Its name, ``otherwise`` if it has none, is only for its format and for messages. Unpacked it may have at
+    most ``most`` bytes.
+    """
+    name = (upload.filename or otherwise).replace("\\", "/").rpartition("/")[2] or otherwise
+    return FileBytes(name[-LONGEST_FILE_NAME:], await upload.read(), most)
 
 
 def role_of(route: Any) -> Role | None:

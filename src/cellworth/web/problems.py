@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457): one form for all of them, in plain words, without traces."""
+"""Errors as problem details (RFC 9457): one form for all, in plain words, without tracebacks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _KINDS = {
     413: ("too-large", "Too large"),
     421: ("wrong-host", "Wrong host"),
     422: ("unusable-data", "The data cannot be used"),
-    500: ("server-error", "An error of the server"),
+    500: ("server-error", "Server error"),
     503: ("not-now", "Not now"),
 }
 """For each status the last part of the type, which never changes, and the title."""
@@ -42,7 +42,7 @@ log = logging.getLogger("cellworth.web")
 
 
 @dataclass(frozen=True)
-class Problem:
+class ProblemDetails:
     """What went wrong with a request.
 
     Attributes
@@ -73,46 +73,48 @@ class Problem:
         """A URI reference of the kind that does not change."""
         return f"/problems/{_KINDS[self.status][0]}" if self.status in _KINDS else "about:blank"
 
-    def plain(self, instance: str) -> dict[str, Any]:
+    def to_json(self, instance: str) -> dict[str, Any]:
         """Return it as plain data; ``instance`` is the path of the request."""
-        plain: dict[str, Any] = {
+        data: dict[str, Any] = {
             "type": self.type,
             "title": self.title,
             "status": self.status,
             "detail": self.detail,
             "instance": instance,
         }
-        return {**plain, "errors": list(self.errors)} if self.errors else plain
+        return {**data, "errors": list(self.errors)} if self.errors else data
 
     def response(self, instance: str) -> Response:
         """Return it as a response."""
         # In ASCII: a message may quote half a character, which UTF-8 cannot hold.
-        content = json.dumps(self.plain(instance)).encode("ascii")
+        content = json.dumps(self.to_json(instance)).encode("ascii")
         return Response(content, self.status, self.headers, MEDIA_TYPE)
 
 
-def problem_of(error: Exception) -> Problem:
-    """Turn an error into a problem; what was not foreseen says nothing of the inside."""
+def problem_of(error: Exception) -> ProblemDetails:
+    """Turn an error into a problem; an unforeseen one reveals nothing of the server."""
     if isinstance(error, HTTPException):
-        return Problem(error.status_code, str(error.detail), headers=dict(error.headers or {}))
+        return ProblemDetails(error.status_code, str(error.detail), headers=dict(error.headers or {}))
     if isinstance(error, RequestValidationError):
         return _of_validation(error)
     if isinstance(error, WrongLinesError):
         status = 409 if isinstance(error, ConflictError) else 422
-        return Problem(status, str(error), [problem._asdict() for problem in error.places])
+        return ProblemDetails(status, str(error), [place._asdict() for place in error.places])
     if isinstance(error, UnknownCampaignError):
-        return Problem(404, str(error))
+        return ProblemDetails(404, str(error))
     if isinstance(error, ConflictError):
-        return Problem(409, str(error))
+        return ProblemDetails(409, str(error))
     if isinstance(error, ComputationError):
-        return Problem(503, str(error), headers={"Retry-After": "5"})
+        return ProblemDetails(503, str(error), headers={"Retry-After": "5"})
     if isinstance(error, CellworthError) and not isinstance(error, MissingDependencyError):
-        return Problem(422, str(error))
-    return Problem(500, "Something went wrong in the server, which has noted it. Nothing was half recorded.")
+        return ProblemDetails(422, str(error))
+    return ProblemDetails(
+        500, "Something went wrong in the server, which has logged it. Nothing was half recorded."
+    )
 
 
 def install(app: FastAPI) -> None:
-    """Make an app answer all errors with problems; pages may show them as pages, see `page_of`."""
+    """Make an app answer all errors with problems; browsers get them as pages, see `pages.problem_page`."""
     for kind in (HTTPException, RequestValidationError, CellworthError, Exception):
         app.add_exception_handler(kind, _answer)
 
@@ -129,10 +131,10 @@ async def _answer(request: Request, error: Exception) -> Response:
     return problem.response(request.url.path)
 
 
-def _of_validation(error: RequestValidationError) -> Problem:
+def _of_validation(error: RequestValidationError) -> ProblemDetails:
     errors = [
         {"field": ".".join(str(part) for part in each["loc"]), "message": str(each["msg"])}
         for each in error.errors()
     ]
     first = errors[0] if errors else {"field": "the request", "message": "is not as expected"}
-    return Problem(422, f"{first['field']}: {first['message']}.", errors)
+    return ProblemDetails(422, f"{first['field']}: {first['message']}.", errors)

@@ -1,28 +1,28 @@
-"""What comes over the line, as objects of the library, and back."""
+"""What goes over the wire: names as parts of paths, and the library's objects as JSON and back."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
-import httpx
-
-from cellworth.campaign import Totals
+from cellworth.campaign import Tally
 from cellworth.campaign.answers import as_cells
-from cellworth.campaign.leases import parse_lease
-from cellworth.errors import AccessError, ConflictError, DataError, ServerError
+from cellworth.campaign.lease import parse_lease
 from cellworth.strategy import Purchase
 
 Cells = Iterable[tuple[object, str] | Purchase]
 Triples = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
 _TIMES = ("until", "held_until")
+_ESCAPE = re.compile("~([0-9A-F]{2})")
 
 
 @dataclass(frozen=True)
-class RemoteTally(Totals):
-    """Money and cells of a campaign on a server; see `Totals`."""
+class RemoteTotals(Tally):
+    """Money and cells of a campaign on a server; see `cellworth.campaign.Totals`."""
 
     name: str
     created: datetime
@@ -30,20 +30,20 @@ class RemoteTally(Totals):
 
 
 @dataclass(frozen=True)
-class RemoteFinding:
-    """A result of the server's worker.
+class RemoteSummary:
+    """A summary that the server's worker has computed.
 
     Attributes
     ----------
     what : str
     as_of : int or None
-        The number of the event that it is as of; None if there is no result yet.
+        The number of the event that it is as of; None if there is no summary yet.
     newest : int
         The number of the newest event.
     renewing : bool
-        Whether a newer result is on its way.
+        Whether a newer summary is on its way.
     error : str or None
-        Why there is no newer result, if the last attempt failed.
+        Why there is no newer summary, if the last attempt failed.
     data : dict or None
     """
 
@@ -55,63 +55,71 @@ class RemoteFinding:
     data: dict[str, Any] | None
 
 
-def as_purchase(plain: Mapping[str, Any]) -> Purchase:
-    """Return a purchase that came as JSON."""
+def segment(name: str) -> str:
+    """Return a name as one part of a path, ready for a URL, whatever is in it.
+
+    Servers undo the escapes of URLs before they take paths apart, and some undo them twice. So a slash is
+    written in a way of our own.
+
+    >>> segment("a study"), segment("a/b"), segment("..")
+    ('a%20study', 'a~2Fb', '~2E~2E')
+    """
+    inner = name.replace("~", "~7E").replace("/", "~2F")
+    if name in (".", ".."):
+        inner = name.replace(".", "~2E")
+    return quote(inner, safe="~", errors="replace")
+
+
+def name_of(part: str) -> str:
+    """Return the name that `segment` was given, from a part of a path whose usual escapes are undone.
+
+    >>> name_of("a~2Fb"), name_of("study")
+    ('a/b', 'study')
+    """
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), part)
+
+
+def purchase_from_json(plain: Mapping[str, Any]) -> Purchase:
+    """Return a purchase from its JSON."""
     times = {name: plain[name] and datetime.fromisoformat(plain[name]) for name in _TIMES}
     return Purchase(**{**plain, **times})
 
 
-def as_tally(plain: Mapping[str, Any]) -> RemoteTally:
-    """Return a tally that came as JSON."""
-    return RemoteTally(**{**plain, "created": datetime.fromisoformat(plain["created"])})
+def totals_from_json(plain: Mapping[str, Any]) -> RemoteTotals:
+    """Return totals from their JSON."""
+    return RemoteTotals(**{**plain, "created": datetime.fromisoformat(plain["created"])})
 
 
-def as_record(plain: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an event that came as JSON."""
+def event_from_json(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an event from its JSON."""
     return {**plain, "time": datetime.fromisoformat(plain["time"])}
 
 
-def cells_to_plain(cells: Cells) -> list[dict[str, object]]:
-    """Return cells as JSON has them."""
+def cells_to_json(cells: Cells) -> list[dict[str, object]]:
+    """Return cells as JSON."""
     return [{"row": str(row), "column": column} for row, column in as_cells(cells)]
 
 
-def answers_to_plain(answers: Triples) -> list[dict[str, object]]:
-    """Return answers as JSON has them; dates as ISO texts."""
+def answers_to_json(answers: Triples) -> list[dict[str, object]]:
+    """Return answers as JSON, dates as ISO texts."""
     triples: Iterator[Any]
     if isinstance(answers, Mapping):
         triples = ((row, column, value) for (row, column), value in answers.items())
     else:
         triples = iter(answers)
     return [
-        {"row": str(row), "column": column, "value": value_to_plain(value)} for row, column, value in triples
+        {"row": str(row), "column": column, "value": value_to_json(value)} for row, column, value in triples
     ]
 
 
-def value_to_plain(value: Any) -> Any:
-    """Return a value as JSON has it: dates as ISO texts, and NumPy's numbers as Python's."""
+def value_to_json(value: Any) -> Any:
+    """Return a value as JSON: dates as ISO texts, and NumPy's numbers as Python's."""
     if isinstance(value, date):
         return value.isoformat()
     return value.item() if hasattr(value, "item") else value
 
 
-def lease_to_plain(lease: str | timedelta | None) -> str | None:
-    """Return a lease as JSON has it."""
+def lease_to_json(lease: str | timedelta | None) -> str | None:
+    """Return a lease as JSON."""
     span = parse_lease(lease)
     return None if span is None else f"{span.total_seconds() / 60:f}m"
-
-
-def checked(response: httpx.Response) -> httpx.Response:
-    """Return an answer, or raise the problem that it tells of as the library would."""
-    if response.is_success:
-        return response
-    try:
-        detail = str(response.json()["detail"])
-    except (ValueError, KeyError, TypeError):  # from something between us and the server
-        detail = f"the server answered {response.status_code}."
-    status = response.status_code
-    if status == 409:
-        raise ConflictError(detail)
-    if status in (401, 403, 421):
-        raise AccessError(detail)
-    raise (ServerError if status >= 500 else DataError)(detail)

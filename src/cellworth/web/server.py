@@ -1,4 +1,4 @@
-"""A server that runs the application until it is told to end."""
+"""A server that runs the application until it is asked to stop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cellworth.web.security.access import Access
 from cellworth.wording import shorten
 
 PATIENCE = 10
-"""Seconds that requests have to end when the server is told to."""
+"""Seconds that requests have to finish when the server stops."""
 
 
 def serve(
@@ -34,7 +34,7 @@ def serve(
     store : str or Path
         The address of the store.
     host : str
-        The address to listen on. Beyond this machine, tokens are demanded.
+        The address to listen on. Beyond this machine, tokens are required.
     port : int
         0 for one that is free. The address is printed once the server listens.
     access : Access, optional
@@ -81,17 +81,17 @@ def is_loopback(host: str) -> bool:
 
 
 class _Server(uvicorn.Server):
-    """Lets those go who wait for news or results as soon as it is told to end, and not only then."""
+    """Releases those who wait for notifications or results first, and does not wait for them to leave."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close the news and the worker, then the connections."""
-        self._app.state.news.close()
-        if hasattr(self._app.state, "background"):
-            await self._app.state.background.close()
+        """Close the notifications and the job queue, then the connections."""
+        self._app.state.notifications.close()
+        if hasattr(self._app.state, "jobs"):
+            await self._app.state.jobs.close()
         await super().shutdown(sockets)
 
 

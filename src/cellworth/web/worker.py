@@ -1,7 +1,7 @@
-"""The process that computes: it reads jobs from its standard input and writes what comes of them.
+"""The process that computes: it reads jobs from its standard input and writes their outcomes.
 
-It is started by `cellworth.web.background`. Its input ends when its parent does, however that happens; then
-it ends too, whatever it is doing.
+It is started by `cellworth.web.jobs`. Its input ends when its parent does, however that happens; then it ends
+too, whatever it is doing.
 """
 
 from __future__ import annotations
@@ -34,6 +34,11 @@ def pack(message: object) -> bytes:
     return LENGTH.pack(len(content)) + content
 
 
+def unpack(content: bytes) -> Any:
+    """Return a message from its content, without the length; only ever of our own process."""
+    return pickle.loads(content)
+
+
 def main() -> None:
     """Do jobs until the input ends. The first message is the address of the store: it may hold a secret."""
     with contextlib.suppress(OSError, AttributeError):  # not on every system
@@ -58,7 +63,7 @@ class _Campaigns:
         self._open: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        from cellworth.campaign import Campaign  # what fails to be imported is told to who waits for the job
+        from cellworth.campaign import Campaign  # a failed import is reported to whoever waits
 
         if name not in self._open:
             self._open[name] = Campaign.open(self._url, name)
@@ -93,7 +98,7 @@ def _receive(source: BinaryIO) -> Any:
     head = source.read(LENGTH.size)
     if len(head) < LENGTH.size:
         raise EOFError
-    return pickle.loads(source.read(*LENGTH.unpack(head)))
+    return unpack(source.read(*LENGTH.unpack(head)))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ class Good:
     def __init__(self):
         self.records, self.logs, self.caches = {}, {}, {}
 
-    def found(self, record):
+    def create(self, record):
         if record.name in self.records:
             raise ConflictError("taken")
         if hashlib.sha256(record.table).hexdigest() != record.digest:
@@ -81,13 +81,13 @@ class Good:
 
 
 class TakesNamesTwice(Good):
-    def found(self, record):
+    def create(self, record):
         self.records.pop(record.name, None)
         super().create(record)
 
 
 class IgnoresDigests(Good):
-    def found(self, record):
+    def create(self, record):
         super().create(replace(record, digest=hashlib.sha256(record.table).hexdigest()))
 
 
@@ -103,7 +103,7 @@ class ForgetsOrder(Good):
 
 
 class IgnoresCase(Good):
-    def found(self, record):
+    def create(self, record):
         if record.name.upper() in self.records:
             raise ConflictError("taken")
         super().create(record)

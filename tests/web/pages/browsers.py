@@ -65,7 +65,7 @@ class Visit:
         return self.page
 
     def settle(self):
-        """Wait until findings have come and figures are drawn."""
+        """Wait until summaries have come and figures are drawn."""
         self.page.wait_for_function("() => !document.body.innerText.includes('being worked out')")
         self.page.wait_for_function(
             "() => [...document.querySelectorAll('[data-figure]')].every((e) => e.querySelector('.main-svg'))"

@@ -57,7 +57,7 @@ def keep(page, name, height):
     path = FOLDER / f"web-{name}.png"
     page.evaluate("() => { document.activeElement.blur(); scrollTo(0, 0); }")
     page.set_viewport_size({**SIZE["viewport"], "height": height})
-    page.wait_for_function("() => document.getElementById('news').textContent === ''")
+    page.wait_for_function("() => document.getElementById('notification').textContent === ''")
     page.wait_for_timeout(500)
     page.screenshot(path=path)
     page.set_viewport_size(SIZE["viewport"])

@@ -29,7 +29,7 @@ def test_pages_of_hostile_names(ann, path):
     assert "<img" not in page.answer.text
 
 
-def test_the_findings_come(ann):
+def test_the_summaries_come(ann):
     overview = ann.wait(STUDY)
     assert "AUC now" in overview.text
     assert "What changed in the last round Since round 3 began: 6 cells bought" in overview.text

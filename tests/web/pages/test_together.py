@@ -68,7 +68,7 @@ def test_pages_are_renewed_and_what_is_typed_stays(visit, queue, site):
         campaign.take([(out[2].row, out[2].column)], who="Bob")
     page.wait_for_selector(f"#card-{second}", state="detached")
     page.wait_for_selector(".meta b:text('Taken by Bob')")
-    assert "the page is renewed" in page.inner_text("#news")
+    assert "the page is renewed" in page.inner_text("#notification")
     assert page.input_value(f"#value-{first}") == typed
     assert page.evaluate("() => document.activeElement.id") == f"value-{first}"
     with opened(site, queue) as campaign:

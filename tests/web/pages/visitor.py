@@ -32,10 +32,10 @@ class Visitor:
         return page
 
     def wait(self, path, words="being worked out"):
-        """Look until a finding is there."""
+        """Look until a summary is there."""
         for _ in range(200):
             page = self.look(path)
             if words not in page.text:
                 return page
             time.sleep(0.1)
-        raise AssertionError("the finding did not come")
+        raise AssertionError("the summary did not come")

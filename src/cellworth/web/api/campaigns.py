@@ -1,4 +1,4 @@
-"""Campaigns: which there are, where they stand, a new one."""
+"""Campaigns by REST: the list, a new one, money and cells, summaries, and the log."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import Annotated
 
 from fastapi import File, Form, HTTPException, Query, Request, Response, UploadFile
 
-from cellworth.campaign import Campaign
+from cellworth.campaign import CampaignView
+from cellworth.campaign.history import Record
 from cellworth.prices import Prices
 from cellworth.table import Table
-from cellworth.web.api.models import CampaignNameOut, CampaignOut, FindingOut, NamesPage
-from cellworth.web.api.parts import PREFIX, Limit, make_router, problems
-from cellworth.web.dependencies import BackgroundDep, CampaignName, DeskDep, Who, require_role, segment
-from cellworth.web.findings import FINDINGS
-from cellworth.web.uploads import content_of
+from cellworth.web.api.models import CampaignNameOut, CampaignOut, EventOut, NamesPage, Page, SummaryOut
+from cellworth.web.api.routing import PREFIX, After, Limit, make_router, problems
+from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, read_upload, require_role
+from cellworth.web.findings import FINDINGS as SUMMARIES
+from cellworth.web.remote import segment
 from cellworth.wording import shorten
 
 router = make_router("campaigns")
 
-After = Annotated[str, Query(max_length=200, description="What the page before gave as next.")]
+AfterName = Annotated[str, Query(max_length=200, description="The `next` of the page before.")]
 
 
 @router.get("/campaigns", dependencies=[require_role("read")], responses=problems())
-async def list_campaigns(desk: DeskDep, after: After = "", limit: Limit = 100) -> NamesPage:
+async def list_campaigns(pool: PoolDep, after: AfterName = "", limit: Limit = 100) -> NamesPage:
     """List the campaigns of the store, by name."""
-    names = [name for name in await desk.names() if name > after]
+    names = [name for name in await pool.names() if name > after]
     items = [CampaignNameOut(name=name) for name in names[:limit]]
     return NamesPage(items=items, next=names[limit - 1] if len(names) > limit else None)
 
@@ -35,7 +36,7 @@ async def list_campaigns(desk: DeskDep, after: After = "", limit: Limit = 100) -
 async def create_campaign(
     request: Request,
     response: Response,
-    desk: DeskDep,
+    pool: PoolDep,
     who: Who,
     name: Annotated[str, Form(max_length=100, description="Unique in the store.")],
     table: Annotated[UploadFile, File(description="The table, a .csv, .tsv or .parquet file.")],
@@ -47,48 +48,62 @@ async def create_campaign(
     strategy: Annotated[str, Form()] = "recommended",
     seed: Annotated[int, Form(ge=0, le=2**53)] = 0,
 ) -> CampaignOut:
-    """Begin a campaign on a table that is sent; by default every cell costs 1."""
+    """Create a campaign from the table in the request; by default every cell costs 1."""
     most: int = request.app.state.largest_upload
-    file = await content_of(table, "table.csv", most)
-    of_prices = None if prices is None else await content_of(prices, "prices.csv", most)
+    file = await read_upload(table, "table.csv", most)
+    of_prices = None if prices is None else await read_upload(prices, "prices.csv", most)
     marks: list[object] = list(missing or ())
-    read = await desk.aside(
+    read = await pool.in_thread(
         partial(Table.read, file, target=target or None, row_id=row_id or None, missing=marks)
     )
-    stated = None if of_prices is None else await desk.aside(partial(Prices.read, of_prices))
-    await desk.begin(read, name=name, prices=stated, strategy=strategy, budget=budget, seed=seed, who=who)
+    stated = None if of_prices is None else await pool.in_thread(partial(Prices.read, of_prices))
+    await pool.create(read, name=name, prices=stated, strategy=strategy, budget=budget, seed=seed, who=who)
     response.headers["Location"] = f"{PREFIX}/campaigns/{segment(name)}"
-    return await desk.read(name, campaign_out)
+    return await pool.read(name, campaign_out)
 
 
 @router.get("/campaigns/{name}", dependencies=[require_role("read")])
-async def get_campaign(name: CampaignName, desk: DeskDep) -> CampaignOut:
-    """Say where a campaign stands: money and cells."""
-    return await desk.read(name, campaign_out)
+async def get_campaign(name: CampaignName, pool: PoolDep) -> CampaignOut:
+    """Return money and cells of a campaign."""
+    return await pool.read(name, campaign_out)
 
 
-@router.get("/campaigns/{name}/findings/{what}", dependencies=[require_role("read")])
-async def get_finding(name: CampaignName, what: str, desk: DeskDep, background: BackgroundDep) -> FindingOut:
-    """Return what takes long to work out, as it was last; it is renewed when there are new events.
+@router.get("/campaigns/{name}/summaries/{what}", dependencies=[require_role("read")])
+async def get_summary(name: CampaignName, what: str, pool: PoolDep, jobs: JobsDep) -> SummaryOut:
+    """Return the newest summary that is ready; it is renewed when there are new events.
 
-    What there is: overview (the standing, the learning curve and its forecast), cell_map, columns, front.
+    There are: overview (the status, the learning curve and its forecast), cell_map, columns, front.
     """
-    if what not in FINDINGS:
-        raise HTTPException(404, f"There is no finding {shorten(what)}; there are {', '.join(FINDINGS)}.")
-    newest = await desk.number(name)
-    found = background.latest(name, what)
-    as_of, data = (None, None) if found is None else found
-    return FindingOut(
+    if what not in SUMMARIES:
+        raise HTTPException(404, f"There is no summary {shorten(what)}; there are {', '.join(SUMMARIES)}.")
+    newest = await pool.number(name)
+    ready = jobs.latest(name, what)
+    as_of, data = (None, None) if ready is None else ready
+    return SummaryOut(
         what=what,
         as_of=as_of,
         newest=newest,
-        renewing=background.is_renewing(name, what),
-        error=background.error(name, what),
+        renewing=jobs.is_renewing(name, what),
+        error=jobs.error(name, what),
         data=data,
     )
 
 
-def campaign_out(campaign: Campaign) -> CampaignOut:
-    """Look at a campaign once."""
-    totals = asdict(campaign.totals())
-    return CampaignOut(name=campaign.name, created=campaign.created, strategy=campaign.strategy, **totals)
+@router.get("/campaigns/{name}/events", dependencies=[require_role("read")])
+async def list_events(
+    name: CampaignName, pool: PoolDep, after: After = 0, limit: Limit = 100
+) -> Page[EventOut]:
+    """List the events of the log, the first one first; `after` is the number of an event."""
+
+    def read(campaign: CampaignView) -> list[Record]:
+        return campaign.history(after=after, most=limit + 1)
+
+    found = await pool.read(name, read)
+    items = [EventOut.model_validate(record) for record in found[:limit]]
+    return Page(items=items, next=items[-1].number if len(found) > limit else None)
+
+
+def campaign_out(campaign: CampaignView) -> CampaignOut:
+    """Describe a campaign, all of it as of one event."""
+    tally = asdict(campaign.tally())
+    return CampaignOut(name=campaign.name, created=campaign.created, strategy=campaign.strategy, **tally)

@@ -244,10 +244,10 @@ class EventOut(Out):
     key: str | None
 
 
-class FindingOut(Out):
-    """A result of the worker, the event that it is as of, and whether it is being renewed.
+class SummaryOut(Out):
+    """A summary, the event that it is as of, and whether it is being renewed.
 
-    The data are null until they are there for the first time.
+    The data are null until the summary is computed for the first time.
     """
 
     what: str
@@ -258,7 +258,7 @@ class FindingOut(Out):
     data: dict[str, Any] | None
 
 
-class ProblemError(Out):
+class ProblemPlace(Out):
     """One of several places that are wrong, as far as it is known."""
 
     message: str
@@ -274,4 +274,4 @@ class ProblemOut(Out):
     status: int
     detail: str
     instance: str
-    errors: list[ProblemError] | None = None
+    errors: list[ProblemPlace] | None = None

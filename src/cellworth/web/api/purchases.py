@@ -1,4 +1,4 @@
-"""Cells that are out: asked for, taken, given back, cancelled."""
+"""Cells by REST: previewed, asked for, taken, given back, cancelled, told, refused, corrected."""
 
 from __future__ import annotations
 
@@ -6,26 +6,39 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Annotated
 
-from fastapi import Query, Response
+from fastapi import File, Query, Request, Response, UploadFile
 
 from cellworth.campaign import Campaign, OpenPage
 from cellworth.campaign.answer_file import asks_csv
+from cellworth.campaign.file_telling import check_file, tell_file
 from cellworth.errors import ParameterError
 from cellworth.strategy import Purchase
 from cellworth.web.api.models import (
     AskIn,
     CellsIn,
+    CorrectIn,
+    FileOut,
     Page,
     PreviewIn,
     PurchaseOut,
     PurchasesOut,
     Recorded,
+    RefuseIn,
     TakeIn,
+    TellIn,
 )
-from cellworth.web.api.parts import After, Key, Limit, make_router, problems
-from cellworth.web.dependencies import BackgroundDep, CampaignName, DeskDep, Who, require_role
+from cellworth.web.api.routing import After, Key, Limit, make_router, must_manage, problems
+from cellworth.web.dependencies import (
+    CampaignName,
+    IdentityDep,
+    JobsDep,
+    PoolDep,
+    Who,
+    read_upload,
+    require_role,
+)
 
-router = make_router("purchases")
+router, answers = make_router("purchases"), make_router("answers")
 
 Text = Annotated[str | None, Query(max_length=1000)]
 
@@ -33,7 +46,7 @@ Text = Annotated[str | None, Query(max_length=1000)]
 @router.get("/campaigns/{name}/purchases", dependencies=[require_role("read")])
 async def list_purchases(
     name: CampaignName,
-    desk: DeskDep,
+    pool: PoolDep,
     after: After = 0,
     limit: Limit = 100,
     row: Text = None,
@@ -49,7 +62,7 @@ async def list_purchases(
             after, limit, row=row, column=column, asked_by=asked_by, holder=holder, free=free
         )
 
-    page = await desk.read(name, read)
+    page = await pool.read(name, read)
     return Page(items=_out(page.purchases), next=page.after)
 
 
@@ -59,9 +72,9 @@ async def list_purchases(
     response_class=Response,
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
 )
-async def download_purchases(name: CampaignName, desk: DeskDep, holder: Text = None) -> Response:
+async def download_purchases(name: CampaignName, pool: PoolDep, holder: Text = None) -> Response:
     """Return the cells that are out as a file to fill in; texts that a spreadsheet would run are disarmed."""
-    found = await desk.read(name, lambda campaign: campaign.open_purchases())
+    found = await pool.read(name, lambda campaign: campaign.open_purchases())
     chosen = [each for each in found if holder is None or each.holder == holder]
     headers = {"Content-Disposition": 'attachment; filename="asks.csv"'}
     return Response(asks_csv(chosen), media_type="text/csv", headers=headers)
@@ -71,46 +84,102 @@ async def download_purchases(name: CampaignName, desk: DeskDep, holder: Text = N
     "/campaigns/{name}/ask", dependencies=[require_role("manage")], responses=problems(404, 409, 503)
 )
 async def ask(
-    name: CampaignName, body: AskIn, desk: DeskDep, background: BackgroundDep, who: Who, key: Key = None
+    name: CampaignName, body: AskIn, pool: PoolDep, jobs: JobsDep, who: Who, key: Key = None
 ) -> PurchasesOut:
     """Ask for the cells that are most worth buying now, and reserve their money. May take a while."""
-    await desk.number(name)  # whether it is there is known before anything waits
+    await pool.number(name)  # whether it is there is known before anything waits
     job = partial(Campaign.ask, who=who, lease=body.lease, key=key)
-    batch = await background.run(name, job, body.budget, body.count)
+    batch = await jobs.run(name, job, body.budget, body.count)
     return PurchasesOut(purchases=_out(batch))
 
 
 @router.post("/campaigns/{name}/preview", dependencies=[require_role("read")], responses=problems(404, 503))
-async def preview(
-    name: CampaignName, body: PreviewIn, desk: DeskDep, background: BackgroundDep
-) -> PurchasesOut:
+async def preview(name: CampaignName, body: PreviewIn, pool: PoolDep, jobs: JobsDep) -> PurchasesOut:
     """Say what an ask would ask for now; nothing is recorded. May take a while."""
-    await desk.number(name)
-    batch = await background.run(name, Campaign.preview, body.budget, body.count)
+    await pool.number(name)
+    batch = await jobs.run(name, Campaign.preview, body.budget, body.count)
     return PurchasesOut(purchases=_out(batch))
 
 
 @router.post("/campaigns/{name}/take", dependencies=[require_role("answer")], responses=problems(404, 409))
-async def take(name: CampaignName, body: TakeIn, desk: DeskDep, who: Who) -> PurchasesOut:
+async def take(name: CampaignName, body: TakeIn, pool: PoolDep, who: Who) -> PurchasesOut:
     """Take cells that are out, so that nobody else works on them meanwhile."""
     me = _named(who)
-    taken = await desk.write(name, lambda c: c.take(body.wanted(), who=me, lease=body.lease))
+    taken = await pool.write(name, lambda c: c.take(body.wanted(), who=me, lease=body.lease))
     return PurchasesOut(purchases=_out(taken))
 
 
 @router.post(
     "/campaigns/{name}/give-back", dependencies=[require_role("answer")], responses=problems(404, 409)
 )
-async def give_back(name: CampaignName, body: CellsIn, desk: DeskDep, who: Who) -> Recorded:
+async def give_back(name: CampaignName, body: CellsIn, pool: PoolDep, who: Who) -> Recorded:
     """Let others have cells that you have taken; they stay out."""
     me = _named(who)
-    return Recorded(new=await desk.write(name, lambda c: c.give_back(body.pairs(), who=me)))
+    return Recorded(new=await pool.write(name, lambda c: c.give_back(body.pairs(), who=me)))
 
 
 @router.post("/campaigns/{name}/cancel", dependencies=[require_role("manage")], responses=problems(404, 409))
-async def cancel(name: CampaignName, body: CellsIn, desk: DeskDep, who: Who) -> Recorded:
+async def cancel(name: CampaignName, body: CellsIn, pool: PoolDep, who: Who) -> Recorded:
     """Give cells that were asked for back to the pool, and their money."""
-    return Recorded(new=await desk.write(name, lambda c: c.cancel(body.pairs(), who=who)))
+    return Recorded(new=await pool.write(name, lambda c: c.cancel(body.pairs(), who=who)))
+
+
+@answers.post("/campaigns/{name}/tell", dependencies=[require_role("answer")], responses=problems(404, 409))
+async def tell(
+    name: CampaignName, body: TellIn, pool: PoolDep, identity: IdentityDep, key: Key = None
+) -> Recorded:
+    """Record values of cells: all of them or, if one is wrong, none. The same value once more is no error."""
+    if body.unsolicited or body.price is not None:
+        must_manage(identity, "To take values that were not asked for, or at another price,")
+    job = partial(
+        Campaign.tell,
+        answers=body.triples(),
+        who=identity.who,
+        key=key,
+        unsolicited=body.unsolicited,
+        price=body.price,
+    )
+    return Recorded(new=await pool.write(name, job))
+
+
+@answers.post(
+    "/campaigns/{name}/tell-file", dependencies=[require_role("answer")], responses=problems(404, 409)
+)
+async def tell_by_file(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    who: Who,
+    file: Annotated[
+        UploadFile, File(alias="answers", description="A .csv or .tsv file with row,column,value.")
+    ],
+    key: Key = None,
+    dry_run: Annotated[bool, Query(description="Say what would be recorded, and record nothing.")] = False,
+) -> FileOut:
+    """Record the answers of a file: all of them or, if one line is wrong, none; `errors` has wrong lines."""
+    sent = await read_upload(file, "answers.csv", request.app.state.largest_upload)
+    if dry_run:
+        checked = await pool.read(name, lambda view: check_file(view, sent))
+        return FileOut(new=len(checked.new), known=checked.known, blank=checked.blank)
+    told = await pool.write(name, lambda campaign: tell_file(campaign, sent, who=who, key=key))
+    return FileOut.model_validate(told)
+
+
+@answers.post("/campaigns/{name}/refuse", dependencies=[require_role("answer")], responses=problems(404, 409))
+async def refuse(name: CampaignName, body: RefuseIn, pool: PoolDep, who: Who) -> Recorded:
+    """Record that cells cannot be had: they are never asked for again."""
+    return Recorded(new=await pool.write(name, lambda c: c.refuse(body.pairs(), body.reason, who=who)))
+
+
+@answers.post(
+    "/campaigns/{name}/correct", dependencies=[require_role("answer")], responses=problems(404, 409)
+)
+async def correct(name: CampaignName, body: CorrectIn, pool: PoolDep, who: Who) -> Recorded:
+    """Replace a known value that turned out wrong; the old one stays in the log."""
+    job = partial(
+        Campaign.correct, row=body.row, column=body.column, value=body.value, who=who, reason=body.reason
+    )
+    return Recorded(new=int(await pool.write(name, job)))
 
 
 def _out(purchases: Iterable[Purchase]) -> list[PurchaseOut]:

@@ -1,4 +1,4 @@
-"""The table: its rows, new ones, and the whole of it as a file."""
+"""The table by REST: its columns, its rows, new rows, and all of it as a file."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from fastapi import HTTPException, Query, Response
 from cellworth.campaign import Campaign, RowRecord
 from cellworth.errors import DataError
 from cellworth.table.table import guard_table
-from cellworth.web.api.models import Page, Recorded, RowOut, RowsIn
-from cellworth.web.api.parts import After, Limit, make_router, problems
-from cellworth.web.dependencies import CampaignName, DeskDep, RowName, Who, require_role
+from cellworth.web.api.models import ColumnOut, Page, Recorded, RowOut, RowsIn
+from cellworth.web.api.routing import After, Limit, make_router, problems
+from cellworth.web.dependencies import CampaignName, PoolDep, RowName, Who, require_role
 
 router = make_router("table")
 
 
 @router.get("/campaigns/{name}/rows", dependencies=[require_role("read")])
-async def list_rows(name: CampaignName, desk: DeskDep, after: After = 0, limit: Limit = 100) -> Page[RowOut]:
-    """List rows with their values and what is the matter with each cell."""
+async def list_rows(name: CampaignName, pool: PoolDep, after: After = 0, limit: Limit = 100) -> Page[RowOut]:
+    """List rows with the value and the status of each cell."""
 
     def read(campaign: Campaign) -> list[RowRecord]:
         return campaign.rows(after, limit + 1)
 
-    found = await desk.read(name, read)
+    found = await pool.read(name, read)
     items = [RowOut.model_validate(row) for row in found[:limit]]
     return Page(items=items, next=after + limit if len(found) > limit else None)
 
 
 @router.get("/campaigns/{name}/rows/{row}", dependencies=[require_role("read")])
-async def get_row(name: CampaignName, row: RowName, desk: DeskDep) -> RowOut:
+async def get_row(name: CampaignName, row: RowName, pool: PoolDep) -> RowOut:
     """Return one row."""
 
     def read(campaign: Campaign) -> RowRecord:
@@ -38,14 +38,14 @@ async def get_row(name: CampaignName, row: RowName, desk: DeskDep) -> RowOut:
         except DataError as error:
             raise HTTPException(404, str(error)) from None
 
-    return RowOut.model_validate(await desk.read(name, read))
+    return RowOut.model_validate(await pool.read(name, read))
 
 
 @router.post("/campaigns/{name}/rows", dependencies=[require_role("manage")], responses=problems(404, 409))
-async def add_rows(name: CampaignName, body: RowsIn, desk: DeskDep, who: Who) -> Recorded:
+async def add_rows(name: CampaignName, body: RowsIn, pool: PoolDep, who: Who) -> Recorded:
     """Add rows at the end of the table."""
     rows: dict[object, dict[str, object]] = {row: {**values} for row, values in body.rows.items()}
-    return Recorded(new=await desk.write(name, lambda c: c.extend(rows, who=who)))
+    return Recorded(new=await pool.write(name, lambda c: c.extend(rows, who=who)))
 
 
 @router.get(
@@ -56,16 +56,42 @@ async def add_rows(name: CampaignName, body: RowsIn, desk: DeskDep, who: Who) ->
 )
 async def download_table(
     name: CampaignName,
-    desk: DeskDep,
+    pool: PoolDep,
     raw: Annotated[
         bool, Query(description="Leave texts as they are that a spreadsheet would take for formulas.")
     ] = False,
 ) -> Response:
-    """Return the table with all answers in, as CSV."""
-    table = await desk.read(name, lambda campaign: campaign.table)
+    """Return the table with all answers, as CSV."""
+    table = await pool.read(name, lambda campaign: campaign.table)
 
     def text() -> str:
         return (table if raw else guard_table(table)).to_csv()
 
     headers = {"Content-Disposition": 'attachment; filename="table.csv"'}
-    return Response(await desk.aside(text), media_type="text/csv", headers=headers)
+    return Response(await pool.in_thread(text), media_type="text/csv", headers=headers)
+
+
+@router.get("/campaigns/{name}/columns", dependencies=[require_role("read")])
+async def list_columns(name: CampaignName, pool: PoolDep) -> Page[ColumnOut]:
+    """List all columns: what their cells may hold, and how many are missing."""
+    return Page(items=await pool.read(name, _columns), next=None)
+
+
+def _columns(campaign: CampaignView) -> list[ColumnOut]:
+    table = campaign.table
+    groups = {column: group.name for group in campaign.prices.groups for column in group.columns}
+    missing = table.holes.sum(axis=0)
+    return [
+        ColumnOut(
+            name=column.name,
+            kind=column.kind,
+            unit=column.unit,
+            lowest=column.bound_as_written(column.bounds[0]),
+            highest=column.bound_as_written(column.bounds[1]),
+            categories=list(column.categories),
+            expected=column.expected,
+            group=groups.get(column.name),
+            missing=int(missing[place]),
+        )
+        for place, column in enumerate(table.columns)
+    ]

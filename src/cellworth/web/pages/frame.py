@@ -1,18 +1,20 @@
-"""What all pages of a campaign have in common: money, the newest event, and how they are shown."""
+"""What all pages have in common: the head, summaries, notes on what was done, and errors as pages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from fastapi import Request
 from starlette.responses import RedirectResponse, Response
 
-from cellworth.campaign import Campaign
-from cellworth.web.background import Background
-from cellworth.web.dependencies import segment, templates
+from cellworth.campaign import CampaignView
+from cellworth.web.dependencies import templates
+from cellworth.web.jobs import JobQueue
+from cellworth.web.problems import ProblemDetails
+from cellworth.web.remote import segment
 
 MESSAGES = {
     "asked": "Asked for {count} cells. They are in the queue.",
@@ -30,6 +32,14 @@ MESSAGES = {
     "named": "Your name is kept in this browser.",
 }
 """What was done, by the word that stands for it in an address."""
+ADVICE = {
+    403: "Whoever runs this server can give you a token that allows more.",
+    404: "Go back to the list of campaigns and choose from there.",
+    409: "Somebody else was quicker, or knows something else. Look at the newest state, then decide.",
+    413: "Send a smaller file, or use the command line.",
+    503: "Wait a moment, then try again.",
+}
+"""What to do about a problem, by its status."""
 
 
 @dataclass(frozen=True)
@@ -55,14 +65,14 @@ class Head:
         return None if not self.budget else min(1.0, (self.spent + self.reserved) / self.budget)
 
 
-def head_of(view: Campaign) -> Head:
+def head_of(view: CampaignView) -> Head:
     """Read what the head needs; O(new events + open cells)."""
     return Head(view.name, view.number, view.strategy, view.budget, view.spent, view.reserved, view.left)
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What a page shows of a finding: name, data, the event it is as of, and whether it is being renewed."""
+class ShownSummary:
+    """A summary as a page shows it: name, data, the event it is as of, and whether it is being renewed."""
 
     what: str
     data: Any
@@ -70,11 +80,11 @@ class Finding:
     renewing: bool
 
 
-def finding_of(background: Background, name: str, what: str) -> Finding:
-    """Return the newest finding at once; without data if it is worked out for the first time."""
-    latest = background.latest(name, what)
+def summary_of(jobs: JobQueue, name: str, what: str) -> ShownSummary:
+    """Return the newest summary at once; without data if it is computed for the first time."""
+    latest = jobs.latest(name, what)
     number, data = (None, None) if latest is None else latest
-    return Finding(what, data, number, background.is_renewing(name, what))
+    return ShownSummary(what, data, number, jobs.is_renewing(name, what))
 
 
 def path_of(name: str, *parts: str) -> str:
@@ -88,19 +98,19 @@ def show(
     head: Head | None = None,
     *,
     tab: str = "",
-    findings: Sequence[Finding] = (),
+    summaries: Sequence[ShownSummary] = (),
     status: int = 200,
     **context: Any,
 ) -> Response:
-    """Return a page; ``tab`` is its place in the menu, ``findings`` are what it shows, the main one first."""
+    """Return a page; ``tab`` is its place in the menu, ``summaries`` what it shows, the main one first."""
     shared = {
         "head": head,
         "tab": tab,
-        "findings": findings,
-        "finding": findings[0] if findings else None,
+        "summaries": summaries,
+        "summary": summaries[0] if summaries else None,
         "done": _done(request),
         # Without script the page asks again by itself, but only as long as there is nothing to see.
-        "poll": any(each.data is None for each in findings),
+        "poll": any(each.data is None for each in summaries),
     }
     return templates.TemplateResponse(request, template, {**shared, **context}, status_code=status)
 
@@ -112,6 +122,22 @@ def back(path: str, done: str = "", **query: object) -> Response:
     return RedirectResponse(f"{path}?{urlencode(kept)}" if kept else path, 303)
 
 
+async def problem_page(request: Request, problem: ProblemDetails) -> Response:
+    """Return a page that explains a problem; whoever must sign in is sent to do so."""
+    if problem.status == 401:
+        target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+        # Only a page can be come back to; what was sent with a form is gone.
+        wanted = target if request.method == "GET" else "/"
+        return RedirectResponse(f"/login?to={quote(wanted, safe='')}", 303)
+    return templates.TemplateResponse(
+        request,
+        "problem.html",
+        {"problem": problem, "advice": ADVICE.get(problem.status), "back": _came_from(request)},
+        status_code=problem.status,
+        headers=problem.headers,
+    )
+
+
 def _done(request: Request) -> str | None:
     query: Mapping[str, str] = request.query_params
     words = MESSAGES.get(query.get("done", ""))
@@ -120,3 +146,12 @@ def _done(request: Request) -> str | None:
     cell = query.get("cell", "")[:200] or "the cell"
     count = query.get("count", "0")
     return words.format(cell=cell, count=count if count.isdecimal() and len(count) < 9 else "some")
+
+
+def _came_from(request: Request) -> str | None:
+    """Return the page that the request came from, if it is one of ours."""
+    came = urlsplit(request.headers.get("referer", ""))
+    ours = came.netloc == request.url.netloc and came.path.startswith("/")
+    if not ours or came.path == request.url.path:
+        return None
+    return came.path + (f"?{came.query}" if came.query else "")

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from cellworth.campaign import Campaign
 from cellworth.campaign.history import Record
 from cellworth.table.write_csv import guard
-from cellworth.web.dependencies import CampaignName, DeskDep, require_role
+from cellworth.web.dependencies import CampaignName, PoolDep, require_role
 from cellworth.web.pages.forms import page_number
 from cellworth.web.pages.frame import head_of, show
 
@@ -37,22 +37,22 @@ _WORDS = {
 
 
 @router.get("/campaigns/{name}/ledger", dependencies=[require_role("read")], name="ledger")
-async def ledger(request: Request, name: CampaignName, desk: DeskDep, page: str = "1") -> Response:
+async def ledger(request: Request, name: CampaignName, pool: PoolDep, page: str = "1") -> Response:
     """Show a page of events."""
-    head = await desk.read(name, head_of)
+    head = await pool.read(name, head_of)
     pages = max(1, -(-head.number // A_PAGE))
     at = min(page_number(page), pages)
     last = head.number - (at - 1) * A_PAGE
-    found = await desk.read(name, lambda view: events_of(view, max(0, last - A_PAGE), last))
+    found = await pool.read(name, lambda view: events_of(view, max(0, last - A_PAGE), last))
     return show(
         request, "ledger.html", head, tab="ledger", events=found, page=at, pages=pages, most=MOST_CELLS
     )
 
 
 @router.get("/campaigns/{name}/ledger.csv", dependencies=[require_role("read")], name="ledger_file")
-async def ledger_file(name: CampaignName, desk: DeskDep) -> Response:
+async def ledger_file(name: CampaignName, pool: PoolDep) -> Response:
     """Send all events, a line for each cell; texts that a spreadsheet would run are disarmed."""
-    text = await desk.read(name, lambda view: as_csv(view.history()))
+    text = await pool.read(name, lambda view: as_csv(view.history()))
     headers = {"Content-Disposition": 'attachment; filename="ledger.csv"'}
     return Response(text, headers=headers, media_type="text/csv; charset=utf-8")
 

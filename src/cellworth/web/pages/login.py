@@ -1,4 +1,4 @@
-"""Signing in with a token, or just saying who one is."""
+"""Signing in with a token, or just giving a name."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
-from cellworth.web.dependencies import check_csrf, require_role
+from cellworth.web.dependencies import require_role
 from cellworth.web.pages.forms import OptionalText, Text
 from cellworth.web.pages.frame import show
 from cellworth.web.security.access import Access
-from cellworth.web.security.sessions import remember_who, sign_in, sign_out
+from cellworth.web.security.sessions import check_csrf, remember_who, sign_in, sign_out
 
 router = APIRouter(include_in_schema=False)
 

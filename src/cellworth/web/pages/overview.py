@@ -11,20 +11,20 @@ from starlette.responses import Response
 from cellworth.campaign import Campaign
 from cellworth.errors import ParameterError
 from cellworth.web import findings
-from cellworth.web.background import Background
+from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import (
-    BackgroundDep,
     CampaignName,
-    DeskDep,
     IdentityDep,
+    JobsDep,
+    PoolDep,
     Who,
-    check_csrf,
     require_role,
 )
-from cellworth.web.desk import Desk
+from cellworth.web.jobs import JobQueue
 from cellworth.web.pages.forms import OptionalText, amount, whole
-from cellworth.web.pages.frame import back, finding_of, head_of, path_of, show
+from cellworth.web.pages.frame import back, head_of, path_of, show, summary_of
 from cellworth.web.security.access import Role
+from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)
 
@@ -35,8 +35,8 @@ LEASES = {"1d": "1 day", "7d": "7 days", "30d": "30 days"}
 async def overview(
     request: Request,
     name: CampaignName,
-    desk: DeskDep,
-    background: BackgroundDep,
+    pool: PoolDep,
+    jobs: JobsDep,
     identity: IdentityDep,
     budget: str = "",
     count: str = "",
@@ -45,21 +45,21 @@ async def overview(
     """Show the money, the learning curve and what changed; with ``preview``, what an ask would buy."""
     wish = {"budget": budget, "count": count}
     if not preview or identity.role < Role.MANAGE:  # a preview costs what an ask costs
-        return await _page(request, name, desk, background, wish=wish)
+        return await _page(request, name, pool, jobs, wish=wish)
     try:
         limits = amount(budget, "Money"), whole(count, "Cells", least=1)
-        bought = await background.run(name, findings.preview, *limits)
+        bought = await jobs.run(name, findings.preview, *limits)
     except ParameterError as error:
-        return await _page(request, name, desk, background, wish=wish, error=str(error), status=422)
-    return await _page(request, name, desk, background, wish=wish, preview=bought)
+        return await _page(request, name, pool, jobs, wish=wish, error=str(error), status=422)
+    return await _page(request, name, pool, jobs, wish=wish, preview=bought)
 
 
 @router.post("/campaigns/{name}/ask", dependencies=[require_role("manage"), Depends(check_csrf)], name="ask")
 async def ask(
     request: Request,
     name: CampaignName,
-    desk: DeskDep,
-    background: BackgroundDep,
+    pool: PoolDep,
+    jobs: JobsDep,
     who: Who,
     key: OptionalText = "",
     budget: OptionalText = "",
@@ -70,26 +70,33 @@ async def ask(
     try:
         limits = amount(budget, "Money"), whole(count, "Cells", least=1)
         chosen = lease if lease in LEASES else "7d"
-        batch = await background.run(name, Campaign.ask, *limits, who=who, lease=chosen, key=key[:80] or None)
+        batch = await jobs.run(name, Campaign.ask, *limits, who=who, lease=chosen, key=key[:80] or None)
     except ParameterError as error:
         wish = {"budget": budget, "count": count}
-        return await _page(request, name, desk, background, wish=wish, error=str(error), status=422)
+        return await _page(request, name, pool, jobs, wish=wish, error=str(error), status=422)
     if not batch:
         return back(path_of(name), "nothing")
     return back(path_of(name, "queue"), "asked", count=len(batch))
 
 
 async def _page(
-    request: Request, name: str, desk: Desk, background: Background, *, status: int = 200, **context: Any
+    request: Request, name: str, pool: CampaignPool, jobs: JobQueue, *, status: int = 200, **context: Any
 ) -> Response:
-    head = await desk.read(name, head_of)
-    finding = finding_of(background, name, "overview")
+    head = await pool.read(name, head_of)
+    summary = summary_of(jobs, name, "overview")
     curve = None
-    if finding.data is not None:
-        standing = finding.data["standing"]
+    if summary.data is not None:
+        standing = summary.data["standing"]
         curve = {key: standing[key] for key in ("metric", "history", "budget")}
-        curve["projection"] = finding.data["projection"]
+        curve["projection"] = summary.data["projection"]
     shared = {"curve": curve, "leases": LEASES, "key": f"page-{secrets.token_hex(8)}"}
     return show(
-        request, "overview.html", head, tab="overview", findings=[finding], status=status, **shared, **context
+        request,
+        "overview.html",
+        head,
+        tab="overview",
+        summaries=[summary],
+        status=status,
+        **shared,
+        **context,
     )

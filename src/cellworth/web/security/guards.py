@@ -1,17 +1,46 @@
-"""Requests that are turned away before anything reads them."""
+"""What stands before every request and response: origin, size, and headers that bind the browser.
+
+The headers let our pages use nothing but what comes from this server. Neither scripts nor styles may stand in
+a page itself. Plotly writes styles into the page, so the pages load static/own-styles.js before it, which
+hands them to the browser's style sheet interface instead.
+"""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cellworth.web.problems import Problem
+from cellworth.web.problems import ProblemDetails
+from cellworth.web.security.sessions import csrf_cookie
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    )
+)
+
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
 
 
 class OwnOrigin:
@@ -31,11 +60,11 @@ class OwnOrigin:
         problem = self._problem(scope) if scope["type"] == "http" else None
         await (self._app if problem is None else problem.response(scope["path"]))(scope, receive, send)
 
-    def _problem(self, scope: Scope) -> Problem | None:
+    def _problem(self, scope: Scope) -> ProblemDetails | None:
         headers = Headers(scope=scope)
         host = headers.get("host", "")
         if self._only_loopback and urlsplit(f"//{host}").hostname not in LOOPBACK:
-            return Problem(
+            return ProblemDetails(
                 421, "This server answers to the names of its own machine only, such as localhost."
             )
         if scope["method"] in _SAFE_METHODS:
@@ -43,7 +72,7 @@ class OwnOrigin:
         origin = headers.get("origin")
         foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
         if foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-            return Problem(403, "This was sent by a page of another site, and is not carried out.")
+            return ProblemDetails(403, "This was sent by a page of another site, and is not carried out.")
         return None
 
 
@@ -61,7 +90,7 @@ class SizeLimit:
             return
         stated = Headers(scope=scope).get("content-length", "")
         if stated.isdecimal() and int(stated) > self._most:
-            await Problem(413, self._words).response(scope["path"])(scope, receive, send)
+            await ProblemDetails(413, self._words).response(scope["path"])(scope, receive, send)
             return
         received = 0
 
@@ -78,3 +107,30 @@ class SizeLimit:
     @property
     def _words(self) -> str:
         return f"The request is larger than {self._most / 1e6:g} MB, the most that this server takes."
+
+
+class SafeHeaders:
+    """Adds `HEADERS` to every response, forbids keeping those with data, and sets the cookie of forms."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        state = scope.setdefault("state", {})
+
+        async def send_safely(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+                if not scope["path"].startswith("/static/"):
+                    headers.setdefault("Cache-Control", "no-store")
+                if "csrf" in state:
+                    headers.append("Set-Cookie", csrf_cookie(state["csrf"], scope["scheme"]))
+            await send(message)
+
+        await self._app(scope, receive, send_safely)

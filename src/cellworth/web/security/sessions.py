@@ -1,45 +1,56 @@
-"""Signed in with a cookie, so that a browser need not send the token with each request.
+"""Signed cookies: the session of a browser, the name of somebody without a token, and the key of our forms.
 
-The cookie holds the id of a token, when it ends, and a signature. It is good as long as the token is: taking
-the token away ends its sessions. Scripts cannot read it, and other sites cannot make a browser send it.
+A session cookie saves a browser from sending the token with each request. It holds the id of a token, when
+the session ends, and a signature, and is good as long as the token is: removing the token ends its sessions.
+Scripts cannot read it, and other sites cannot make a browser send it.
+
+Each form has a field ``csrf_token``: the signature of a random cookie that other sites can neither read nor
+set. Requests that change something must also come from our own origin, forms or not; see `guards`.
 """
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import re
+import secrets
 import time
 from urllib.parse import quote, unquote
 
-from fastapi import Request, Response
+from fastapi import HTTPException, Request, Response
+from starlette.datastructures import UploadFile
 
 from cellworth.web.security.access import Access, Identity
-from cellworth.web.security.signing import is_signed, sign
 
 SESSION = "cellworth_session"
+SESSION_SECONDS = 12 * 3600
 WHO = "cellworth_who"
-LASTS = 12 * 3600
-"""Seconds that a session lasts."""
-REMEMBERED = 365 * 24 * 3600
-"""Seconds that the name of somebody on this machine is kept."""
+WHO_SECONDS = 365 * 24 * 3600
+"""How long the name of somebody who needs no token is kept."""
+CSRF = "cellworth_csrf"
+CSRF_FIELD = "csrf_token"
+CSRF_HEADER = "x-csrf-token"
+_RANDOM = re.compile(r"[\w-]{43}")
 
 
 def sign_in(request: Request, response: Response, token: str) -> Identity | None:
-    """Begin a session with a token, by a cookie of the response; None if it is nobody's token."""
+    """Start a session with a token, by a cookie of the response; None if the token is nobody's."""
     access: Access = request.app.state.access
     identity = access.identify(token)
     if identity is not None and identity.token is not None:
-        text = f"{identity.token}.{int(time.time()) + LASTS}"
-        _set(request, response, SESSION, f"{text}.{sign(access.secret, SESSION, text)}", LASTS)
+        text = f"{identity.token}.{int(time.time()) + SESSION_SECONDS}"
+        _set(request, response, SESSION, f"{text}.{sign(access.secret, SESSION, text)}", SESSION_SECONDS)
     return identity
 
 
 def sign_out(request: Request, response: Response) -> None:
     """End the session of a browser."""
     for name in (SESSION, WHO):
-        response.delete_cookie(name, path="/", httponly=True, samesite="strict", secure=_is_safe(request))
+        response.delete_cookie(name, path="/", httponly=True, samesite="strict", secure=_is_https(request))
 
 
 def session_of(request: Request) -> Identity | None:
-    """Return who the request's cookie belongs to; None without one that is good."""
+    """Return whose session the request's cookie is; None without a valid one."""
     access: Access = request.app.state.access
     text, _, signature = request.cookies.get(SESSION, "").rpartition(".")
     if not is_signed(access.secret, SESSION, text, signature):
@@ -50,7 +61,7 @@ def session_of(request: Request) -> Identity | None:
 
 def remember_who(request: Request, response: Response, who: str) -> None:
     """Keep the name of somebody who needs no token in a cookie, for the log."""
-    _set(request, response, WHO, quote(who, safe=""), REMEMBERED)
+    _set(request, response, WHO, quote(who, safe=""), WHO_SECONDS)
 
 
 def remembered_who(request: Request) -> str | None:
@@ -58,11 +69,56 @@ def remembered_who(request: Request) -> str | None:
     return unquote(request.cookies.get(WHO, "")).strip() or None
 
 
+def csrf_token(request: Request) -> str:
+    """Return what the field ``csrf_token`` of a form must hold; its cookie is set along with the page."""
+    access: Access = request.app.state.access
+    return sign(access.secret, CSRF, _random_of(request))
+
+
+async def check_csrf(request: Request) -> None:
+    """Refuse a form post without the right field; scripts may send the header ``X-CSRF-Token`` instead."""
+    access: Access = request.app.state.access
+    sent: str | UploadFile | None = request.headers.get(CSRF_HEADER)
+    if sent is None:
+        sent = (await request.form()).get(CSRF_FIELD)
+    random = request.cookies.get(CSRF, "")
+    if not (isinstance(sent, str) and random and is_signed(access.secret, CSRF, random, sent)):
+        raise HTTPException(
+            403,
+            "The form was not sent from a page of this server, or is too old. Load the "
+            "page again, and send it once more.",
+        )
+
+
+def csrf_cookie(random: str, scheme: str) -> str:
+    """Return the header that sets the cookie of forms."""
+    return f"{CSRF}={random}; HttpOnly; Path=/; SameSite=strict" + ("; Secure" if scheme == "https" else "")
+
+
+def _random_of(request: Request) -> str:
+    """Return the random text of the browser, or make one; `guards.SafeHeaders` sets it as a cookie."""
+    random = request.cookies.get(CSRF) or getattr(request.state, "csrf", None)
+    if random is None or not _RANDOM.fullmatch(random):
+        random = secrets.token_urlsafe(32)
+        request.state.csrf = random
+    return str(random)
+
+
+def sign(secret: bytes, purpose: str, text: str) -> str:
+    """Return the signature of a text for one purpose; it does not fit another purpose."""
+    return hmac.new(secret, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
+
+
+def is_signed(secret: bytes, purpose: str, text: str, signature: str) -> bool:
+    """Say whether a signature is right, in a time that does not depend on where it is wrong."""
+    return hmac.compare_digest(sign(secret, purpose, text).encode(), signature.encode("utf-8", "replace"))
+
+
 def _set(request: Request, response: Response, name: str, value: str, seconds: int) -> None:
     response.set_cookie(
-        name, value, max_age=seconds, path="/", httponly=True, samesite="strict", secure=_is_safe(request)
+        name, value, max_age=seconds, path="/", httponly=True, samesite="strict", secure=_is_https(request)
     )
 
 
-def _is_safe(request: Request) -> bool:
+def _is_https(request: Request) -> bool:
     return request.url.scheme == "https"

@@ -62,8 +62,8 @@ async function renew() {
   const answer = await fetch(address, { headers: { Accept: "text/html" } });
   if (!answer.ok || answer.redirected) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
-  const { number, findings } = fresh.body.dataset;
-  if (number === page.number && findings === page.findings) return;
+  const { number, summaries } = fresh.body.dataset;
+  if (number === page.number && summaries === page.summaries) return;
   let held = false;
   const replaced = [];
   for (const before of document.querySelectorAll("[data-live]")) {
@@ -74,26 +74,26 @@ async function renew() {
     else replaced.push(...replace(before, document.adoptNode(after)));
   }
   const events = Number(number) - Number(page.number);
-  Object.assign(page, { number, findings });
+  Object.assign(page, { number, summaries });
   document.dispatchEvent(new CustomEvent("renewed", { detail: replaced }));
   say(events, held);
   later();
 }
 
 function say(events, held) {
-  const news = document.getElementById("news");
+  const note = document.getElementById("notification");
   const what = events === 1 ? "1 new event" : `${events} new events`;
   const parts = held ? "the page is renewed, but not where you are writing" : "the page is renewed";
-  news.textContent = events > 0 ? `${what}: ${parts}.` : "The figures are renewed.";
-  setTimeout(() => { news.textContent = ""; }, 6000);
+  note.textContent = events > 0 ? `${what}: ${parts}.` : "The figures are renewed.";
+  setTimeout(() => { note.textContent = ""; }, 6000);
 }
 
-// data-findings has what the page shows, and the event that each is as of: "columns:12 front:-1".
+// data-summaries has what the page shows, and the event that each is as of: "columns:12 front:-1".
 function isOld() {
   if (newest === null) return false;
-  const shown = page.findings.split(" ").filter(Boolean).map((each) => each.split(":"));
+  const shown = page.summaries.split(" ").filter(Boolean).map((each) => each.split(":"));
   return (
-    newest.number > Number(page.number) || shown.some(([what, asOf]) => (newest.findings[what] ?? -1) > Number(asOf))
+    newest.number > Number(page.number) || shown.some(([what, asOf]) => (newest.summaries[what] ?? -1) > Number(asOf))
   );
 }
 
@@ -110,7 +110,7 @@ if (page.events) {
     newest = JSON.parse(event.data);
     later();
   };
-  source.addEventListener("news", hear);
+  source.addEventListener("notification", hear);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) later(); });
   window.addEventListener("pagehide", () => source.close());
 }

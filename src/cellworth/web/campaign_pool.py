@@ -1,0 +1,214 @@
+"""The open campaigns of one store, for many requests at once."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import anyio
+import anyio.to_thread
+
+from cellworth.campaign import Campaign
+from cellworth.campaign.stores import Store, open_store
+from cellworth.errors import DataError, UnknownCampaignError
+from cellworth.prices import Prices
+from cellworth.table import Table
+from cellworth.web.notifications import Notifications
+from cellworth.wording import did_you_mean, shorten
+
+Result = TypeVar("Result")
+log = logging.getLogger("cellworth.web")
+
+THREADS = 8
+"""Most campaigns that are worked on at the same time, and most uploads that are read."""
+POLL_SECONDS = 1.0
+"""Between two looks into the store for what other programs have written."""
+IDLE_POLLS = 3
+"""Polls without a listener after which polling stops."""
+AT_ONCE = 16
+"""Most calls that a thread makes in one go: changing threads costs as much as a small call."""
+
+_Waiting = tuple[Callable[[Campaign], Any], "asyncio.Future[Any]"]
+
+
+class _Slots(NamedTuple):
+    reading: _Slot
+    writing: _Slot
+
+
+class CampaignPool:
+    """Keeps the campaigns of a store open, and runs functions on them in threads.
+
+    Each campaign is opened twice, once for readers and once for writers: readers do not wait until an answer
+    is on the disk. Each of the two serves one call at a time, and those that wait hold no thread. A call
+    costs O(new events) and what its function does. A function that takes long belongs to
+    `cellworth.web.jobs.JobQueue`.
+
+    Parameters
+    ----------
+    store : str or Path
+        The address of the store.
+    notifications : Notifications, optional
+        Is told of new events.
+    """
+
+    def __init__(self, store: str | Path, notifications: Notifications | None = None) -> None:
+        self.notifications = Notifications() if notifications is None else notifications
+        self._store: Store = open_store(store)
+        self._slots: dict[str, _Slots] = {}
+        self._threads = anyio.CapacityLimiter(THREADS)
+        self._watchers: dict[str, asyncio.Task[None]] = {}
+
+    async def names(self) -> list[str]:
+        """Return the names of all campaigns, sorted."""
+        return await self.in_thread(self._store.names)
+
+    async def read(self, name: str, function: Callable[[Campaign], Result]) -> Result:
+        """Run ``function(campaign)``, which must not write, in a thread and return its result.
+
+        It sees whatever was written before the call. UnknownCampaignError if there is no such campaign.
+        """
+        return await (await self._slots_of(name)).reading.call(function)
+
+    async def write(self, name: str, function: Callable[[Campaign], Result]) -> Result:
+        """Like `read`, for a function that writes."""
+        return await (await self._slots_of(name)).writing.call(function)
+
+    async def create(
+        self,
+        table: Table,
+        *,
+        name: str,
+        prices: Prices | None = None,
+        strategy: str = "recommended",
+        budget: float | None = None,
+        seed: int = 0,
+        who: str | None = None,
+    ) -> None:
+        """Create a campaign in the store; see `Campaign.create`."""
+        settings: dict[str, Any] = {"prices": prices, "strategy": strategy, "budget": budget, "seed": seed}
+        create = partial(Campaign.create, table, store=self._store, name=name, who=who, **settings)
+        await self.in_thread(create)
+
+    async def in_thread(self, function: Callable[[], Result]) -> Result:
+        """Run a function that needs no campaign in a thread."""
+        return await anyio.to_thread.run_sync(function, limiter=self._threads)
+
+    async def number(self, name: str) -> int:
+        """Return the number of the newest event; O(new events)."""
+        return await self.read(name, lambda campaign: campaign.number)
+
+    async def watch(self, name: str) -> None:
+        """Poll the store for events of other programs as long as somebody listens to the notifications.
+
+        However many listen, the store is asked once a second.
+        """
+        await self.number(name)
+        if name not in self._watchers or self._watchers[name].done():
+            self._watchers[name] = asyncio.create_task(self._poll(name))
+
+    async def close(self) -> None:
+        """Close the store once no call is running."""
+        for watcher in self._watchers.values():
+            watcher.cancel()
+        await asyncio.gather(*self._watchers.values(), return_exceptions=True)
+        for slots in self._slots.values():
+            await slots.reading.close()
+            await slots.writing.close()
+        await self.in_thread(self._store.close)
+
+    async def _poll(self, name: str) -> None:
+        idle = 0
+        while not self.notifications.closed and idle < IDLE_POLLS:
+            await asyncio.sleep(POLL_SECONDS)
+            idle = 0 if self.notifications[name].listeners else idle + 1
+            try:
+                await self.number(name)
+            except DataError as error:  # a store that is away for a while
+                log.warning("campaign %r could not be read: %s", name, error)
+
+    async def _slots_of(self, name: str) -> _Slots:
+        if name not in self._slots:
+            await self._check_known(name)
+            reading, writing = (_Slot(self._store, name, self._threads, self.notifications) for _ in "rw")
+            self._slots.setdefault(name, _Slots(reading, writing))
+        return self._slots[name]
+
+    async def _check_known(self, name: str) -> None:
+        names = await self.names()
+        if name not in names:
+            raise UnknownCampaignError(f"There is no campaign {shorten(name)}.{did_you_mean(name, names)}")
+
+
+class _Slot:
+    """One `Campaign` object, opened at the first call, and the calls that wait for it.
+
+    A thread runs only while calls wait. A call that is cancelled while it waits is skipped; one that runs is
+    run to its end.
+    """
+
+    def __init__(
+        self, store: Store, name: str, threads: anyio.CapacityLimiter, notifications: Notifications
+    ) -> None:
+        self._store = store
+        self._name = name
+        self._threads = threads
+        self._notifications = notifications
+        self._campaign: Campaign | None = None
+        self._waiting: deque[_Waiting] = deque()
+        self._task: asyncio.Task[None] | None = None
+
+    async def call(self, function: Callable[[Campaign], Result]) -> Result:
+        """Run ``function(campaign)`` in a thread, after the calls that came before."""
+        future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+        self._waiting.append((function, future))
+        if self._task is None:
+            self._task = asyncio.create_task(self._serve())
+        return await future
+
+    async def close(self) -> None:
+        """Wait until no call waits any more."""
+        if self._task is not None:
+            await self._task
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            while self._waiting:
+                some = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
+                await anyio.to_thread.run_sync(partial(self._run, loop, some), limiter=self._threads)
+        finally:
+            self._task = None
+
+    def _run(self, loop: asyncio.AbstractEventLoop, some: list[_Waiting]) -> None:
+        """Make the calls, in a thread; each result is passed on at once."""
+        for function, future in some:
+            if future.cancelled():
+                continue
+            try:
+                if self._campaign is None:
+                    self._campaign = Campaign.open(self._store, self._name)
+                settle = partial(_give, future, function(self._campaign))
+            except Exception as error:
+                settle = partial(_fail, future, error)
+            number = 0 if self._campaign is None else self._campaign._log.state.number
+            loop.call_soon_threadsafe(self._pass_on, settle, number)
+
+    def _pass_on(self, settle: Callable[[], None], number: int) -> None:
+        self._notifications.event(self._name, number)
+        settle()
+
+
+def _give(future: asyncio.Future[Any], result: Any) -> None:
+    if not future.done():
+        future.set_result(result)
+
+
+def _fail(future: asyncio.Future[Any], error: Exception) -> None:
+    if not future.done():
+        future.set_exception(error)

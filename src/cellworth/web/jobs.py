@@ -1,0 +1,258 @@
+"""Jobs that take long, in one process of their own, so that reading and answering never wait for them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import os
+import sys
+import time
+from asyncio.subprocess import PIPE, Process
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from cellworth import errors
+from cellworth.errors import CellworthError, ComputationError
+from cellworth.web.notifications import Notifications
+from cellworth.web.worker import LENGTH, pack, unpack
+
+log = logging.getLogger("cellworth.web")
+
+PAUSE = 3.0
+"""Seconds at least between two renewals of a summary."""
+LONG_PAUSE = 30.0
+"""Seconds before a summary that could not be computed is tried again."""
+WANTED = 120.0
+"""Seconds for which a summary is renewed after somebody has looked at it."""
+URGENT, LATER = 0, 1
+_ONE_THREAD = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+)
+
+
+@dataclass(order=True)
+class _Job:
+    urgency: int
+    order: int
+    content: bytes = field(compare=False)
+    result: asyncio.Future[tuple[Any, int]] = field(compare=False)
+
+
+@dataclass
+class _Kept:
+    """One summary of one campaign, as far as it is known; times are of a clock that never goes back."""
+
+    newest: tuple[int, Any] | None = None
+    tried: int = -1
+    error: str | None = None
+    looked_at: float = 0.0
+    due: float = 0.0
+    running: bool = False
+
+
+class JobQueue:
+    """Runs functions of a campaign in a worker process, and keeps summaries renewed.
+
+    There is one worker, niced and with one thread, which starts with the first job. It does one job at a
+    time, those that people wait for first. A worker that dies fails its job, and the next job starts another.
+
+    Parameters
+    ----------
+    store : str or Path
+        The address of the store; the worker opens the campaigns for itself.
+    summaries : mapping of str to function of a campaign
+        What `latest` can be asked for. The functions are found by name in the worker, so they stand at the
+        top of a module; they return plain data with ``as_of``, the number of an event.
+    notifications : Notifications, optional
+        Knows the newest events, and is told of renewed summaries.
+    """
+
+    def __init__(
+        self,
+        store: str | Path,
+        summaries: Mapping[str, Callable[[Any], Any]],
+        notifications: Notifications | None = None,
+    ) -> None:
+        self._store = str(store)
+        self._functions = dict(summaries)
+        self.notifications = Notifications() if notifications is None else notifications
+        self._jobs: asyncio.PriorityQueue[_Job] = asyncio.PriorityQueue()
+        self._orders = itertools.count()
+        self._summaries: dict[tuple[str, str], _Kept] = {}
+        self._process: Process | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+
+    def start(self) -> None:
+        """Begin to work; call it in the running event loop."""
+        for work in (self._work(), self._renew()):
+            self._keep(asyncio.create_task(work))
+
+    async def run(self, name: str, job: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
+        """Run ``job(campaign, *arguments, **keywords)`` in the worker and return what it returns.
+
+        Raises
+        ------
+        CellworthError
+            What the job raises, as DataError, ParameterError, ConflictError, MissingDependencyError.
+        ComputationError
+            If the worker died, the job failed in an unforeseen way, or the server is closing.
+        """
+        result, _ = await self._submit(URGENT, name, job, arguments, keywords)
+        return result
+
+    def latest(self, name: str, what: str) -> tuple[int, Any] | None:
+        """Return a summary, and the number of the event that it is as of; None if there is none yet.
+
+        Returns at once. If there are newer events, the summary is renewed soon, and announced.
+        """
+        kept = self._summaries.setdefault((name, what), _Kept())
+        kept.looked_at = time.monotonic()
+        return kept.newest
+
+    def is_renewing(self, name: str, what: str) -> bool:
+        """Say whether a summary is older than the newest event, and so will be renewed."""
+        kept = self._summaries.get((name, what), _Kept())
+        return kept.running or kept.tried < self.notifications[name].number
+
+    def error(self, name: str, what: str) -> str | None:
+        """Return why a summary could not be renewed the last time; None if it could."""
+        return self._summaries.get((name, what), _Kept()).error
+
+    @property
+    def worker(self) -> int | None:
+        """The process id of the worker; None while there is none."""
+        return None if self._process is None or self._process.returncode is not None else self._process.pid
+
+    async def close(self) -> None:
+        """End the worker, whatever it is doing, and release everybody who waits; nothing is half recorded."""
+        self._closed = True
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while not self._jobs.empty():
+            _fail(self._jobs.get_nowait(), "The server is closing. Try again when it is back.")
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
+    async def _submit(
+        self,
+        urgency: int,
+        name: str,
+        job: Callable[..., Any],
+        arguments: tuple[Any, ...] = (),
+        keywords: Mapping[str, Any] | None = None,
+    ) -> tuple[Any, int]:
+        if self._closed:
+            raise ComputationError("The server is closing. Try again when it is back.")
+        result: asyncio.Future[tuple[Any, int]] = asyncio.get_running_loop().create_future()
+        content = pack((name, job, arguments, dict(keywords or {})))
+        self._jobs.put_nowait(_Job(urgency, next(self._orders), content, result))
+        value, number = await result
+        self.notifications.event(name, number)
+        return value, number
+
+    async def _work(self) -> None:
+        """Do one job after the other."""
+        while True:
+            job = await self._jobs.get()
+            try:
+                outcome = await self._exchange(job.content)
+            except asyncio.CancelledError:
+                _fail(job, "The server is closing. Try again when it is back.")
+                raise
+            except (OSError, EOFError) as error:
+                log.warning("the worker process died: %s", error)
+                self._process = None
+                _fail(job, "The computation broke off; another process takes over. Try again.")
+                continue
+            _settle(job, outcome)
+
+    async def _exchange(self, content: bytes) -> tuple[str, Any, int]:
+        """Send a job to the worker, which is started if need be, and wait for the outcome."""
+        if self._process is None or self._process.returncode is not None:
+            self._process = await _start_worker(self._store)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(content)
+        await self._process.stdin.drain()
+        # IncompleteReadError, which is an EOFError, if the worker dies.
+        (length,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
+        packed = await self._process.stdout.readexactly(length)
+        outcome: tuple[str, Any, int] = await asyncio.to_thread(unpack, packed)
+        return outcome
+
+    async def _renew(self) -> None:
+        """Look now and then for summaries that are wanted and older than the newest event."""
+        while True:
+            now = time.monotonic()
+            for (name, what), kept in list(self._summaries.items()):
+                newest = self.notifications[name]
+                wanted = newest.listeners > 0 or now - kept.looked_at < WANTED
+                if wanted and not kept.running and now >= kept.due and kept.tried < newest.number:
+                    kept.running, kept.tried = True, newest.number
+                    self._keep(asyncio.create_task(self._renew_one(name, what, kept)))
+            await asyncio.sleep(0.2)
+
+    async def _renew_one(self, name: str, what: str, kept: _Kept) -> None:
+        begun = time.monotonic()
+        try:
+            data, number = await self._submit(LATER, name, self._functions[what])
+            kept.newest = int(data.get("as_of", number)), data
+            kept.tried, kept.error = max(kept.tried, kept.newest[0]), None
+            pause = PAUSE
+        except CellworthError as error:
+            log.warning("%s of campaign %r could not be computed: %s", what, name, error)
+            kept.error, pause = str(error), LONG_PAUSE
+            if isinstance(error, ComputationError):  # it may go well another time
+                kept.tried = -1
+        finally:
+            kept.running = False
+        # At most half of the worker's time goes into what nobody waits for.
+        kept.due = time.monotonic() + max(pause, time.monotonic() - begun)
+        if kept.newest is not None:
+            self.notifications.summary(name, what, kept.newest[0])
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+async def _start_worker(store: str) -> Process:
+    # In a session of its own, so that ctrl-C in a terminal reaches the server alone, which ends the worker.
+    environment = {**os.environ, **dict.fromkeys(_ONE_THREAD, "1"), "PYTHONPATH": os.pathsep.join(sys.path)}
+    words = [sys.executable, "-P", "-m", "cellworth.web.worker"]
+    process = await asyncio.create_subprocess_exec(
+        *words, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True
+    )
+    assert process.stdin is not None
+    process.stdin.write(pack(store))
+    return process
+
+
+def _settle(job: _Job, outcome: tuple[str, Any, int]) -> None:
+    if job.result.done():  # whoever waited has gone
+        return
+    kind, value, number = outcome
+    if kind == "done":
+        job.result.set_result((value, number))
+    elif kind == "failed":
+        log.error("a computation failed:\n%s", value)
+        job.result.set_exception(ComputationError("The computation failed; the server has logged why."))
+    else:
+        job.result.set_exception(getattr(errors, kind)(value))
+
+
+def _fail(job: _Job, words: str) -> None:
+    if not job.result.done():
+        job.result.set_exception(ComputationError(words))

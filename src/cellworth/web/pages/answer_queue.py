@@ -1,0 +1,332 @@
+"""The cells that are asked for, answered one by one or by file: take, tell, refuse, give back, withdraw."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, urlencode
+
+from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
+from starlette.responses import RedirectResponse, Response
+
+from cellworth.campaign import CampaignView
+from cellworth.campaign.answer_file import FileAnswer, asks_csv
+from cellworth.campaign.file_telling import check_file
+from cellworth.errors import MOST_WRONG_LINES, CellworthError, DataError, ParameterError, WrongLinesError
+from cellworth.strategy import Purchase
+from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.dependencies import CampaignName, PoolDep, Who, read_upload, require_role
+from cellworth.web.pages.forms import Name, OptionalText, Text, ValueField, page_number, value_field, whole
+from cellworth.web.pages.frame import Head, back, head_of, path_of, show
+from cellworth.web.security.sessions import check_csrf
+
+router = APIRouter(include_in_schema=False)
+
+A_PAGE = 20
+LEASE = "8h"
+"""How long a cell that was taken is kept for whoever took it."""
+MOST_LISTED = 200
+"""Answers that are shown before they are saved."""
+
+
+@dataclass(frozen=True)
+class QueueFilter:
+    """Which of the cells to show: by whom they are held, in which column, in rows whose id has this in it."""
+
+    who: str = ""
+    column: str = ""
+    row: str = ""
+    page: str = ""
+
+    @classmethod
+    def of(cls, query: Mapping[str, str]) -> QueueFilter:
+        """Take what is known out of the fields of an address."""
+        return cls(**{name: query.get(name, "")[:200] for name in ("who", "column", "row", "page")})
+
+    def query(self, **other: object) -> str:
+        """Return it as the query of an address, with other fields put in."""
+        fields = {**asdict(self), **other}
+        return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
+
+    def keeps(self, purchase: Purchase, me: str | None) -> bool:
+        """Say whether to show a cell."""
+        holder = purchase.holder
+        by_who = {
+            "": True,
+            "mine": holder is not None and holder == me,
+            "free": holder is None,
+        }.get(self.who, self.who in (f"held:{holder}", f"asked:{purchase.asked_by}"))
+        in_column = not self.column or purchase.column == self.column
+        return by_who and in_column and self.row.casefold() in purchase.row.casefold()
+
+
+async def _filter(request: Request) -> QueueFilter:
+    return QueueFilter.of(request.query_params)
+
+
+FilterText = Annotated[str, Form(alias="filter")]
+"""The filter of the page that a form was sent from, as the query of an address."""
+FilterDep = Annotated[QueueFilter, Depends(_filter)]
+
+
+@dataclass(frozen=True)
+class Card:
+    """One cell of the queue."""
+
+    key: str
+    purchase: Purchase
+    field: ValueField
+
+
+@dataclass(frozen=True)
+class QueuePage:
+    """What the queue page shows; ``holders`` and ``askers`` are all names, ``columns`` all columns."""
+
+    head: Head
+    cards: list[Card]
+    total: int
+    matching: int
+    holders: list[str]
+    askers: list[str]
+    columns: list[str]
+
+
+def key_of(row: str, column: str) -> str:
+    """Return a short name of a cell that is fit for an id."""
+    return sha256(f"{row}\0{column}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def open_cells(view: CampaignView, chosen: QueueFilter, me: str | None) -> QueuePage:
+    """Return one page of the queue; O(open cells)."""
+    purchases = view.open_purchases()
+    matching = [each for each in purchases if chosen.keeps(each, me)]
+    first = (page_number(chosen.page) - 1) * A_PAGE
+    fields = {column.name: column for column in view.original.columns}
+    wanted = {each.column for each in purchases}
+    cards = [
+        Card(key_of(each.row, each.column), each, value_field(fields[each.column]))
+        for each in matching[first : first + A_PAGE]
+    ]
+    return QueuePage(
+        head_of(view),
+        cards,
+        len(purchases),
+        len(matching),
+        sorted({each.holder for each in purchases if each.holder is not None}),
+        sorted({each.asked_by for each in purchases if each.asked_by is not None}),
+        [name for name in fields if name in wanted],
+    )
+
+
+@router.get("/campaigns/{name}/queue", dependencies=[require_role("read")], name="queue")
+async def queue(
+    request: Request, name: CampaignName, pool: PoolDep, who: Who, chosen: FilterDep, focus: str = ""
+) -> Response:
+    """Show the cells that are asked for; ``focus`` is the one to go on with."""
+    return await _page(request, name, pool, who, chosen, focus=focus)
+
+
+@router.post(
+    "/campaigns/{name}/queue/tell", dependencies=[require_role("answer"), Depends(check_csrf)], name="tell"
+)
+async def tell(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    who: Who,
+    row: Name,
+    column: Name,
+    value: OptionalText = "",
+    kept: FilterText = "",
+    following: OptionalText = "",
+) -> Response:
+    """Record a value; what is wrong with it is said beside its field."""
+    try:
+        new = await pool.write(name, lambda campaign: campaign.tell([(row, column, value)], who=who))
+    except DataError as error:
+        wrong = {"key": key_of(row, column), "value": value, "error": str(error)}
+        chosen = QueueFilter.of(dict(parse_qsl(kept)))
+        return await _page(request, name, pool, who, chosen, focus=wrong["key"], wrong=wrong, status=422)
+    return _on(name, kept, "saved" if new else "known", f"{column} of {row}", following)
+
+
+@router.post(
+    "/campaigns/{name}/queue/refuse",
+    dependencies=[require_role("answer"), Depends(check_csrf)],
+    name="refuse",
+)
+async def refuse(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    who: Who,
+    row: Name,
+    column: Name,
+    reason: OptionalText = "",
+    kept: FilterText = "",
+    following: OptionalText = "",
+) -> Response:
+    """Record that a cell cannot be had, and why."""
+    try:
+        await pool.write(name, lambda campaign: campaign.refuse([(row, column)], reason.strip(), who=who))
+    except (DataError, ParameterError) as error:
+        wrong = {"key": key_of(row, column), "reason": reason, "refusal": str(error)}
+        chosen = QueueFilter.of(dict(parse_qsl(kept)))
+        return await _page(request, name, pool, who, chosen, wrong=wrong, status=422)
+    return _on(name, kept, "refused", f"{column} of {row}", following)
+
+
+@router.post(
+    "/campaigns/{name}/queue/take", dependencies=[require_role("answer"), Depends(check_csrf)], name="take"
+)
+async def take(
+    name: CampaignName,
+    pool: PoolDep,
+    who: Who,
+    row: Name = "",
+    column: Name = "",
+    count: OptionalText = "",
+    kept: FilterText = "",
+) -> Response:
+    """Reserve a cell, or the next few, for whoever asks."""
+    if who is None:
+        raise ParameterError("To take cells you need a name. Say who you are at the top of the page.")
+    if column:
+        await pool.write(name, lambda campaign: campaign.take([(row, column)], who=who, lease=LEASE))
+        return _on(name, kept, "taken", count=1, focus=key_of(row, column))
+    wanted = whole(count, "How many cells", least=1) or 1
+    taken = await pool.write(name, lambda campaign: campaign.take(wanted, who=who, lease=LEASE))
+    if not taken:
+        return _on(name, kept, "none-free")
+    first = key_of(taken[0].row, taken[0].column)
+    return _on(name, QueueFilter(who="mine").query(), "taken", count=len(taken), focus=first)
+
+
+@router.post(
+    "/campaigns/{name}/queue/give-back",
+    dependencies=[require_role("answer"), Depends(check_csrf)],
+    name="give_back",
+)
+async def give_back(
+    name: CampaignName, pool: PoolDep, who: Who, row: Name, column: Name, kept: FilterText = ""
+) -> Response:
+    """Let others have a cell that was taken."""
+    if who is not None:
+        await pool.write(name, lambda campaign: campaign.give_back([(row, column)], who=who))
+    return _on(name, kept, "given-back", f"{column} of {row}")
+
+
+@router.post(
+    "/campaigns/{name}/queue/cancel",
+    dependencies=[require_role("manage"), Depends(check_csrf)],
+    name="cancel",
+)
+async def cancel(
+    name: CampaignName, pool: PoolDep, who: Who, row: Name, column: Name, kept: FilterText = ""
+) -> Response:
+    """Ask for a cell no more; its money is free again."""
+    await pool.write(name, lambda campaign: campaign.cancel([(row, column)], who=who))
+    return _on(name, kept, "cancelled", f"{column} of {row}")
+
+
+@router.get("/campaigns/{name}/queue.csv", dependencies=[require_role("read")], name="queue_file")
+async def queue_file(name: CampaignName, pool: PoolDep, who: Who, chosen: FilterDep) -> Response:
+    """Send the cells that are asked for, as they are filtered, with an empty column for the values."""
+    content = await pool.read(name, lambda view: asks_as_csv(view, chosen, who))
+    headers = {"Content-Disposition": 'attachment; filename="asks.csv"'}
+    return Response(content, headers=headers, media_type="text/csv; charset=utf-8")
+
+
+@router.post(
+    "/campaigns/{name}/upload", dependencies=[require_role("answer"), Depends(check_csrf)], name="upload"
+)
+async def upload(
+    request: Request, name: CampaignName, pool: PoolDep, answers: Annotated[UploadFile, File()]
+) -> Response:
+    """Check a file of answers and show what it would do; nothing is saved yet."""
+    file = await read_upload(answers, "answers.csv", request.app.state.largest_upload)
+    head = await pool.read(name, head_of)
+    context: dict[str, Any] = {"sent_as": file.name, "most": MOST_WRONG_LINES}
+    try:
+        checked = await pool.read(name, lambda view: check_file(view, file))
+    except WrongLinesError as error:
+        context["problems"] = error.places
+        return show(request, "upload.html", head, tab="queue", status=422, **context)
+    except CellworthError as error:
+        context["error"] = str(error)
+        return show(request, "upload.html", head, tab="queue", status=422, **context)
+    context |= {
+        "checked": checked,
+        "lines": packed(checked.new),
+        "listed": checked.new[:MOST_LISTED],
+        "key": f"file-{secrets.token_hex(8)}",
+    }
+    return show(request, "upload.html", head, tab="queue", **context)
+
+
+@router.post(
+    "/campaigns/{name}/upload/save",
+    dependencies=[require_role("answer"), Depends(check_csrf)],
+    name="save_upload",
+)
+async def save(name: CampaignName, pool: PoolDep, who: Who, lines: Text, key: OptionalText = "") -> Response:
+    """Save answers that were checked: all of them, or none if something has changed since."""
+    triples = unpacked(lines)
+    new = await pool.write(name, lambda campaign: campaign.tell(triples, who=who, key=key[:80] or None))
+    return back(path_of(name, "queue"), "uploaded", count=new)
+
+
+def asks_as_csv(view: CampaignView, chosen: QueueFilter, me: str | None) -> str:
+    """Return the filtered list of open cells as a file; O(open cells)."""
+    return asks_csv(each for each in view.open_purchases() if chosen.keeps(each, me))
+
+
+def packed(answers: list[FileAnswer]) -> str:
+    """Write answers for the form that saves them; no line ends in it that a browser could change."""
+    return json.dumps([(each.row, each.column, each.value) for each in answers])
+
+
+def unpacked(lines: str) -> list[tuple[str, str, str]]:
+    """Read what `packed` wrote; DataError if it is something else."""
+    try:
+        read = json.loads(lines)
+        triples = [(row, column, value) for row, column, value in read]
+    except (ValueError, TypeError, RecursionError):
+        triples = [(None, None, None)]
+    if not all(isinstance(text, str) for triple in triples for text in triple):
+        raise DataError("The answers to be saved came back damaged. Send the file once more.")
+    return triples
+
+
+async def _page(
+    request: Request,
+    name: str,
+    pool: CampaignPool,
+    who: str | None,
+    chosen: QueueFilter,
+    *,
+    status: int = 200,
+    **context: Any,
+) -> Response:
+    found = await pool.read(name, lambda view: open_cells(view, chosen, who))
+    page = page_number(chosen.page)
+    if page > 1 and not found.cards:  # the last ones of the last page were answered
+        return back(path_of(name, "queue"), **asdict(QueueFilter(chosen.who, chosen.column, chosen.row)))
+    shared: dict[str, Any] = {
+        "open": found,
+        "filter": chosen,
+        "page": page,
+        "pages": -(-found.matching // A_PAGE),
+    }
+    return show(request, "queue.html", found.head, tab="queue", status=status, **shared, **context)
+
+
+def _on(name: str, kept: str, done: str, cell: str = "", focus: str = "", **more: object) -> Response:
+    """Go back to the queue as it was filtered, with a word on what was done, to the cell to go on with."""
+    chosen = QueueFilter.of(dict(parse_qsl(kept)))
+    query = chosen.query(done=done, cell=cell[:200], focus=focus[:12], **more)
+    return RedirectResponse(f"{path_of(name, 'queue')}?{query}", 303)

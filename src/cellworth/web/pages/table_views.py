@@ -1,0 +1,216 @@
+"""The table: as a map, row by row with estimates and corrections, and column by column."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Path, Query, Request
+from starlette.responses import JSONResponse, Response
+
+from cellworth.campaign import CampaignView
+from cellworth.campaign.state import Status
+from cellworth.errors import DataError, ParameterError
+from cellworth.web import findings
+from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
+from cellworth.web.findings.row import written
+from cellworth.web.jobs import JobQueue
+from cellworth.web.pages.forms import Name, OptionalText, page_number, value_field, whole
+from cellworth.web.pages.frame import back, head_of, path_of, show, summary_of
+from cellworth.web.security.sessions import check_csrf
+
+router = APIRouter(include_in_schema=False)
+
+LINES = 25
+"""Lines of the map that are also there as a table, a page at a time."""
+PATIENCE = 2.0
+"""Seconds that a page waits for estimates; without them it shows what is known."""
+_STATUS = {
+    Status.HOLE: "estimated",
+    Status.ASKED: "out",
+    Status.KNOWN: "known",
+    Status.TOLD: "bought",
+    Status.REFUSED: "refused",
+}
+
+
+@router.get("/campaigns/{name}/table", dependencies=[require_role("read")], name="table")
+async def table(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    jobs: JobsDep,
+    first: str = "",
+    last: str = "",
+    page: str = "1",
+) -> Response:
+    """Show the map of the table, or of some rows of it."""
+    head = await pool.read(name, head_of)
+    summary = summary_of(jobs, name, "cell_map")
+    part = await _part(jobs, name, summary.data, first, last)
+    shown = None
+    if part is not None:
+        lines = len(part["ids"] if part["group"] == 1 else part["starts"])
+        at = min(page_number(page), max(1, -(-lines // LINES)))
+        shown = {
+            "page": at,
+            "pages": -(-lines // LINES),
+            "lines": range((at - 1) * LINES, min(lines, at * LINES)),
+        }
+    return show(request, "table.html", head, tab="table", summaries=[summary], map=part, shown=shown)
+
+
+@router.get("/campaigns/{name}/map.json", dependencies=[require_role("read")], name="map")
+async def map_data(name: CampaignName, jobs: JobsDep, first: str = "", last: str = "") -> Response:
+    """Send what the figure is drawn from."""
+    part = await _part(jobs, name, summary_of(jobs, name, "cell_map").data, first, last)
+    return JSONResponse(part, 200 if part is not None else 404)
+
+
+@router.get("/campaigns/{name}/row", dependencies=[require_role("read")], name="find_row")
+async def find_row(
+    name: CampaignName, pool: PoolDep, row_id: Annotated[str, Query(alias="id")] = "", column: str = ""
+) -> Response:
+    """Go to the row of an id."""
+    place = await pool.read(name, lambda view: place_of(view, row_id.strip()))
+    return back(path_of(name, "rows", str(place)), column=column)
+
+
+def place_of(view: CampaignView, row: str) -> int:
+    """Return the place of a row; DataError with the closest id if there is none."""
+    if not row:
+        raise DataError("Expected the id of a row, got a blank. Type an id of the table.")
+    return view._log.state.places.cell(row, view.original.columns[0].name)[0]
+
+
+async def _part(jobs: JobQueue, name: str, whole_map: Any, first: str, last: str) -> Any:
+    """Return the map of the rows that are wanted: all of them, or a part that is looked at more closely."""
+    begin, end = whole(first, "The first row"), whole(last, "The last row")
+    if begin is None and end is None:
+        return whole_map
+    if begin is None or end is None or not begin < end:
+        raise ParameterError(f"Expected the first row before the last; got {first!r} and {last!r}.")
+    return await jobs.run(name, findings.cell_map, begin, end)
+
+
+@router.get("/campaigns/{name}/rows/{place}", dependencies=[require_role("read")], name="row")
+async def row(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    jobs: JobsDep,
+    place: int = Path(ge=0),
+    column: str = "",
+) -> Response:
+    """Show a row by its place in the table, counted from 0; ``column`` opens its correction."""
+    return await _row_page(request, name, pool, jobs, place, column=column)
+
+
+@router.post(
+    "/campaigns/{name}/rows/{place}/correct",
+    dependencies=[require_role("answer"), Depends(check_csrf)],
+    name="correct",
+)
+async def correct(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    jobs: JobsDep,
+    who: Who,
+    row: Name,
+    column: Name,
+    value: OptionalText = "",
+    reason: OptionalText = "",
+    place: int = Path(ge=0),
+) -> Response:
+    """Replace a value that turned out wrong; the old one stays in the ledger."""
+    why = reason.strip() or None
+    try:
+        changed = await pool.write(
+            name, lambda campaign: campaign.correct(row, column, value, who=who, reason=why)
+        )
+    except DataError as error:
+        wrong = {"column": column, "value": value, "reason": reason, "error": str(error)}
+        return await _row_page(request, name, pool, jobs, place, column=column, wrong=wrong, status=422)
+    done = "corrected" if changed else "same"
+    return back(path_of(name, "rows", str(place)), done, cell=f"{column} of {row}")
+
+
+def known_of(view: CampaignView, place: int) -> dict[str, Any]:
+    """Return what is known of a row, without estimates; O(columns). DataError if there is no such row."""
+    head, state = head_of(view), view._log.state  # the head has read on in the log
+    if place >= len(state.places.row_ids):
+        raise DataError(
+            f"There is no row number {place + 1}; the table has {len(state.places.row_ids)} rows."
+        )
+    cells = []
+    for j, column in enumerate(state.places.columns):
+        status, ask = Status(int(state.status[place, j])), state.asked.get((place, j))
+        cells.append(
+            {
+                "column": column.name,
+                "kind": column.kind,
+                "unit": column.unit,
+                "status": _STATUS[status],
+                "value": written(column.format(float(state.values[place, j]))),
+                "field": value_field(column),
+                "asked_because": None if ask is None else ask.why,
+                "price": None if ask is None else ask.price,
+            }
+        )
+    row = state.places.row_ids[place]
+    return {"head": head, "row": row, "cells": cells, "rows": len(state.places.row_ids)}
+
+
+async def _row_page(
+    request: Request,
+    name: str,
+    pool: CampaignPool,
+    jobs: JobQueue,
+    place: int,
+    *,
+    status: int = 200,
+    **context: Any,
+) -> Response:
+    known = await pool.read(name, lambda view: known_of(view, place))
+    thought = await _estimates(jobs, name, known["row"])
+    if thought is not None:
+        by_column = {cell["column"]: cell for cell in thought["cells"]}
+        for cell in known["cells"]:
+            # What is known and told is newer than the estimates: these only fill in what is still missing.
+            extra = by_column[cell["column"]]
+            if cell["status"] in ("estimated", "out", "refused"):
+                names = ("estimate", "low", "high", "worth", "rank", "of", "why", "unsure", "price")
+                cell.update({key: extra[key] for key in names if key in extra})
+    shared = {"known": known, "place": place, "thought": thought}
+    summary = summary_of(jobs, name, "cell_map")
+    return show(
+        request,
+        "row.html",
+        known["head"],
+        tab="table",
+        summaries=[summary],
+        status=status,
+        **shared,
+        **context,
+    )
+
+
+async def _estimates(jobs: JobQueue, name: str, row: str) -> Any:
+    """Return the finding of a row, or None if it takes too long: the work goes on, for the next look."""
+    work = asyncio.ensure_future(jobs.run(name, findings.row_detail, row))
+    done, _ = await asyncio.wait([work], timeout=PATIENCE)
+    if not done:
+        work.add_done_callback(lambda late: late.cancelled() or late.exception())
+        return None
+    return work.result()
+
+
+@router.get("/campaigns/{name}/columns", dependencies=[require_role("read")], name="columns")
+async def columns(request: Request, name: CampaignName, pool: PoolDep, jobs: JobsDep) -> Response:
+    """Show the columns, the best buy first, and what the last batch got for its money."""
+    head = await pool.read(name, head_of)
+    front = summary_of(jobs, name, "front")
+    summary = summary_of(jobs, name, "columns")
+    return show(request, "columns.html", head, tab="columns", summaries=[summary, front], front=front)

@@ -1,0 +1,105 @@
+"""Many requests at one pool."""
+
+import asyncio
+import time
+
+import pytest
+
+from cellworth.campaign import Campaign
+from cellworth.errors import UnknownCampaignError
+from cellworth.web.campaign_pool import CampaignPool
+from tests.campaign.campaigns import VALUES, make_table
+
+
+def play(url, work):
+    async def main():
+        pool = CampaignPool(url)
+        try:
+            return await asyncio.wait_for(work(pool), 60)
+        finally:
+            await pool.close()
+
+    return asyncio.run(main())
+
+
+def test_nothing_is_lost_when_all_answer_at_once(url):
+    with Campaign.open(url) as campaign:
+        batch = campaign.ask(count=30, lease=None)
+
+    async def work(pool):
+        async def answer(purchase):
+            value = VALUES[purchase.column]
+            return await pool.write(
+                "study", lambda c: c.tell([(purchase.row, purchase.column, value)], who="Ann")
+            )
+
+        new = await asyncio.gather(*map(answer, batch))
+        assert new == [1] * 30
+        assert pool.notifications["study"].number == 31
+        return await pool.read("study", lambda c: c.tally().bought)
+
+    assert play(url, work) == 30
+    with Campaign.open(url) as campaign:
+        assert campaign.tally().bought == 30
+
+
+def test_what_others_write_is_seen_and_a_watcher_hears_of_it(url):
+    async def work(pool):
+        await pool.watch("study")
+        await pool.watch("study")
+        assert len(pool._watchers) == 1
+        with Campaign.open(url) as campaign:
+            await asyncio.to_thread(campaign.ask, count=1)
+        assert await pool.notifications.wait("study", pool.notifications["study"].version, 10)
+        assert pool.notifications["study"].number == 1
+        assert await pool.number("study") == 1
+
+    play(url, work)
+
+
+def test_an_error_frees_the_desk_and_a_new_campaign_is_found(url):
+    async def work(pool):
+        with pytest.raises(UnknownCampaignError, match="Did you mean 'study'"):
+            await pool.read("stuby", lambda c: c.left)
+        with pytest.raises(ZeroDivisionError):
+            await pool.read("study", lambda c: 1 / 0)
+        assert await pool.read("study", lambda c: c.left) == 50.0
+        await pool.create(make_table(12), name="stuby", who="Ann")
+        assert await pool.names() == ["stuby", "study"]
+        assert await pool.read("stuby", lambda c: c.left) is None
+
+    play(url, work)
+
+
+def test_a_request_that_is_given_up_runs_to_its_end_and_one_that_waits_is_passed_over(url):
+    async def work(pool):
+        inside = []
+
+        def slow(campaign):
+            inside.append("in")
+            time.sleep(0.4)
+            inside.append("out")
+
+        running = asyncio.create_task(pool.write("study", slow))
+        await asyncio.sleep(0.2)
+        waiting = asyncio.create_task(pool.write("study", lambda c: inside.append("never")))
+        await asyncio.sleep(0.05)
+        running.cancel()
+        waiting.cancel()
+        await pool.read("study", lambda c: inside.append("read"))  # does not wait for who writes
+        await pool.write("study", lambda c: inside.append("next"))
+        assert inside == ["in", "read", "out", "next"]
+
+    play(url, work)
+
+
+def test_who_has_written_reads_it_at_once(url):
+    async def work(pool):
+        async def write_and_read(i):
+            row = f"new {i}"
+            await pool.write("study", lambda c: c.extend({row: {"age": i}}))
+            return await pool.read("study", lambda c: c.row(row).cells[1].value)
+
+        assert await asyncio.gather(*map(write_and_read, range(30))) == list(range(30))
+
+    play(url, work)
