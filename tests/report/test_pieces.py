@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from cellworth.campaign.results import fill_with_intervals
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth import GaussianCompleter, Table, fill
 from cellworth.campaign.cells import CellArrays
-from cellworth.campaign.results import fill_with_intervals
 from cellworth.report.cell_map import codes, mosaic, uncertainty
 from cellworth.report.columns import mean_prices, mean_worths, plus_minus
 from cellworth.report.measures import LEVEL, measure

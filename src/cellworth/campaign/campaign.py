@@ -15,8 +15,8 @@ from cellworth.campaign.cells import CellArrays, RowRecord, cell_arrays, row_rec
 from cellworth.campaign.history import Library, cell_frame, records
 from cellworth.campaign.leases import parse_lease
 from cellworth.campaign.log import Clock, Log, Make, check_moment, utc_now
-from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.model import fit_model
+from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.settings import check_format, make_record, only_name, opened, registered
 from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, status_of, totals_of
 from cellworth.campaign.stores import Store

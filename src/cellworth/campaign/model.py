@@ -1,4 +1,4 @@
-"""What the answers amount to: the filled table with its intervals, and a model of the target."""
+"""A model of the target, fitted on a table with holes."""
 
 from __future__ import annotations
 
@@ -7,14 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.complete import FilledTable, fill
+from cellworth.complete import fill
 from cellworth.errors import DataError
 from cellworth.table import Table
-
-
-def fill_with_intervals(table: Table, completer: Any, level: float) -> FilledTable:
-    """Fill a table with a clone of a completer; O(a fit)."""
-    return fill(table, completer, level=level)
 
 
 def fit_model(table: Table, completer: Any) -> Any:

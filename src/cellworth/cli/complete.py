@@ -90,7 +90,7 @@ def complete(
         from cellworth.table.table import guard_table
 
         with working("Completing the table"):
-            filled = campaign.complete(level)
+            filled = campaign.fill(level)
         completed = filled.with_interval_columns() if intervals else filled.table
         (guard_table(completed) if spreadsheet else completed).write(out)
         holes = int(campaign.table.holes.sum())

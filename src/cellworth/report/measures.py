@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.campaign.results import fill_with_intervals
+from cellworth.complete import fill
 from cellworth.table import Column, Table
 
 Array = NDArray[np.float64]
@@ -61,9 +61,8 @@ def measure(table: Table, completer: Any, seed: int = 0) -> list[Measure | None]
     has_intervals = False
     for k in range(times):
         hidden = part == k
-        done = fill_with_intervals(
-            table.with_values(np.where(hidden, np.nan, table.values)), completer, LEVEL
-        )
+        seen = table.with_values(np.where(hidden, np.nan, table.values))
+        done = fill(seen, completer, level=LEVEL)
         filled[hidden] = done.table.values[hidden]
         if done.lower is not None and done.upper is not None:
             has_intervals = True

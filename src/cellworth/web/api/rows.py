@@ -77,7 +77,7 @@ async def list_columns(name: CampaignName, pool: PoolDep) -> Page[ColumnOut]:
     return Page(items=await pool.read(name, _columns), next=None)
 
 
-def _columns(campaign: CampaignView) -> list[ColumnOut]:
+def _columns(campaign: Campaign) -> list[ColumnOut]:
     table = campaign.table
     groups = {column: group.name for group in campaign.prices.groups for column in group.columns}
     missing = table.holes.sum(axis=0)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from cellworth import strategy as strategies
 from cellworth.campaign import Campaign
-from cellworth.campaign.cells import CellArrays, cells_of
-from cellworth.campaign.standing import Standing, standing_of
-from cellworth.campaign.state import Status
+from cellworth.campaign.cells import CellArrays
+from cellworth.campaign.status import Status
 from cellworth.complete import FilledTable
 from cellworth.report.measures import Measure, measure
 from cellworth.table import Table
@@ -35,17 +34,16 @@ class Look:
     number : int
         Of the event.
     cells, filled, measures, standing
-        What `cells_of`, `Campaign.complete`, `measure` and `standing_of` say, each worked out at the first
-        use. ``filled`` is None where no cell is missing.
+        What `Campaign.cells`, `Campaign.fill`, `measure` and `Campaign.status` say, each worked out at its
+        first use. ``filled`` is None where no cell is missing.
     """
 
     def __init__(self, campaign: Campaign, before: Look | None = None) -> None:
         self.number = campaign.number
         self.view = campaign.replay(self.number)
-        state = self.view._log.state
         # All that is costly depends on the table and on what is refused. Refusals are only ever added to,
         # as long as the table stays the same: their number tells them apart.
-        self._basis = state.table_number, int((state.status == Status.REFUSED).sum())
+        self._basis = self.view.table_number, self.view.totals().refused
         self._kept: dict[str, tuple[object, Any]] = {} if before is None else before._kept
         if before is not None and before._basis == self._basis:
             kept = {name: before.__dict__[name] for name in _COSTLY if name in before.__dict__}
@@ -66,12 +64,12 @@ class Look:
     @cached_property
     def cells(self) -> CellArrays:
         """The cells as arrays."""
-        return cells_of(self.view)
+        return self.view.cells()
 
     @cached_property
     def filled(self) -> FilledTable | None:
         """The table filled, with intervals."""
-        return self.view.complete() if self.table.holes.any() else None
+        return self.view.fill() if self.table.holes.any() else None
 
     @cached_property
     def measures(self) -> list[Measure | None]:
@@ -79,12 +77,12 @@ class Look:
         return measure(self.table, strategies.get(self.view.strategy).completer)
 
     @cached_property
-    def standing(self) -> Standing:
+    def standing(self) -> Status:
         """Where the campaign stands; money and open cells may be of an earlier event."""
-        return standing_of(self.view)
+        return self.view.status()
 
     @property
-    def standing_now(self) -> Standing:
+    def standing_now(self) -> Status:
         """The standing, with the money and the open cells of this event."""
         view = self.view
         return replace(
@@ -104,7 +102,7 @@ class Look:
     @property
     def out(self) -> NDArray[np.bool_]:
         """(n, p) bool: the cells that are asked for."""
-        return np.equal(self.view._log.state.status, Status.ASKED)
+        return self.cells.asked
 
 
 _LAST: WeakKeyDictionary[Campaign, Look] = WeakKeyDictionary()
