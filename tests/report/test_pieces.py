@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from cellworth.campaign.results import fill_with_intervals
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,7 +76,7 @@ def test_a_cell_is_unsure_where_its_row_says_nothing():
     X[:50, 0] = np.nan  # its twin is known
     X[50:100, 2] = np.nan  # nothing says anything about it
     table = Table.from_arrays(X)
-    shade = uncertainty(table, fill_with_intervals(table, GaussianCompleter(), 0.9))
+    shade = uncertainty(table, fill(table, GaussianCompleter(), level=0.9))
     assert (shade[~table.holes] == 0).all()
     assert shade[:50, 0].max() < 0.1
     assert shade[50:100, 2].min() > 0.8

@@ -12,7 +12,7 @@ from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.asking import Asker, Wish
 from cellworth.campaign.cells import CellArrays, RowRecord, cell_arrays, row_records
-from cellworth.campaign.history import Library, cell_frame, records
+from cellworth.campaign.event_records import Library, cell_frame, records
 from cellworth.campaign.leases import parse_lease
 from cellworth.campaign.log import Clock, Log, Make, check_moment, utc_now
 from cellworth.campaign.model import fit_model

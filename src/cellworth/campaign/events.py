@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, ClassVar, NamedTuple, Self
 
-from cellworth.campaign.stores.store import StoredEvent
+from cellworth.campaign.stores.store_protocol import StoredEvent
 from cellworth.errors import DataError, ParameterError
 from cellworth.table import Column
 from cellworth.table.column import LABELLED

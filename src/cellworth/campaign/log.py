@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from cellworth.campaign.events import Content, Event, check_optional_text, decode, encode, fingerprint
 from cellworth.campaign.packing import digest, unpack
 from cellworth.campaign.state import State
-from cellworth.campaign.stores.store import Store
+from cellworth.campaign.stores.store_protocol import Store
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.table import Table
 from cellworth.wording import shorten

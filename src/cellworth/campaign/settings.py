@@ -15,7 +15,7 @@ from cellworth import strategy as strategies
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.packing import digest, pack
 from cellworth.campaign.stores import open_store
-from cellworth.campaign.stores.store import CampaignRecord, Store
+from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Prices
 from cellworth.prices.rules import check_visit

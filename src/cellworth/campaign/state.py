@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array
+from cellworth.campaign.account import Account
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.events import (
     Asked,
@@ -30,7 +31,6 @@ from cellworth.campaign.events import (
     value_from_json,
 )
 from cellworth.campaign.leases import Hold, OpenCells
-from cellworth.campaign.money import Account
 from cellworth.campaign.packing import unpack
 from cellworth.errors import DataError
 from cellworth.table import Table

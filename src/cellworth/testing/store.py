@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.campaign.stores.store import CampaignRecord, Store, StoredEvent
+from cellworth.campaign.stores.store_protocol import CampaignRecord, Store, StoredEvent
 from cellworth.errors import ConflictError, DataError
 
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)

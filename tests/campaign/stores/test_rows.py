@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.campaign.stores import store
-from cellworth.campaign.stores.store import event_from, event_rows, record_row
+from cellworth.campaign.stores import store_protocol
+from cellworth.campaign.stores.store_protocol import event_from, event_rows, record_row
 from cellworth.errors import DataError
 from cellworth.testing.store import make_events, make_record
 
@@ -76,7 +76,7 @@ def test_names_that_could_not_be_kept_are_refused(name):
 
 
 def test_a_blob_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(store, "LARGEST_BLOB", 10**6)
+    monkeypatch.setattr(store_protocol, "LARGEST_BLOB", 10**6)
     record_row(make_record("fits", bytes(10**6)), "token")
     with pytest.raises(DataError, match="at most 1 MB; got 2 MB"):
         record_row(make_record("large", bytes(2 * 10**6)), "token")

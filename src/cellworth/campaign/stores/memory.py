@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from cellworth.campaign.stores.store import (
+from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
     StoredEvent,
     event_from,

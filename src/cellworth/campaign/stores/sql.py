@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError
 from cellworth.campaign.stores import schema
 from cellworth.campaign.stores.address import PATIENCE, Address, read_address
 from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, EVENT
-from cellworth.campaign.stores.store import (
+from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
     StoredEvent,
     check_blob,

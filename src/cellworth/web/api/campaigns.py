@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import File, Form, HTTPException, Query, Request, Response, UploadFile
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.history import Record
+from cellworth.campaign.event_records import Record
 from cellworth.prices import Prices
 from cellworth.table import Table
 from cellworth.web.api.models import CampaignNameOut, CampaignOut, EventOut, NamesPage, Page, SummaryOut

@@ -12,7 +12,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.history import Record
+from cellworth.campaign.event_records import Record
 from cellworth.table.write_csv import guard
 from cellworth.web.dependencies import CampaignName, PoolDep, require_role
 from cellworth.web.pages.forms import page_number

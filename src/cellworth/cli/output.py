@@ -15,7 +15,7 @@ WIDE = 200  # characters; a table that goes to a file or a program is not folded
 
 def print_json(document: object) -> None:
     """Print a document as JSON, in ASCII, so that any encoding of the output holds it."""
-    print(json.dumps(document, default=_plain, allow_nan=False, indent=2))
+    print(json.dumps(document, default=_to_json, allow_nan=False, indent=2))
 
 
 def print_table(
@@ -69,7 +69,7 @@ def money(campaign: Any) -> str:
     return f"{campaign.spent:.2f} spent, {campaign.reserved:.2f} reserved{left}"
 
 
-def money_plain(campaign: Any) -> dict[str, float | None]:
+def money_json(campaign: Any) -> dict[str, float | None]:
     """Return the same as plain data."""
     return {
         "spent": campaign.spent,
@@ -79,7 +79,7 @@ def money_plain(campaign: Any) -> dict[str, float | None]:
     }
 
 
-def _plain(value: Any) -> object:
+def _to_json(value: Any) -> object:
     if isinstance(value, date):
         return value.isoformat()
     if is_dataclass(value) and not isinstance(value, type):

@@ -1,4 +1,4 @@
-"""``cellworth take``."""
+"""Commands for people who share the work: take cells, and give them back."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from cellworth.cli import options
-from cellworth.cli.opening import chosen_cells, opened
-from cellworth.cli.terminal import count, print_json, print_table
+from cellworth.cli.options import chosen_cells, opened
+from cellworth.cli.output import count, print_json, print_table
 
-EXAMPLE = "Example: cellworth take --count 10 --who Ann --out mine.csv"
+TAKE_EXAMPLE = "Example: cellworth take --count 10 --who Ann --out mine.csv"
+GIVE_BACK_EXAMPLE = "Example: cellworth give-back P017:culture --who Ann"
 
 
 def take(
@@ -51,3 +52,21 @@ def take(
         until = f" until {mine[0].held_until:%Y-%m-%d %H:%M} UTC" if mine else ""
         listed = f"; the list is in {out}" if mine and out is not None else ""
         print(f"{count(len(mine), 'cell')} taken by {who}{until}{listed}")
+
+
+def give_back(
+    cells: options.Cells = None,
+    *,
+    who: Annotated[str, typer.Option(metavar="NAME", help="Who has taken them.")],
+    path: options.CellsFrom = None,
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Let others have cells that you have taken. They stay out, and their money reserved."""
+    with opened(store, name) as campaign:
+        given = campaign.give_back(chosen_cells(campaign, cells, path), who=who)
+        if as_json:
+            print_json({"given_back": given})
+        else:
+            print(f"{count(given, 'cell')} given back by {who}")

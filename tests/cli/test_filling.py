@@ -1,4 +1,4 @@
-"""``cellworth complete TABLE``."""
+"""``cellworth fill TABLE``."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def read(path, **columns):
 
 def test_a_folder_is_completed_without_a_campaign(folder, capsys):
     X, y = folder
-    assert main(["complete", "big", "--target", "outcome", "--out", "filled", "--variance"]) == 0
+    assert main(["fill", "big", "--target", "outcome", "--out", "filled", "--variance"]) == 0
     holes = int(np.isnan(X).sum())
     assert capsys.readouterr().out == f"{holes:,} holes of 400 rows filled; the table is in filled\n"
     names = ["c0", "c1", "c2", "c3"]
@@ -45,7 +45,7 @@ def test_a_folder_is_completed_without_a_campaign(folder, capsys):
 def test_dask_workers_do_the_same(folder, capsys, cluster):
     X, y = folder
     address = cluster.client.scheduler.address
-    words = ["complete", "big", "--engine", "dask", "--scheduler", address, "--target", "outcome"]
+    words = ["fill", "big", "--engine", "dask", "--scheduler", address, "--target", "outcome"]
     assert main([*words, "--out", "filled", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     whole = GaussianCompleter().fit(X, y)
@@ -67,7 +67,7 @@ def test_dask_workers_do_the_same(folder, capsys, cluster):
     ],
 )
 def test_errors_are_one_line(folder, words, code, says, capsys):
-    assert main(["complete", *words]) == code
+    assert main(["fill", *words]) == code
     error = capsys.readouterr().err
     assert says in error
     assert error.count("\n") == 1
@@ -77,7 +77,7 @@ def test_the_same_command_goes_on_after_an_interruption(tmp_path):
     X, y = make_table(60_000, 6, 0)
     write_parquet(tmp_path / "big", X, y, files=2, row_group=10_000)
     words = [
-        "complete",
+        "fill",
         "big",
         "--target",
         "outcome",

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from cellworth import __version__
-from cellworth.cli import app as module
+from cellworth.cli import command_line as module
 from cellworth.cli import main
 from cellworth.errors import ConflictError, ConflictingAnswersError, DataError, WrongAnswersError, WrongLine
 from tests.cli.commands import environment, every_command, run

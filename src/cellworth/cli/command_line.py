@@ -15,27 +15,8 @@ from typing import Annotated, Any, cast
 import typer
 
 from cellworth import __version__
-from cellworth.cli import (
-    ask,
-    cancel,
-    complete,
-    correct,
-    demo,
-    export,
-    extend,
-    fetch_data,
-    give_back,
-    init,
-    log,
-    refuse,
-    report,
-    serve,
-    simulate,
-    status,
-    take,
-    tell,
-    token,
-)
+from cellworth.cli import campaign_commands as campaign
+from cellworth.cli import filling, results, serving, sharing, trying
 from cellworth.errors import CellworthError, ConflictError
 
 USAGE = 2
@@ -53,27 +34,27 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 # In the order of a campaign: so they are listed in the help.
-app.command("demo", epilog=demo.EXAMPLE)(demo.demo)
-app.command("simulate", epilog=simulate.EXAMPLE)(simulate.simulate)
-app.command("init", epilog=init.EXAMPLE)(init.init)
-app.command("ask", epilog=ask.EXAMPLE)(ask.ask)
-app.command("take", epilog=take.EXAMPLE)(take.take)
-app.command("give-back", epilog=give_back.EXAMPLE)(give_back.give_back)
-app.command("tell", epilog=tell.EXAMPLE)(tell.tell)
-app.command("refuse", epilog=refuse.EXAMPLE)(refuse.refuse)
-app.command("cancel", epilog=cancel.EXAMPLE)(cancel.cancel)
+app.command("demo", epilog=trying.DEMO_EXAMPLE)(trying.demo)
+app.command("simulate", epilog=trying.SIMULATE_EXAMPLE)(trying.simulate)
+app.command("init", epilog=campaign.INIT_EXAMPLE)(campaign.init)
+app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
+app.command("take", epilog=sharing.TAKE_EXAMPLE)(sharing.take)
+app.command("give-back", epilog=sharing.GIVE_BACK_EXAMPLE)(sharing.give_back)
+app.command("tell", epilog=campaign.TELL_EXAMPLE)(campaign.tell)
+app.command("refuse", epilog=campaign.REFUSE_EXAMPLE)(campaign.refuse)
+app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)
 # A value such as -5 is no option.
 _NUMBERS_TOO = {"ignore_unknown_options": True}
-app.command("correct", epilog=correct.EXAMPLE, context_settings=_NUMBERS_TOO)(correct.correct)
-app.command("extend", epilog=extend.EXAMPLE)(extend.extend)
-app.command("status", epilog=status.EXAMPLE)(status.status)
-app.command("log", epilog=log.EXAMPLE)(log.log)
-app.command("export", epilog=export.EXAMPLE)(export.export)
-app.command("complete", epilog=complete.EXAMPLE)(complete.complete)
-app.command("report", epilog=report.EXAMPLE)(report.report)
-app.command("serve", epilog=serve.EXAMPLE)(serve.serve)
-app.command("token", epilog=token.EXAMPLE)(token.token)
-app.command("fetch-data", epilog=fetch_data.EXAMPLE)(fetch_data.fetch_data)
+app.command("correct", epilog=campaign.CORRECT_EXAMPLE, context_settings=_NUMBERS_TOO)(campaign.correct)
+app.command("extend", epilog=campaign.EXTEND_EXAMPLE)(campaign.extend)
+app.command("status", epilog=results.STATUS_EXAMPLE)(results.status)
+app.command("log", epilog=results.LOG_EXAMPLE)(results.log)
+app.command("export", epilog=results.EXPORT_EXAMPLE)(results.export)
+app.command("fill", epilog=filling.FILL_EXAMPLE)(filling.fill)
+app.command("report", epilog=results.REPORT_EXAMPLE)(results.report)
+app.command("serve", epilog=serving.SERVE_EXAMPLE)(serving.serve)
+app.command("token", epilog=serving.TOKEN_EXAMPLE)(serving.token)
+app.command("fetch-data", epilog=trying.FETCH_DATA_EXAMPLE)(trying.fetch_data)
 
 
 def _show_version(asked: bool) -> None:
