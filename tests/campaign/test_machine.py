@@ -2,6 +2,7 @@
 
 import math
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 from hypothesis import settings
@@ -14,6 +15,11 @@ from cellworth.errors import ConflictError
 from tests.campaign.campaigns import VALUES, Clock, begin, cells, make_table, same_state
 
 picks = st.integers(0, 10**6)
+
+
+def decimal_sum(amounts):
+    """Return the exact sum of amounts as people write them, as a float."""
+    return float(sum(Decimal(repr(float(amount))) for amount in amounts))
 
 
 def seen(campaign):
@@ -74,7 +80,7 @@ class Machine(RuleBasedStateMachine):
     def preview(self, money):
         """Look at what would be asked for, and go on with something else."""
         batch = self.campaign.preview(money)
-        assert math.fsum(p.price for p in batch) <= min(money, self.left())
+        assert decimal_sum(p.price for p in batch) <= min(money, self.left())
         assert not {(p.row, p.column) for p in batch} & set(self.live())
 
     @rule(
@@ -128,7 +134,9 @@ class Machine(RuleBasedStateMachine):
 
     def left(self):
         live = [p for p, t in self.out.values() if t is None or t > self.clock.time]
-        return math.inf if self.budget is None else math.fsum([self.budget, *(-x for x in live + self.paid)])
+        return (
+            math.inf if self.budget is None else decimal_sum([self.budget, *(-x for x in live + self.paid)])
+        )
 
     @rule(
         count=st.integers(1, 6),
@@ -160,7 +168,7 @@ class Machine(RuleBasedStateMachine):
             assert purchase.until == until
             self.out[cell] = purchase.price, until
             self.price[cell] = purchase.price
-        cost = math.fsum(purchase.price for purchase in batch)
+        cost = decimal_sum(purchase.price for purchase in batch)
         assert cost <= min(left, math.inf if money is None else money)
         self.recorded("asked", "Ann")
 
@@ -259,8 +267,8 @@ class Machine(RuleBasedStateMachine):
             return
         campaign = self.campaign
         live = self.live()
-        assert campaign.spent == math.fsum(self.paid)
-        assert campaign.reserved == math.fsum(live.values())
+        assert campaign.spent == decimal_sum(self.paid)
+        assert campaign.reserved == decimal_sum(live.values())
         assert campaign.left == (None if self.budget is None else self.left())
         assert {(p.row, p.column): p.price for p in campaign.open_purchases()} == live
         assert campaign.number == len(self.log)

@@ -37,6 +37,7 @@ def some_cells(rng, n=12, p=4):
         kind == 0,
         kind == 1,
         kind == 2,
+        np.zeros((n, p), dtype=bool),
         kind == 3,
         rng.uniform(1, 9, (n, p)),
         (kind == 3) * rng.random((n, p)),
