@@ -13,14 +13,9 @@ import pytest
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import open_blocks
 from cellworth.cli import main
-from tests.blocks.conftest import need_dask
 from tests.blocks.tables import SAME, difference, make_table, write_parquet
 
-
-@pytest.fixture(autouse=True)
-def files():
-    """Skip without what reads and writes files."""
-    need_dask()
+pytestmark = pytest.mark.usefixtures("files")
 
 
 @pytest.fixture
