@@ -14,7 +14,7 @@ from cellworth.paper.completion.plots import COLOURS
 from cellworth.paper.reproduce.experiment import Row
 from cellworth.paper.reproduce.names import OURS, dataset_label, label
 from cellworth.paper.reproduce.samples import Curve, common_end, curves_of
-from cellworth.report.drawing import save
+from cellworth.report.figures import save
 from cellworth.simulation.plot import half_width
 
 Array = NDArray[np.float64]

@@ -1,9 +1,9 @@
 """The looks of the paper's page: those of every page, and its verdicts and tables of figures."""
 
-from cellworth.report import style
+from cellworth.report import page
 
 STYLE = (
-    style.STYLE
+    page.STYLE
     + """
 :root { --yes: #00704f; --part: #8a5a00; --no: #b03a00; --ours: #eef4fa; }
 @media (prefers-color-scheme: dark) { :root { --yes: #4fc9a0; --part: #e5b24a; --no: #ff8f5e;
