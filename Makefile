@@ -12,7 +12,7 @@ ALONE := tests/blocks/test_memory.py
 LOWEST_WEB := $(addprefix tests/web/, test_access.py test_api.py test_background.py test_desk.py test_findings.py test_server.py pages/test_answering.py pages/test_forms.py pages/test_looking.py pages/test_sending_files.py pages/test_signing_in.py)
 LOWEST_TESTS := tests/table tests/complete/test_supervised.py tests/complete/test_fill.py tests/complete/gaussian tests/prices tests/score tests/select tests/strategy tests/simulation tests/campaign tests/cli tests/report $(LOWEST_WEB) tests/blocks tests/test_theory.py tests/test_package.py
 
-.PHONY: demo test lint types unit lowest docs docs-serve bench clean help
+.PHONY: demo test lint types unit lowest docs docs-serve paper studies bench clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -62,9 +62,20 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 		"pandas<3" polars -c .venv-lowest/constraints.txt
 	@touch $@
 
+$(VENV)/.studies: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[parquet,plot,fast]" pandas
+	@touch $@ $(VENV)/.installed
+
 $(VENV)/.bench: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --editable ".[bench]"
 	@touch $@
+
+paper: $(VENV)/.studies   ## the paper's tables and figures, run again: ARGS="figure2 --repeats 10"
+	$(BIN)/python -m studies.paper $(or $(ARGS),all)
+
+studies: paper   ## the paper and the studies of completion and acquisition, from which docs/results come
+	$(BIN)/python -m studies.completion
+	$(BIN)/python -m studies.acquisition
 
 bench: $(VENV)/.bench   ## speed and memory against peers, as ratios in one run
 	$(BIN)/python -m benchmarks

@@ -84,8 +84,8 @@ def _solver(which: str) -> tuple[Callable[[Array], Array], int]:
 def _table(name: str, seed: int) -> tuple[Array, Array]:
     """Return the table with holes and the truth."""
     if name in TABLES:
-        from cellworth.paper.datasets import load
-        from cellworth.paper.protocol import make_trial
+        from cellworth.datasets import load
+        from studies.protocol import make_trial
 
         trial = make_trial(load(name), 0.6, seed)
         return trial.holed, trial.truth

@@ -53,7 +53,6 @@ def test_the_version():
     ("words", "message", "command"),
     [
         ([], "Missing command", "cellworth"),
-        (["paper"], "Missing command", "cellworth paper"),
         (["nonsense"], "No such command 'nonsense'", "cellworth"),
         (["demo", "--nonsense"], "No such option", "cellworth demo"),
         (["demo", "--seed", "x"], "Invalid value for '--seed'", "cellworth demo"),
@@ -69,13 +68,13 @@ def test_wrong_usage_is_one_line(words, message, command, capsys):
 
 
 def test_wrong_usage_ends_the_process_with_2():
-    done = run("paper")
+    done = run()
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "cellworth: Missing command. See: cellworth paper --help\n"
+    assert done.stderr == "cellworth: Missing command. See: cellworth --help\n"
 
 
 def test_data_that_cannot_be_used_end_the_process_with_3(tmp_path):
-    done = run("paper", "fetch", "--data", tmp_path / "none", "--to", tmp_path)
+    done = run("fetch-data", "--data", tmp_path / "none", "--to", tmp_path)
     assert done.returncode == 3
     assert done.stdout == ""
     assert done.stderr.startswith(f"cellworth: {tmp_path / 'none'}: expected a folder")
@@ -88,7 +87,7 @@ def test_an_interrupt_ends_the_process_with_130(tmp_path):
         silent.listen()
         silent.settimeout(60)
         address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        words = ["paper", "fetch", "--archive", address, "--to", str(tmp_path)]
+        words = ["fetch-data", "--archive", address, "--to", str(tmp_path)]
         process = subprocess.Popen(
             [sys.executable, "-m", "cellworth", *words],
             stdout=subprocess.PIPE,
@@ -165,8 +164,8 @@ def test_characters_that_the_output_lacks_are_shown_by_number(tmp_path):
 
 
 def test_the_shell_completes_commands():
-    done = run(_CELLWORTH_COMPLETE="complete_bash", COMP_WORDS="cellworth pap", COMP_CWORD="1")
-    assert done.stdout.split() == ["paper"]
+    done = run(_CELLWORTH_COMPLETE="complete_bash", COMP_WORDS="cellworth fetc", COMP_CWORD="1")
+    assert done.stdout.split() == ["fetch-data"]
 
 
 def test_the_shell_completes_names_of_strategies():
@@ -181,7 +180,7 @@ def test_the_package_loads_no_command_line_and_help_loads_no_command():
         "print('typer' in sys.modules)\n"
         "from cellworth.cli import main\n"
         "main(['--version'])\n"
-        "late = ('cellworth.demo', 'cellworth.paper.fetch', 'cellworth.campaign', 'numpy', 'matplotlib')\n"
+        "late = ('cellworth.demo', 'cellworth.datasets', 'cellworth.campaign', 'numpy', 'matplotlib')\n"
         "print([m for m in late if m in sys.modules])\n"
     )
     done = subprocess.run(

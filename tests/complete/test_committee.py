@@ -4,11 +4,11 @@ from sklearn.base import clone
 
 from cellworth.complete import NNLSCompleter, SoftImputeCompleter, SupervisedCompleter
 from cellworth.complete.committee import CommitteeCompleter, default_members
+from cellworth.datasets import load
 from cellworth.errors import ParameterError
-from cellworth.paper.datasets import load
-from cellworth.paper.protocol import make_trial, reconstruction_error
 from cellworth.testing import check_completer
 from cellworth.testing.completer import random_table
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import check_sensible_on_awkward_tables
 from tests.complete.scikit_learn import check_with_scikit_learn
 

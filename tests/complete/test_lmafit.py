@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from cellworth.complete.lmafit import LMaFitCompleter, grow, rank_at_gap, relax, stationarity
 from cellworth.complete.solver.factors import leading_directions, residual
-from cellworth.paper.datasets import load
-from cellworth.paper.protocol import make_trial, reconstruction_error
+from cellworth.datasets import load
 from cellworth.testing import check_completer
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from cellworth.complete.nnls import NNLSCompleter, minimise
 from cellworth.complete.penalty_path import largest_drop
 from cellworth.complete.solver.svt import threshold_singular_values
-from cellworth.paper.datasets import load
-from cellworth.paper.protocol import make_trial, reconstruction_error
+from cellworth.datasets import load
 from cellworth.testing import check_completer
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,

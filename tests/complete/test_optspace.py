@@ -12,9 +12,9 @@ from cellworth.complete.optspace import (
     spectral_start,
     trim,
 )
-from cellworth.paper.datasets import load
-from cellworth.paper.protocol import make_trial, reconstruction_error
+from cellworth.datasets import load
 from cellworth.testing import check_completer
+from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import (
     check_everyday_use,
     check_refuses,

@@ -23,10 +23,10 @@ from cellworth.cli import (
     demo,
     export,
     extend,
+    fetch_data,
     give_back,
     init,
     log,
-    paper,
     refuse,
     report,
     serve,
@@ -73,7 +73,7 @@ app.command("complete", epilog=complete.EXAMPLE)(complete.complete)
 app.command("report", epilog=report.EXAMPLE)(report.report)
 app.command("serve", epilog=serve.EXAMPLE)(serve.serve)
 app.command("token", epilog=token.EXAMPLE)(token.token)
-app.add_typer(paper.app, name="paper")
+app.command("fetch-data", epilog=fetch_data.EXAMPLE)(fetch_data.fetch_data)
 
 
 def _show_version(asked: bool) -> None:

@@ -26,11 +26,11 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete.completer import Completer, put_back, scaled_cells
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.blocks import workers
 from cellworth.complete.solver.factors import Factors, Watch, fold_in, principal_factors
 from cellworth.complete.solver.monitor import Callback, Progress
 from cellworth.errors import ParameterError
@@ -67,7 +67,7 @@ class FactoredCompleter(Completer):
         self.scaling_ = Scaling.of(X, self.scale)
         values, observed = scaled_cells(X, self.scaling_)
         rng = generator_of(self.random_state)
-        with workers(1):
+        with worker_threads(1):
             fit = self._factorise(values, observed, rng, watcher(self.callback, self.max_iter, self.tol))
             filled = fit.left @ fit.right
         self._keep(fit)
@@ -122,15 +122,15 @@ def check_rank(rank: object, other: str = "") -> None:
     raise ParameterError(f"rank must be {other}None or a whole number of at least 1; got {rank!r}")
 
 
-def generator_of(random_state: int | np.random.Generator | None) -> np.random.Generator:
-    """Return the source of randomness; that of a seed differs from ``numpy.random.default_rng`` of that seed.
+def generator_of(random_state: int | np.random.Generator | None, key: int = 1) -> np.random.Generator:
+    """Return the source of randomness; a seed gives another than ``numpy.random.default_rng`` does.
 
-    Else cells that were removed with ``default_rng(0).random(shape)`` would be the very ones that a
-    completer with the seed 0 wants to hide.
+    Otherwise cells that were removed with ``default_rng(0).random(shape)`` would be the very ones that a
+    completer with the seed 0 wants to hide. A completer that tries others takes another ``key`` than they.
     """
     if isinstance(random_state, np.random.Generator):
         return random_state
-    return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(1,)))
+    return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(key,)))
 
 
 def watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:

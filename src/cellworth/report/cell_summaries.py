@@ -299,7 +299,7 @@ def _rank(inputs: SummaryInputs, i: int, j: int) -> tuple[int, int]:
     return 1 + int(better.sum()), per_money.size
 
 
-def _why(cell: dict[str, Any], level: float) -> str:
+def _why(cell: dict[str, Any], level: float | None) -> str:
     unit = f" {cell['unit']}" if cell["unit"] else ""
     words = f"Thought to be {cell['estimate']}{unit}"
     if "low" in cell:

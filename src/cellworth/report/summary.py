@@ -20,7 +20,7 @@ from cellworth import strategy as strategies
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign import Campaign
 from cellworth.campaign.cells import CellArrays, cells_of
-from cellworth.campaign.results import FilledTable
+from cellworth.complete import FilledTable
 from cellworth.campaign.standing import Standing, standing_of
 from cellworth.campaign.stores.store import Event
 from cellworth.report.fill_errors import FillError, fill_errors

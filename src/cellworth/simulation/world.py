@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
 from cellworth.errors import DataError, ParameterError
 from cellworth.score import LabelKind
 from cellworth.table import Table, Target
@@ -52,7 +52,7 @@ class World:
     lowest: Float64Array
     width: Float64Array
 
-    def scaled(self, X: Float64Array) -> Float64Array:
+    def scaled(self, X: FloatArray) -> FloatArray:
         """Return X (m, d) with each column scaled to [0, 1]."""
         return (X - self.lowest) / self.width
 

@@ -1,1 +1,0 @@
-"""What buying cells brings: every strategy on the paper's tables and on tables with real prices."""

@@ -1,1 +1,0 @@
-"""The parts of `cellworth.paper.fetch`: contents, places on this machine, and the archive on the web."""

@@ -1,1 +1,0 @@
-"""What the paper claims, and whether it holds here."""
