@@ -20,9 +20,9 @@ from cellworth import strategy as strategies
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign import Campaign
 from cellworth.campaign.cells import CellArrays, cells_of
-from cellworth.complete import FilledTable
 from cellworth.campaign.standing import Standing, standing_of
 from cellworth.campaign.stores.store import Event
+from cellworth.complete import FilledTable
 from cellworth.report.fill_errors import FillError, fill_errors
 from cellworth.table import Table
 
