@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.complete import OptSpaceCompleter, SoftImputeCompleter, SupervisedCompleter
-from cellworth.complete.committee import CommitteeCompleter, default_members
+from cellworth.complete.committee_completer import CommitteeCompleter, default_members
 from cellworth.complete.completer import Completer
 from cellworth.complete.solver.blocks import workers
 from cellworth.prices import Prices
