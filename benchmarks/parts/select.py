@@ -161,22 +161,21 @@ def _seconds(function: Any) -> float:
     return time.process_time() - begin
 
 
-def _iterations_a_second(offer: Any, iterations: int, compile: bool) -> float:
-    return iterations / _seconds(lambda: _search(offer, iterations, compile))
+def _iterations_a_second(offer: Any, iterations: int, fast: bool) -> float:
+    return iterations / _seconds(lambda: _search(offer, iterations, fast))
 
 
-def _search(offer: Any, iterations: int, compile: bool) -> Any:
+def _search(offer: Any, iterations: int, fast: bool) -> Any:
     import numpy as np
 
-    from cellworth.select.poss import _Cells, search
+    from cellworth.select.poss import CountedCells, search, whole_scores
     from cellworth.select.spread import Spread
-    from cellworth.select.units import whole_scores
 
     places = np.flatnonzero(offer.available)
-    units, cells = _Cells.of(offer, places, SPEND)
+    units, cells = CountedCells.of(offer, places, SPEND)
     score, _ = whole_scores(offer.scores.ravel())
     problem = cells.problem(score, units.double, np.inf, Spread())
-    return search(problem, iterations, _generator(), compile=compile)
+    return search(problem, iterations, _generator(), fast=fast)
 
 
 def _generator() -> Any:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from cellworth.complete import (
         AutoCompleter,
         CommitteeCompleter,
-        Completion,
+        FilledTable,
         GaussianCompleter,
         LMaFitCompleter,
         NNLSCompleter,
@@ -30,7 +30,7 @@ __all__ = [
     "Campaign",
     "Column",
     "CommitteeCompleter",
-    "Completion",
+    "FilledTable",
     "GaussianCompleter",
     "Group",
     "LMaFitCompleter",
@@ -58,7 +58,7 @@ _HOMES = {
     "cellworth.complete": (
         "AutoCompleter",
         "CommitteeCompleter",
-        "Completion",
+        "FilledTable",
         "GaussianCompleter",
         "LMaFitCompleter",
         "NNLSCompleter",

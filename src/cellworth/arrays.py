@@ -13,4 +13,7 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.intp]
 """Indices and counts."""
 
+Int64Array = NDArray[np.int64]
+"""Amounts that are counted exactly, in whole units."""
+
 AnyArray = NDArray[Any]

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import ThreadEngine, open_blocks
-from cellworth.engine import BlockScorer, complete
+from cellworth.engine import BlockScorer, select_cells
 from cellworth.engine.batch import Candidates, Merge, _best
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import PriceList, Prices
@@ -30,7 +31,7 @@ def rounds_of(X, y, kind, completer):
 )
 def test_posterior_scores(where, kind, request):
     engine = request.getfixturevalue(where)
-    engine._block_rows = 130
+    engine.block_rows = 130
     X, y = make_table(400, 4, 0, labelled=0.7)
     y = {
         "two": y,
@@ -40,7 +41,7 @@ def test_posterior_scores(where, kind, request):
     }[kind]
     target = {"number": "number", "none": None}.get(kind, "classes")
     whole = GaussianCompleter(margins="normal", label_trust=0).fit(X, y)
-    done = complete(open_blocks(X, target=y), NORMAL, engine=engine)
+    done = clone(NORMAL).fit(open_blocks(X, target=y, engine=engine)).completed_
     for scorer in (PosteriorVariance(), PosteriorImpact(), PosteriorImpact(power=1)):
         scores = BlockScorer(scorer).score(done).gather()
         assert difference(scores, scorer.score(rounds_of(X, y, target, whole))) < SAME
@@ -52,12 +53,12 @@ def test_posterior_scores(where, kind, request):
 )
 def test_variance_over_rounds(window, completer, local):
     X, y = make_table(240, 3, 1, labelled=0.8)
-    local._block_rows = 77
+    local.block_rows = 77
     whole, blocks = Variance(window=window), BlockScorer(Variance(window=window))
     rng = np.random.default_rng(5)
     for _ in range(4):
         fitted = type(completer)(**completer.get_params()).fit(X, y)
-        done = complete(open_blocks(X, target=y), completer, engine=local)
+        done = clone(completer).fit(open_blocks(X, target=y, engine=local)).completed_
         expected = whole.score(rounds_of(X, y, "classes", fitted))
         assert difference(blocks.score(done).gather(), expected) < SAME
         X = np.where(np.isnan(X) & (rng.random(X.shape) < 0.1), rng.normal(size=X.shape), X)
@@ -65,25 +66,25 @@ def test_variance_over_rounds(window, completer, local):
 
 def test_history_stays_on_the_workers(dask):
     X, y = make_table(200, 3, 2)
-    dask._block_rows = 60
+    dask.block_rows = 60
     scorer = BlockScorer(Variance())
     for _ in range(2):
-        done = complete(open_blocks(X, target=y), NORMAL, engine=dask)
+        done = clone(NORMAL).fit(open_blocks(X, target=y, engine=dask)).completed_
         scores = scorer.score(done)
         X[7, 1] = 3.0
     assert all(type(item).__name__ == "Future" for item in scorer._history.items)
     assert scores.gather().shape == X.shape
-    dask._block_rows = 50
+    dask.block_rows = 50
     with pytest.raises(DataError, match="must stay the same from round to round"):
-        scorer.score(complete(open_blocks(X, target=y), NORMAL, engine=dask))
+        scorer.score(clone(NORMAL).fit(open_blocks(X, target=y, engine=dask)).completed_)
 
 
 @pytest.fixture(scope="module")
 def scored():
     """A completed table with its worths, coarsened in one column so that some are equal."""
     X, y = make_table(300, 4, 3)
-    with ThreadEngine(threads=1, block_rows=41) as engine:
-        done = complete(open_blocks(X, target=y, columns=list("abcd")), NORMAL, engine=engine)
+    with ThreadEngine(n_jobs=1, block_rows=41) as engine:
+        done = clone(NORMAL).fit(open_blocks(X, target=y, columns=list("abcd"), engine=engine)).completed_
         scores = BlockScorer(PosteriorVariance()).score(done).gather()
         yield X, done, scores
 
@@ -99,7 +100,7 @@ def select_whole(X, scores, own, selector, **limits):
 def test_top_is_that_of_the_selector(scored, count):
     X, done, scores = scored
     batch, whole = (
-        done.top(PosteriorVariance(), count),
+        select_cells(done, PosteriorVariance(), Top(), count=count),
         select_whole(X, scores, np.ones(4), Top(), count=count),
     )
     assert np.column_stack([batch.row_numbers, batch.column_numbers]).tolist() == whole.cells.tolist()
@@ -119,7 +120,7 @@ def test_budgets_buy_the_same(scored, own, budget, count, selector):
     X, done, scores = scored
     prices = Prices.per_column(dict(zip("abcd", own, strict=True)))
     limits = {"budget": budget, "count": count}
-    batch = done.select(PosteriorVariance(), selector, prices=prices, **limits)
+    batch = select_cells(done, PosteriorVariance(), selector, prices=prices, **limits)
     whole = select_whole(X, scores, np.array(own), selector, **limits)
     assert batch.cost <= budget
     # Bounded by the millionth to which Knapsack with a count is solved; else equal up to the order of sums.
@@ -151,14 +152,14 @@ def test_the_best_of_two_blocks_are_the_best_of_both(scores, most, cut):
 def test_what_blocks_cannot_do_is_refused(scored):
     _, done, _ = scored
     with pytest.raises(ParameterError, match="got Draw"):
-        done.select(PosteriorVariance(), Draw(), count=3)
+        select_cells(done, PosteriorVariance(), Draw(), count=3)
     with pytest.raises(ParameterError, match="without limits by row"):
-        done.select(PosteriorVariance(), Top(per_row=1), count=3)
+        select_cells(done, PosteriorVariance(), Top(per_row=1), count=3)
     with pytest.raises(ParameterError, match="without groups and visits"):
-        done.select(PosteriorVariance(), Top(), budget=3, prices=Prices.same(1, visit=2))
+        select_cells(done, PosteriorVariance(), Top(), budget=3, prices=Prices.same(1, visit=2))
     with pytest.raises(ParameterError, match="got Random"):
-        done.top(Random(), 3)
+        select_cells(done, Random(), Top(), count=3)
     X, y = make_table(50, 3, 0)
-    plain = complete(open_blocks(X, target=y), SupervisedCompleter(max_iter=3))
+    plain = SupervisedCompleter(max_iter=3).fit(open_blocks(X, target=y)).completed_
     with pytest.raises(ParameterError, match="needs a completer that tells the variance"):
-        plain.top(PosteriorVariance(), 3)
+        select_cells(plain, PosteriorVariance(), Top(), count=3)

@@ -1,25 +1,23 @@
 """The choice of a completer: contract, right choices, failures, limits of time, and what is shown."""
 
-import io
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.impute import KNNImputer
 
-from cellworth.complete import GaussianCompleter, NNLSCompleter, SoftImputeCompleter, SupervisedCompleter
-from cellworth.complete.auto import (
-    AutoCompleter,
-    CandidateResult,
-    ColumnMeanCompleter,
-    default_candidates,
-    search,
+from cellworth.complete import (
+    GaussianCompleter,
+    NNLSCompleter,
+    SoftImputeCompleter,
+    SupervisedCompleter,
+    auto_search,
 )
-from cellworth.complete.auto.results import text_table
+from cellworth.complete.auto import AutoCompleter
+from cellworth.complete.auto_candidates import ColumnMeanCompleter, default_candidates
+from cellworth.complete.auto_search import CandidateResult, text_table
 from cellworth.errors import DataError, ParameterError
-from cellworth.progress import ProgressLine, in_words
 from cellworth.testing import check_completer
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 from tests.complete.low_rank_cases import check_refuses, check_sensible_on_awkward_tables
 from tests.complete.scikit_learn import check_with_scikit_learn
 
@@ -82,7 +80,7 @@ def error(completed, truth, holed):
 
 
 def test_keeps_the_contract_of_completers():
-    check_completer(AutoCompleter())
+    check_completer(AutoCompleter(n_holds=1))
 
 
 def test_keeps_the_contract_with_other_settings():
@@ -91,12 +89,12 @@ def test_keeps_the_contract_with_other_settings():
 
 
 def test_passes_every_check_of_scikit_learn():
-    check_with_scikit_learn(AutoCompleter())
+    check_with_scikit_learn(AutoCompleter(candidates=QUICK))
     check_with_scikit_learn(ColumnMeanCompleter())
 
 
 def test_is_sensible_on_awkward_tables():
-    check_sensible_on_awkward_tables(AutoCompleter())
+    check_sensible_on_awkward_tables(AutoCompleter(n_holds=2))
 
 
 # In noise nothing beats the column means, but a Gaussian that ties with them is preferred for its variances.
@@ -234,8 +232,8 @@ def test_when_stopped_the_best_so_far_is_taken(stop):
 
 
 def test_a_large_table_is_screened_on_few_rows_and_decided_on_all(monkeypatch):
-    monkeypatch.setattr(search, "SCREEN_ROWS", 50)
-    monkeypatch.setattr(search, "FINALISTS", 2)
+    monkeypatch.setattr(auto_search, "SCREEN_ROWS", 50)
+    monkeypatch.setattr(auto_search, "FINALISTS", 2)
     _, holed = gaussian(0)
     holed[:, 3] = np.nan
     holed[7, 3] = 1.0  # a column that a sample of rows would leave empty
@@ -271,16 +269,6 @@ def test_progress_is_shown_on_request_only(capsys):
     assert "10/10" in shown
     assert " left" in shown
     assert shown.endswith("\n")
-
-
-def test_a_line_of_progress_covers_the_one_before():
-    stream = io.StringIO()
-    line = ProgressLine("work", 2, stream)
-    line.show(1, "a long note")
-    line.show(2)
-    first, last = stream.getvalue().strip("\r\n").split("\r")
-    assert len(last) == len(first)
-    assert [in_words(s) for s in (8.4, 65, 7320)] == ["8 s", "1 min 05 s", "2 h 02 min"]
 
 
 def test_refuses_settings_that_make_no_sense():

@@ -2,7 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cellworth import Completion, GaussianCompleter, SupervisedCompleter, Table, fill
+from cellworth import FilledTable, GaussianCompleter, SupervisedCompleter, Table, fill
+from cellworth.errors import DataError
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def table():
 @pytest.mark.parametrize("completer", [None, SupervisedCompleter(scale="standard"), GaussianCompleter()])
 def test_every_kind_comes_back_as_its_kind(table, completer):
     completion = fill(table, completer)
-    assert isinstance(completion, Completion)
+    assert isinstance(completion, FilledTable)
     filled = completion.table
     assert not filled.holes.any()
     np.testing.assert_array_equal(filled.values[~table.holes], table.values[~table.holes])
@@ -66,3 +67,37 @@ def test_the_users_completer_is_not_touched_and_the_target_kind_is_the_tables():
     assert not hasattr(mine, "completed_")
     assert mine.target == "auto"
     assert completion.completer.classes_ is None  # a number, though it looks like five classes
+
+
+def test_intervals_are_as_cells_of_their_columns(table):
+    filled = fill(table, level=0.9)
+    assert filled.level == 0.9
+    known = ~table.holes
+    np.testing.assert_array_equal(filled.lower[known], table.values[known])
+    np.testing.assert_array_equal(filled.upper[known], table.values[known])
+    for name in ("size", "count", "visit"):
+        place = table.column_index(name)
+        assert (filled.lower[:, place] <= filled.upper[:, place]).all()
+    grade = table.column_index("grade")
+    assert np.isnan(filled.lower[table.holes[:, grade], grade]).all()
+
+
+def test_intervals_become_columns_of_their_own(table):
+    names = fill(table, level=0.9).with_interval_columns().column_names
+    assert names[:3] == ("size", "size_lower", "size_upper")
+    assert "grade_lower" not in names
+
+
+@pytest.mark.parametrize(
+    ("completer", "level", "reason"),
+    [
+        (None, None, "level=0.9"),
+        (SupervisedCompleter(), 0.9, "SupervisedCompleter, which filled .* no interv"),
+    ],
+)
+def test_columns_of_intervals_that_do_not_exist_are_refused(table, completer, level, reason):
+    filled = fill(table, completer, level=level)
+    assert filled.lower is None
+    assert filled.upper is None
+    with pytest.raises(DataError, match=reason):
+        filled.with_interval_columns()

@@ -12,15 +12,15 @@ from cellworth.select import Knapsack, Poss
 from cellworth.select.pareto import evolve
 from cellworth.select.poss import (
     MOST_ITERATIONS,
-    _Cells,
+    CountedCells,
     _draw,
-    _empty_archive,
-    _scratch,
     default_iterations,
+    empty_archive,
+    scratch_for,
     search,
+    whole_scores,
 )
 from cellworth.select.spread import Spread
-from cellworth.select.units import whole_scores
 from tests.conftest import need
 from tests.select.offers import best_worth, budgets_for, large_offer, offer_of, pareto_front, tiny_offers
 
@@ -36,7 +36,7 @@ def _compiled():
 def problem_of(offer, budget, spread, most=10**9):
     alone = offer.prices.marginal(offer.before)
     places = np.flatnonzero(offer.available & (offer.scores > 0) & (alone < 2 * budget))
-    units, cells = _Cells.of(offer, places, budget)
+    units, cells = CountedCells.of(offer, places, budget)
     return cells.problem(whole_scores(offer.scores.flat[places])[0], units.double, most, spread)
 
 
@@ -72,9 +72,7 @@ def test_compiled_and_plain_are_the_same_to_the_bit(spread, grouped):
         groups |= {"lasting": np.zeros(2, dtype=bool), "visit": 1.5}
     offer = offer_of(rng.exponential(size=(60, 6)), rng.uniform(1, 10, size=(60, 6)), **groups)
     problem = problem_of(offer, 60.0, spread)
-    compiled, plain = (
-        search(problem, 8000, np.random.default_rng(2), compile=compile) for compile in (True, False)
-    )
+    compiled, plain = (search(problem, 8000, np.random.default_rng(2), fast=fast) for fast in (True, False))
     size, used = compiled.used
     assert size > 50
     assert compiled.used.tolist() == plain.used.tolist()
@@ -140,7 +138,7 @@ def test_the_default_is_the_publications_number_up_to_a_limit():
 
 
 def test_works_without_numba(monkeypatch):
-    import cellworth.select.compiled as module
+    import cellworth.select.pareto as module
 
     def absent(name):
         raise ImportError(name)
@@ -152,7 +150,7 @@ def test_works_without_numba(monkeypatch):
 def test_a_set_as_good_takes_the_place_of_the_old_one_and_a_worse_one_does_not():
     """Two candidates alike and a worse one: flip 0; then 0 and 1, which is as good; then 1 and 2."""
     problem = problem_of(offer_of([[2.0, 2.0, 1.0]], 1.0), 2.0, Spread())
-    archive, scratch = _empty_archive(), _scratch(problem)
+    archive, scratch = empty_archive(), scratch_for(problem)
     choice, flips = np.array([0.0, 0.9, 0.9]), np.array([0, 0, 1, 1, 2])
     members = []
     for t in range(3):
@@ -162,3 +160,10 @@ def test_a_set_as_good_takes_the_place_of_the_old_one_and_a_worse_one_does_not()
         assert archive.used[0] == 2
         members.append(archive.members[archive.begin[1] :][: archive.length[1]].tolist())
     assert members == [[0], [1], [1]]
+
+
+@given(st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=30))
+def test_whole_scores_keep_their_size_and_their_sum_is_small(scores):
+    whole, shift = whole_scores(np.array(scores))
+    assert sum(whole.tolist()) < 2**61
+    np.testing.assert_allclose(np.ldexp(whole.astype(float), -shift), scores, atol=max(scores) * 2.0**-50)

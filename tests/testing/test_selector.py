@@ -7,7 +7,7 @@ import pytest
 
 from cellworth.errors import ParameterError
 from cellworth.select import Front, Selection, Top
-from cellworth.select.limits import settle
+from cellworth.select.offer import settle
 from cellworth.testing.selector import check_selector
 
 

@@ -2,7 +2,6 @@
 
 from cellworth.campaign.campaign import Campaign
 from cellworth.campaign.queue import CampaignQueue, OpenPage
-from cellworth.campaign.results import FilledTable
 from cellworth.campaign.row_records import CellRecord, RowRecord
 from cellworth.campaign.tally import Tally
 from cellworth.campaign.view import CampaignView
@@ -12,7 +11,6 @@ __all__ = [
     "CampaignQueue",
     "CampaignView",
     "CellRecord",
-    "FilledTable",
     "OpenPage",
     "RowRecord",
     "Tally",

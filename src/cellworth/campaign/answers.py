@@ -15,7 +15,7 @@ from cellworth.campaign.places import Cell
 from cellworth.campaign.plain import to_plain
 from cellworth.campaign.state import State, Status
 from cellworth.errors import ConflictError, DataError, ParameterError
-from cellworth.prices.amount import check_visit
+from cellworth.prices.rules import check_visit
 from cellworth.wording import shorten
 
 Data = dict[str, Any]

@@ -17,7 +17,7 @@ from cellworth.campaign.stores.store import Event
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.select import Selection, Selector
-from cellworth.select.limits import check_limits
+from cellworth.select.offer import check_limits
 from cellworth.strategy import Batch, Purchase, choose
 from cellworth.table import Column
 from cellworth.wording import shorten

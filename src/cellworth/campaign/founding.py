@@ -18,7 +18,7 @@ from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store import Founding, Store
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Prices
-from cellworth.prices.amount import check_visit
+from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
 from cellworth.table import Table
 from cellworth.wording import listing, shorten

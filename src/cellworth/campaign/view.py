@@ -10,10 +10,11 @@ from cellworth.campaign.founding import check_format, registered
 from cellworth.campaign.history import Library, Record, cell_frame, records
 from cellworth.campaign.log import Log
 from cellworth.campaign.places import Cell
-from cellworth.campaign.results import FilledTable, fill_with_intervals, fit_model
+from cellworth.campaign.results import fill_with_intervals, fit_model
 from cellworth.campaign.row_records import RowRecord, row_records
 from cellworth.campaign.state import State
 from cellworth.campaign.tally import Tally, tally_of
+from cellworth.complete import FilledTable
 from cellworth.prices import Prices
 from cellworth.strategy import Purchase
 from cellworth.table import Table

@@ -87,12 +87,11 @@ def complete(
         big = BigTable(table, out, engine, scheduler, workers, memory, completer, target, row_id, variance)
         return complete_table(big, checkpoint, as_json=as_json)
     with opened(store, name) as campaign:
-        from cellworth.campaign.results import with_interval_columns
         from cellworth.table.table import guard_table
 
         with working("Completing the table"):
             filled = campaign.complete(level)
-        completed = with_interval_columns(filled) if intervals else filled.table
+        completed = filled.with_interval_columns() if intervals else filled.table
         (guard_table(completed) if spreadsheet else completed).write(out)
         holes = int(campaign.table.holes.sum())
         if as_json:

@@ -1,8 +1,8 @@
 """Completers: each turns a table with holes into one without."""
 
 from cellworth.complete.auto import AutoCompleter
-from cellworth.complete.committee import CommitteeCompleter
-from cellworth.complete.fill import Completion, fill
+from cellworth.complete.committee_completer import CommitteeCompleter
+from cellworth.complete.fill import FilledTable, fill
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.lmafit import LMaFitCompleter
 from cellworth.complete.nnls import NNLSCompleter
@@ -15,7 +15,7 @@ from cellworth.complete.supervised import SupervisedCompleter
 __all__ = [
     "AutoCompleter",
     "CommitteeCompleter",
-    "Completion",
+    "FilledTable",
     "GaussianCompleter",
     "LMaFitCompleter",
     "NNLSCompleter",

@@ -26,14 +26,17 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete.completer import Completer, put_back, scaled_cells
+from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.blocks import workers
 from cellworth.complete.solver.factors import Factors, Watch, fold_in, principal_factors
 from cellworth.complete.solver.monitor import Callback, Progress
 from cellworth.errors import ParameterError
+
+FITTED = ("low_rank_", "rank_", "objective_", "n_iter_", "converged_", "trace_penalty_", "ridge_")
 
 LEAST_PENALTY = 1e-7  # for new rows, of the first component's size: with less, rounding would decide
 
@@ -67,7 +70,7 @@ class FactoredCompleter(Completer):
         self.scaling_ = Scaling.of(X, self.scale)
         values, observed = scaled_cells(X, self.scaling_)
         rng = generator_of(self.random_state)
-        with workers(1):
+        with worker_threads(1):
             fit = self._factorise(values, observed, rng, watcher(self.callback, self.max_iter, self.tol))
             filled = fit.left @ fit.right
         self._keep(fit)
@@ -83,6 +86,14 @@ class FactoredCompleter(Completer):
     @abstractmethod
     def _row_penalty(self) -> float:
         """Return the ridge with which new rows are regressed on ``low_rank_[1]``."""
+
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what the fit has left as plain data; see `cellworth.complete.fitted_state`."""
+        return state_of(self, FITTED)
+
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` of a completer with the same settings returned."""
+        restore(self, state, FITTED)
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         right = self.low_rank_[1]
@@ -122,15 +133,15 @@ def check_rank(rank: object, other: str = "") -> None:
     raise ParameterError(f"rank must be {other}None or a whole number of at least 1; got {rank!r}")
 
 
-def generator_of(random_state: int | np.random.Generator | None) -> np.random.Generator:
-    """Return the source of randomness; that of a seed differs from ``numpy.random.default_rng`` of that seed.
+def generator_of(random_state: int | np.random.Generator | None, key: int = 1) -> np.random.Generator:
+    """Return the source of randomness; a seed gives another than ``numpy.random.default_rng`` does.
 
-    Else cells that were removed with ``default_rng(0).random(shape)`` would be the very ones that a
-    completer with the seed 0 wants to hide.
+    Otherwise cells that were removed with ``default_rng(0).random(shape)`` would be the very ones that a
+    completer with the seed 0 wants to hide. A completer that tries others takes another ``key`` than they.
     """
     if isinstance(random_state, np.random.Generator):
         return random_state
-    return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(1,)))
+    return np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(key,)))
 
 
 def watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:

@@ -1,13 +1,6 @@
-"""Tables larger than memory, and larger than a machine: row blocks on threads, or on a Dask cluster."""
+"""Worths and batches over row blocks."""
 
-from cellworth.engine.batch import Batch
-from cellworth.engine.outcome import Completed, complete
+from cellworth.engine.batch import Batch, select_cells
 from cellworth.engine.scoring import BlockScorer, Scores
 
-__all__ = [
-    "Batch",
-    "BlockScorer",
-    "Completed",
-    "Scores",
-    "complete",
-]
+__all__ = ["Batch", "BlockScorer", "Scores", "select_cells"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from copy import deepcopy
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,13 +19,13 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.blocks.protocol import Blocks
-from cellworth.blocks.source import Block, Part, Source
-from cellworth.engine.filled import Filled
+from cellworth.blocks.sources import Block, Part
+from cellworth.blocks.writing import FilledPart
 from cellworth.errors import ParameterError
 from cellworth.score.first_round import HIDDEN_SHARE, REFITS
 
 if TYPE_CHECKING:
-    from cellworth.engine.outcome import Completed
+    from cellworth.complete.completed_blocks import CompletedBlocks
     from cellworth.engine.scoring import Scores
 
 Array = NDArray[np.float64]
@@ -66,57 +67,41 @@ class ThinnedBlock:
         return replace(part, X=np.where(hidden, part.X.dtype.type(np.nan), part.X))
 
 
-@dataclass(frozen=True)
-class ThinnedSource:
-    """A table with a random tenth of its cells hidden, cut into the same blocks as another."""
-
-    source: Source
-    cut: tuple[Block, ...]
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.source, name)
-
-    def blocks(self, most_rows: int) -> list[Block]:
-        """Return the blocks."""
-        return list(self.cut)
-
-
-def first_round(done: Completed, units: Array, rng: np.random.Generator) -> Scores:
+def first_round(done: CompletedBlocks, units: Array, rng: np.random.Generator) -> Scores:
     """Return worths that need no history, in squared ranges ``units`` (d,) of the columns."""
     from cellworth.engine.scoring import Scores
 
-    if hasattr(done.completer, "_fitted"):
+    if done.has_variance:
         return Scores(done, _own_variance, shared=(units,))
     return Scores(done, _disagreement, tuple(_refits(done, rng)), (units,))
 
 
-def _refits(done: Completed, rng: np.random.Generator) -> list[Blocks]:
+def _refits(done: CompletedBlocks, rng: np.random.Generator) -> list[Blocks]:
     """Return the completions of the refits, block by block."""
-    from cellworth.engine.outcome import complete
-
     settings = clone(done.completer).set_params(callback=None)
     completions = []
     for _ in range(REFITS):
-        cut = [ThinnedBlock(b, deepcopy(rng), done.summary.first) for b in done.blocks.items]
+        here = deepcopy(rng)
+        thinned = done.source.with_blocks(partial(ThinnedBlock, generator=here, spared=done.summary.first))
         skip(rng, done.source.n_rows * len(done.source.columns))
         with warnings.catch_warnings():
             # The round's own fit has warned already where there is cause.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            refit = complete(ThinnedSource(done.source, tuple(cut)), settings, engine=done.engine)
+            refit = clone(settings).fit(thinned).completed_
         completions.append(refit.map(_completed))
     return completions
 
 
-def _completed(filled: Filled) -> Array:
+def _completed(filled: FilledPart) -> Array:
     return np.asarray(filled.completed, dtype=np.float64)
 
 
-def _own_variance(filled: Filled, units: Array) -> Array:
+def _own_variance(filled: FilledPart, units: Array) -> Array:
     assert filled.variance is not None
     return filled.variance.astype(np.float64) / units * filled.holes
 
 
-def _disagreement(filled: Filled, *others: Array) -> Array:
+def _disagreement(filled: FilledPart, *others: Array) -> Array:
     *completions, units = others
     spread: Array = np.var(np.stack(completions), axis=0) / units * filled.holes
     return spread

@@ -10,19 +10,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.blocks.protocol import Blocks, join
-from cellworth.blocks.sizes import Sized
-from cellworth.engine.filled import Filled
+from cellworth.blocks.protocol import Blocks, Sized, join
+from cellworth.blocks.writing import FilledPart
+from cellworth.complete.linear_model import LinearModel
 from cellworth.engine.first_round import first_round
-from cellworth.engine.linear_model import fit_over_blocks
 from cellworth.errors import DataError, ParameterError
 from cellworth.score import PosteriorImpact, PosteriorVariance, Variance
 from cellworth.score.history import History
-from cellworth.score.linear_model import LinearModel
 from cellworth.score.posterior import undecided
 
 if TYPE_CHECKING:
-    from cellworth.engine.outcome import Completed
+    from cellworth.complete.completed_blocks import CompletedBlocks
 
 Array = NDArray[np.float64]
 
@@ -33,14 +31,14 @@ class Scores:
 
     Attributes
     ----------
-    done : Completed
+    done : CompletedBlocks
     function : callable
-        Of a `Filled`, of what the others hold for its block, and of what all share; returns (m, d) worths.
+        Of a `FilledPart`, of what the others hold for its block, and what all share; returns (m, d) worths.
     others : tuple of Blocks
     shared : tuple
     """
 
-    done: Completed
+    done: CompletedBlocks
     function: Callable[..., Array]
     others: tuple[Blocks, ...] = ()
     shared: tuple[Any, ...] = ()
@@ -65,12 +63,12 @@ class _Then:
     n_arguments: int
     then: Callable[..., Any]
 
-    def __call__(self, filled: Filled, *others: Any) -> Any:
+    def __call__(self, filled: FilledPart, *others: Any) -> Any:
         scores = self.score(filled, *others[: self.n_arguments])
         return self.then(filled, scores, *others[self.n_arguments :])
 
 
-def _alone(filled: Filled, scores: Array) -> tuple[Array]:
+def _alone(filled: FilledPart, scores: Array) -> tuple[Array]:
     return (scores,)
 
 
@@ -87,14 +85,15 @@ class BlockScorer:
     --------
     >>> import numpy as np
     >>> from cellworth import GaussianCompleter
-    >>> from cellworth.engine import BlockScorer, complete, open_blocks
+    >>> from cellworth.blocks import open_blocks
+    >>> from cellworth.engine import BlockScorer
     >>> from cellworth.score import Variance
     >>> X = np.random.default_rng(0).normal(size=(60, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]]
     >>> X[0] = [1.0, np.nan, np.nan]
     >>> scorer = BlockScorer(Variance())
     >>> for answer in (np.nan, 6.0):
     ...     X[0, 1] = answer
-    ...     done = complete(open_blocks(X), GaussianCompleter(margins="normal"))
+    ...     done = GaussianCompleter(margins="normal").fit(open_blocks(X)).completed_
     ...     scores = scorer.score(done)
     >>> bool(scores.gather()[0, 2] > 0.1)
     True
@@ -111,7 +110,7 @@ class BlockScorer:
         self._history: Blocks | None = None
         self._rows: tuple[int, ...] = ()
 
-    def score(self, done: Completed) -> Scores:
+    def score(self, done: CompletedBlocks) -> Scores:
         """Return the worths of a completed table's holes; `Variance` takes in its completion."""
         if isinstance(self.scorer, Variance):
             return self._by_history(done)
@@ -119,12 +118,12 @@ class BlockScorer:
         units = np.square(done.summary.scaling("standard", np.dtype(np.float64)).width)
         if isinstance(self.scorer, PosteriorVariance):
             return Scores(done, _posterior_variance, shared=(units,))
-        model, is_number = fit_over_blocks(done)
+        model = LinearModel.fit_blocks(done)
         if not model.knows_something:
             return Scores(done, _posterior_variance, shared=(units,))
-        return Scores(done, _posterior_impact, shared=(model, is_number, self.scorer.power))
+        return Scores(done, _posterior_impact, shared=(model, self.scorer.power))
 
-    def _by_history(self, done: Completed) -> Scores:
+    def _by_history(self, done: CompletedBlocks) -> Scores:
         history = self._history
         units = np.square(done.summary.scaling("minmax", np.dtype(np.float64)).width)
         if history is None:
@@ -140,25 +139,23 @@ class BlockScorer:
         return Scores(done, _spread, (self._history,), (units,))
 
 
-def _check_variance(done: Completed) -> None:
-    from cellworth.complete.gaussian import GaussianCompleter
-
-    if not isinstance(done.completer, GaussianCompleter):
+def _check_variance(done: CompletedBlocks) -> None:
+    if not done.has_variance:
         raise ParameterError(
             f"this scorer needs a completer that tells the variance of each cell; "
             f"{type(done.completer).__name__} does not. Use GaussianCompleter, or score by Variance."
         )
 
 
-def _posterior_variance(filled: Filled, units: Array) -> Array:
+def _posterior_variance(filled: FilledPart, units: Array) -> Array:
     assert filled.variance is not None
     return filled.variance.astype(np.float64) * filled.holes / units
 
 
-def _posterior_impact(filled: Filled, model: LinearModel, is_number: bool, power: float) -> Array:
+def _posterior_impact(filled: FilledPart, model: LinearModel, power: float) -> Array:
     assert filled.variance is not None
     scores: Array = (filled.variance.astype(np.float64) * filled.holes) ** (power / 2)
-    if is_number:
+    if model.is_number:
         return scores * np.abs(model.coefficients[:, 0]) ** power
     completed = filled.completed.astype(np.float64, copy=False)
     return scores * undecided(model.probabilities(completed), model.coefficients, power)
@@ -170,21 +167,21 @@ class BlockHistory(Sized):
 
     history: History
 
-    def longer(self, filled: Filled) -> BlockHistory:
+    def longer(self, filled: FilledPart) -> BlockHistory:
         """Return the history after one more completion; this one stays as it was."""
         longer = deepcopy(self.history)
         longer.add(np.asarray(filled.completed, dtype=np.float64))
         return BlockHistory(longer)
 
 
-def _begin_history(filled: Filled, window: int | None) -> BlockHistory:
+def _begin_history(filled: FilledPart, window: int | None) -> BlockHistory:
     """Return the history of one block after its first completion."""
     return BlockHistory(Variance(window)._history).longer(filled)
 
 
-def _remember(filled: Filled, before: BlockHistory) -> BlockHistory:
+def _remember(filled: FilledPart, before: BlockHistory) -> BlockHistory:
     return before.longer(filled)
 
 
-def _spread(filled: Filled, remembered: BlockHistory, units: Array) -> Array:
+def _spread(filled: FilledPart, remembered: BlockHistory, units: Array) -> Array:
     return remembered.history.spread(units) * filled.holes

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from cellworth.errors import ParameterError
-from cellworth.prices.amount import check_name, check_price, check_prices
+from cellworth.prices.rules import check_name, check_price, check_prices
 from cellworth.wording import listing, not_there, shorten
 
 
@@ -75,6 +76,23 @@ class Group:
                     f"{where}: the follow-up price of column {shorten(column)} must not be above its first "
                     f"price {dear}; got {cheap}. Are the two swapped?"
                 )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the group as plain data that JSON can hold."""
+        return {
+            "name": self.name,
+            "columns": list(self.columns),
+            "first": list(self.first),
+            "then": list(self.then),
+            "lasting": self.lasting,
+        }
+
+    @classmethod
+    def from_dict(cls, stored: Mapping[str, Any]) -> Group:
+        """Return the group that `to_dict` stored."""
+        columns = stored["columns"]
+        first, then = (dict(zip(columns, stored[which], strict=True)) for which in ("first", "then"))
+        return cls(stored["name"], columns, first=first, then=then, lasting=stored["lasting"])
 
     def __repr__(self) -> str:
         lasting = ", lasting=True" if self.lasting else ""

@@ -12,21 +12,22 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cellworth.errors import CellworthError, DataError, ParameterError
-from cellworth.prices.amount import check_price, check_visit
-from cellworth.prices.cell_prices import (
+from cellworth.prices.group import Group
+from cellworth.prices.money import difference
+from cellworth.prices.price_file import read_prices, write_prices
+from cellworth.prices.price_list import PriceList
+from cellworth.prices.rules import (
     ByCell,
     ByColumn,
     ByFunction,
     ByMatrix,
-    CellPrices,
     PriceFunction,
+    PriceRule,
     check_known,
+    check_price,
+    check_visit,
+    rule_from_dict,
 )
-from cellworth.prices.csv_file import Statement, read_statement, write_statement
-from cellworth.prices.group import Group
-from cellworth.prices.money import difference
-from cellworth.prices.price_list import PriceList
-from cellworth.prices.stored import cells_from_plain, cells_to_plain, group_from_plain, group_to_plain
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
 from cellworth.wording import shorten
@@ -60,7 +61,7 @@ class Prices:
     22.25
     """
 
-    cells: CellPrices
+    cells: PriceRule
     groups: tuple[Group, ...] = ()
     visit: float = 0.0
 
@@ -178,11 +179,11 @@ class Prices:
         >>> Prices.read(path)
         Prices.per_column({'age': 1.0, 'mri': 350.0}, visit=5.0)
         """
-        return cls(*read_statement(file_of(path), encoding, delimiter))
+        return cls(*read_prices(file_of(path), encoding, delimiter))
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write prices by column to a CSV file that `read` reads back exactly; all of it or nothing."""
-        write_statement(Path(path), Statement(self.cells, self.groups, self.visit))
+        write_prices(Path(path), self.cells, self.groups, self.visit)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prices as plain data that JSON can hold; a function is refused.
@@ -192,20 +193,21 @@ class Prices:
         >>> Prices.same(2.0).to_dict()
         {'cells': {'by': 'column', 'prices': {}, 'default': 2.0}, 'groups': [], 'visit': 0.0}
         """
-        groups = [group_to_plain(group) for group in self.groups]
-        return {"cells": cells_to_plain(self.cells), "groups": groups, "visit": self.visit}
+        groups = [group.to_dict() for group in self.groups]
+        return {"cells": self.cells.to_dict(), "groups": groups, "visit": self.visit}
 
     @classmethod
-    def from_dict(cls, plain: Mapping[str, Any]) -> Prices:
-        """Return the prices that `to_dict` turned into plain data."""
+    def from_dict(cls, stored: Mapping[str, Any]) -> Prices:
+        """Return the prices that `to_dict` stored."""
         try:
-            groups = tuple(group_from_plain(group) for group in plain["groups"])
-            return cls(cells_from_plain(plain["cells"]), groups, plain["visit"])
+            groups = tuple(Group.from_dict(group) for group in stored["groups"])
+            return cls(rule_from_dict(stored["cells"]), groups, stored["visit"])
         except CellworthError:
             raise
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise DataError(
-                f"expected what Prices.to_dict gives; got {shorten(plain)} ({type(error).__name__}: {error})."
+                f"expected what Prices.to_dict gives; got {shorten(stored)} "
+                f"({type(error).__name__}: {error})."
             ) from None
 
     def __repr__(self) -> str:
@@ -217,7 +219,7 @@ class Prices:
         return f"Prices.{constructor}({', '.join(arguments)})"
 
 
-def _check_groups(groups: Iterable[Group], cells: CellPrices) -> tuple[Group, ...]:
+def _check_groups(groups: Iterable[Group], cells: PriceRule) -> tuple[Group, ...]:
     checked = tuple(groups)
     if not checked and isinstance(cells, ByColumn) and not cells.prices and cells.default is None:
         raise ParameterError("expected at least one price, got none. Name columns, or give default=.")

@@ -6,11 +6,11 @@ from typing import Literal
 
 import numpy as np
 
+from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import ParameterError
-from cellworth.select.limits import as_number, check_limits
-from cellworth.select.offer import Array, Offer, Places, Selection
+from cellworth.select.greedy import GreedyPurchase
+from cellworth.select.offer import Offer, Selection, as_number, check_limits
 from cellworth.select.spread import Spread
-from cellworth.select.walk import Walk
 
 
 class Draw:
@@ -84,18 +84,20 @@ class Draw:
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
         """Draw cells that cost at most ``budget`` and are at most ``count``."""
-        walk = Walk(offer, self._spread, *check_limits(budget, count))
-        worthless = walk.scores == 0
-        key = self.power * np.log(np.where(worthless, 1.0, walk.scores)) + rng.gumbel(size=len(walk.scores))
+        greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
+        worthless = greedy.scores == 0
+        key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + rng.gumbel(
+            size=len(greedy.scores)
+        )
         if self.per == "price":
-            key -= np.log(walk.prices)
+            key -= np.log(greedy.prices)
         slower = self.crowding**self.power
 
-        def crowded(cells: Places, prices: Array, taken: int, last: int) -> Array:
+        def crowded(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
             # Time t of the purchase, time a of a bell: its rate falls by c, so it rings at t + (a - t) / c.
             now = np.where(worthless[cells] == worthless[last], key[last], np.inf)
             elapsed = np.exp(np.minimum(0.0, key[cells] - now))  # t / a; at most 1
             key[cells] += np.log(slower) - np.log1p(-(1 - slower) * elapsed)
             return key[cells]
 
-        return walk.run(key, crowded if slower < 1 else None, worthless)
+        return greedy.run(key, crowded if slower < 1 else None, worthless)

@@ -1,77 +1,363 @@
-"""Greedy batches with a bound, where prices are not additive or a batch is spread."""
+"""Greedy batches: cells in the order of falling priority, as long as the budget lasts.
+
+`Top` orders by score, `Ratio` by score per money. `GreedyPurchase` is what they share with other selectors.
+"""
 
 from __future__ import annotations
 
+import heapq
+import math
+from collections.abc import Callable, Iterable, Iterator
+
 import numpy as np
 
-from cellworth.select.bundles import Bundles
-from cellworth.select.offer import Array, Mask, Offer, Places, Selection
+from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.select.offer import Offer, Selection, best_of_each_price, check_limits, fits, settle
 from cellworth.select.spread import Spread
-from cellworth.select.walk import Walk
+
+CLOSE = 2.0**-32  # of the budget: sums of prices as floats are never off by more
 
 
-def by_bundles(offer: Offer, wanted: Mask, budget: float, count: float) -> Selection:
-    """Buy bundles of rows by falling ratio of score to money; without spread.
+class Top:
+    """Take the cells of the highest score, whatever they cost, as long as the budget lasts.
 
-    The relaxed problem is solved by the bundles before the first one that does not fit, and a part of that
-    one. So the best batch is worth at most as much as those bundles and that one together. The better of the
-    bundles before it, and of its row's bundles up to it, has at least half of that, if the latter fit the
-    budget. Both are then filled up with single cells.
+    A cell that does not fit the budget is passed over, and cheaper ones further down are still taken. Equal
+    scores go by row, then by column. Nothing is random.
+
+    Parameters
+    ----------
+    per_row : int or None, default=None
+        The most cells of one row; None: any number.
+    crowding : float, default=1.0
+        Above 0 and at most 1: a cell's score is multiplied by this for each cell already chosen in its row.
+
+    Notes
+    -----
+    O(N + k log k) for k cells out of N; with spread or with prices of groups and visits
+    O(N + k p log(k p)) for p columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth.prices import PriceList
+    >>> from cellworth.select import Offer, Top
+    >>> none = np.full(3, -1), np.zeros(3), np.zeros(0, dtype=bool)
+    >>> prices = PriceList(np.tile([1.0, 2.0, 5.0], (2, 1)), *none)
+    >>> scores = np.array([[3.0, 4.0, 9.0], [2.0, 8.0, 1.0]])
+    >>> holes = np.ones((2, 3), dtype=bool)
+    >>> batch = Top().select(Offer(scores, holes, prices, ~holes), budget=8, rng=np.random.default_rng(0))
+    >>> batch.cells.tolist(), batch.cost
+    ([[0, 2], [1, 1], [0, 0]], 8.0)
     """
-    bundles, width = Bundles(offer, wanted), offer.scores.shape[1]
-    chosen: list[int] = []
-    rival: list[int] = []
-    spent = 0.0
-    cheapest = offer.prices.own[wanted].min()
-    while bundles.heap and len(chosen) < count and (budget - spent >= cheapest or not rival):
-        row, columns, cost = bundles.pop()
-        cells = (row * width + columns).tolist()
-        if spent + cost <= budget and len(chosen) + len(cells) <= count:
-            chosen += cells
-            spent += cost
-            bundles.buy(row, columns)
-        elif not rival:
-            rival = [cell for cell in chosen if cell // width == row] + cells
-    batches = [fill(offer, wanted, Spread(), budget, count, begin) for begin in (chosen, rival, [])]
-    return max(batches, key=lambda batch: batch.score)
+
+    def __init__(self, per_row: int | None = None, crowding: float = 1.0) -> None:
+        self._spread = Spread(per_row, crowding)
+        self.per_row = per_row
+        self.crowding = crowding
+
+    def __repr__(self) -> str:
+        return f"Top(per_row={self.per_row}, crowding={self.crowding})"
+
+    def select(
+        self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
+    ) -> Selection:
+        """Choose cells that cost at most ``budget`` and are at most ``count``; ``rng`` is not used."""
+        batch = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
+
+        def crowded(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
+            return batch.scores[cells] * self.crowding**taken
+
+        return batch.run(batch.scores, crowded if self.crowding < 1 else None)
+
+    def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
+        """Return the best cells (k, 2) of each price: no others can be in the batch; see `BlockSelector`."""
+        self._spread.refuse_on_blocks(self)
+        return best_of_each_price(offer, budget=budget, count=count)
 
 
-def by_gains(offer: Offer, wanted: Mask, spread: Spread, budget: float, count: float) -> Selection:
-    """Buy cell by cell what adds most to the worth of the batch for its money; with spread.
+class Ratio:
+    """Take the cells of the highest score per money, as long as the budget lasts.
 
-    The worth of a batch is a submodular function of its cells. For additive prices the better of the greedy
-    batch and the best single cell has at least (1 - 1/e) / 2 of the best worth. A cell past the limit of a
-    row adds what it is better than the worst that counts, and that one leaves the batch in the end.
+    The money is what a cell adds to the bill of this batch. With prices of groups and visits it falls once
+    a cell of the row is taken, so that the others of the row move up. A cell that does not fit the budget
+    is passed over. Equal ratios go by row, then by column. Nothing is random.
+
+    Parameters
+    ----------
+    per_row : int or None, default=None
+        The most cells of one row; None: any number.
+    crowding : float, default=1.0
+        Above 0 and at most 1: a cell's score is multiplied by this for each cell already chosen in its row.
+
+    Notes
+    -----
+    O(N + k log k) for k cells out of N; with spread or with prices of groups and visits
+    O(N + k p log(k p)) for p columns.
+
+    Alone it can be arbitrarily far from the best batch: a cell of score 2 at a price of 1 keeps the money
+    from one of score 100 at a price of 100. `Knapsack` cannot be fooled so.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth.prices import PriceList
+    >>> from cellworth.select import Offer, Ratio
+    >>> none = np.full(3, -1), np.zeros(3), np.zeros(0, dtype=bool)
+    >>> prices = PriceList(np.tile([1.0, 2.0, 5.0], (2, 1)), *none)
+    >>> scores = np.array([[3.0, 4.0, 9.0], [2.0, 8.0, 1.0]])
+    >>> holes = np.ones((2, 3), dtype=bool)
+    >>> batch = Ratio().select(Offer(scores, holes, prices, ~holes), budget=8, rng=np.random.default_rng(0))
+    >>> batch.cells.tolist(), batch.cost
+    ([[1, 1], [0, 0], [0, 1], [1, 0]], 6.0)
     """
-    walk = Walk(_only(offer, wanted), Spread(), budget, count)
-    rows: dict[int, list[int]] = {}
 
-    def gain_per_money(cells: Places, prices: Array, taken: int, last: int) -> Array:
-        members = rows.setdefault(int(walk.rows[last]), [])
-        members.append(last)
-        gains = spread.gains(walk.scores[members], walk.scores[cells]) / prices
-        return np.where(gains > 0, gains, -np.inf)
+    def __init__(self, per_row: int | None = None, crowding: float = 1.0) -> None:
+        self._spread = Spread(per_row, crowding)
+        self.per_row = per_row
+        self.crowding = crowding
 
-    greedy = walk.run(walk.scores / walk.prices, gain_per_money)
-    kept = greedy.cells[spread.within_rows(greedy.cells[:, 0], greedy.scores)]
-    best = walk.places[[int(np.argmax(walk.scores))]]
-    begins = [(kept @ [offer.scores.shape[1], 1]).tolist(), best.tolist(), []]
-    batches = [fill(offer, wanted, spread, budget, count, begin) for begin in begins]
-    return max(batches, key=lambda batch: spread.total(batch.cells[:, 0], batch.scores))
+    def __repr__(self) -> str:
+        return f"Ratio(per_row={self.per_row}, crowding={self.crowding})"
 
+    def select(
+        self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
+    ) -> Selection:
+        """Choose cells that cost at most ``budget`` and are at most ``count``; ``rng`` is not used."""
+        batch = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
 
-def fill(
-    offer: Offer, wanted: Mask, spread: Spread, budget: float, count: float, begin: list[int]
-) -> Selection:
-    """Buy the cells of ``begin`` (flat numbers) first and then single cells by score per money."""
-    walk = Walk(_only(offer, wanted), spread, budget, count)
+        def per_money(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
+            return batch.scores[cells] * self.crowding**taken / prices
 
-    def per_money(cells: Places, prices: Array, taken: int, last: int) -> Array:
-        return walk.scores[cells] * spread.crowding**taken / prices
+        constant = offer.prices.additive and self.crowding == 1
+        return batch.run(batch.scores / batch.prices, None if constant else per_money)
 
-    first = np.searchsorted(walk.places, begin).tolist()
-    return walk.run(walk.scores / walk.prices, per_money, begin=first)
+    def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
+        """Return the best cells (k, 2) of each price: no others can be in the batch; see `BlockSelector`."""
+        self._spread.refuse_on_blocks(self)
+        return best_of_each_price(offer, budget=budget, count=count)
 
 
-def _only(offer: Offer, wanted: Mask) -> Offer:
-    return Offer(offer.scores, wanted, offer.prices, offer.before)
+# New priorities for cells of one row after a purchase in it: their numbers among the candidates, what each
+# would now add to the bill, how many cells of the row are in the batch, and the number of the last of them.
+Again = Callable[[IntArray, Float64Array, int, int], Float64Array]
+
+
+class GreedyPurchase:
+    """A batch that is being filled.
+
+    A cell that does not fit the budget is passed over, and looked at again only when a cell of its row has
+    made it cheaper. A purchase changes priorities and prices in its own row alone, in either direction: these
+    cells enter a heap with their new priorities, and their old entries no longer count.
+
+    Parameters
+    ----------
+    offer : Offer
+    spread : Spread
+    budget, count : float
+        Infinite for no limit.
+
+    Notes
+    -----
+    With N candidates and k bought: O(N + k log k) for additive prices without spread, as long as the batch
+    is a small part of the candidates; else O(N + k p log(k p)) for p columns. Where cells of low priority are
+    needed to use up the budget, up to O(N log N).
+    """
+
+    def __init__(self, offer: Offer, spread: Spread, budget: float, count: float) -> None:
+        self.offer = offer
+        self.spread = spread
+        self.budget = budget
+        self.places = np.flatnonzero(offer.available)
+        self.rows = self.places // max(1, offer.scores.shape[1])
+        own = offer.prices.own[offer.available]
+        additive = offer.prices.additive
+        # Of each candidate as the only one:
+        self.prices = own if additive else offer.prices.marginal(offer.before)[offer.available]
+        self.scores = offer.scores.ravel()[self.places]
+        self.count = min(count, len(self.places))
+        self.chosen: list[int] = []
+        self.spent = 0.0
+        self._slack = CLOSE * budget if budget < math.inf else 0.0
+        self._cheapest = float(own.min(initial=math.inf))
+
+    def run(
+        self,
+        priority: Float64Array,
+        again: Again | None = None,
+        tier: BoolArray | None = None,
+        begin: Iterable[int] = (),
+    ) -> Selection:
+        """Buy in the order of falling priority (N,), ties by row and column, and return the batch.
+
+        ``again`` gives the new priorities in a row after a purchase there, minus infinity for cells to leave
+        out; None: they stay. Candidates in the second ``tier`` (N,) come after all others. The candidates of
+        ``begin`` are bought before any.
+        """
+        if tier is None:
+            tier = np.zeros(len(priority), dtype=bool)
+        begin = list(begin)
+        if self.offer.prices.additive and not self.spread.active and again is None and not begin:
+            for stage in (False, True):
+                self._fill(np.flatnonzero(tier == stage), priority)
+        else:
+            self._fill_rows(_Rows(self, priority, again, tier), begin)
+        return settle(self.offer, self.places[self.chosen], self.budget)
+
+    @property
+    def left(self) -> float:
+        """The money left, and as much more as sums of floats may be off."""
+        return self.budget - self.spent + self._slack
+
+    @property
+    def full(self) -> bool:
+        """Whether nothing more can be bought."""
+        return len(self.chosen) >= self.count or self.left < self._cheapest
+
+    def can_pay(self, candidate: int, price: float) -> bool:
+        """Say whether a candidate still fits the budget at this price; decided exactly where it is close."""
+        after = self.spent + price
+        if abs(after - self.budget) > self._slack:
+            return after < self.budget
+        places = self.places[[*self.chosen, candidate]]
+        return fits(self.offer, places, self.budget)
+
+    def _first_chunk(self) -> int:
+        """Return about how many cells the limits allow."""
+        if len(self.prices) == 0 or self.full:
+            return 1
+        affordable = min(self.budget / self.prices.mean(), len(self.prices))
+        return max(1024, math.ceil(2 * min(self.count, affordable)))
+
+    def _fill(self, candidates: IntArray, priority: Float64Array) -> None:
+        """Buy whole stretches at a time: prices and priorities stay as they are."""
+        chunks = descending(
+            priority, candidates, self._first_chunk(), lambda rest: self.prices[rest] <= self.left
+        )
+        while not self.full:
+            chunk = next(chunks, None)
+            if chunk is None:
+                return
+            while len(chunk) and not self.full:
+                chunk = chunk[self.prices[chunk] <= self.left]
+                costs = np.cumsum(self.prices[chunk])
+                # These fit for certain; the next one is looked at by itself.
+                sure = int(np.searchsorted(costs, self.left - 2 * self._slack, side="left"))
+                sure = int(min(sure, self.count - len(self.chosen)))
+                self._buy(chunk[:sure])
+                if sure < len(chunk) and len(self.chosen) < self.count:
+                    following = chunk[sure : sure + 1]
+                    if self.can_pay(int(following[0]), float(self.prices[following[0]])):
+                        self._buy(following)
+                chunk = chunk[sure + 1 :]
+
+    def _buy(self, candidates: IntArray) -> None:
+        self.chosen.extend(candidates.tolist())
+        self.spent += float(self.prices[candidates].sum())
+
+    def _fill_rows(self, rows: _Rows, begin: list[int]) -> None:
+        """Buy one cell at a time, with a heap for the cells of rows in which something was bought."""
+        for candidate in begin:
+            if not self.full:
+                rows.consider(candidate)
+        for stage in (False, True):
+            candidates = np.flatnonzero(rows.tier == stage)
+            chunks = descending(rows.priority, candidates, self._first_chunk(), rows.as_at_first)
+            while not self.full:
+                chunk = next(chunks, None)
+                if chunk is None:
+                    break
+                keys = (-rows.priority[chunk]).tolist()  # before purchases change them
+                for candidate, key in zip(chunk.tolist(), keys, strict=True):
+                    self._serve(rows, (stage, key, candidate))
+                    if self.full:
+                        return
+                    if not rows.closed[self.rows[candidate]] and candidate not in rows.bought:
+                        rows.consider(candidate)
+            self._serve(rows, (stage, math.inf, 0))
+
+    def _serve(self, rows: _Rows, until: tuple[bool, float, int]) -> None:
+        """Consider what lies on the heap before ``until``."""
+        while rows.heap and rows.heap[0][:3] < until and not self.full:
+            _, _, candidate, taken = heapq.heappop(rows.heap)
+            if taken == rows.taken[int(self.rows[candidate])]:
+                rows.consider(candidate)
+
+
+class _Rows:
+    """What was bought row by row, and the heap of the cells whose priority or price that changed."""
+
+    def __init__(
+        self, batch: GreedyPurchase, priority: Float64Array, again: Again | None, tier: BoolArray
+    ) -> None:
+        self.batch = batch
+        self.priority = priority.copy()  # it changes
+        self.again = again
+        self.tier = tier
+        self.taken: dict[int, int] = {}
+        self.closed = np.zeros(batch.offer.scores.shape[0], dtype=bool)  # their first entries no longer count
+        self.bought: set[int] = set()
+        self.heap: list[tuple[bool, float, int, int]] = []
+        self.bill = batch.offer.prices.bill(batch.offer.before)
+        self.coupled = again is not None or not batch.offer.prices.additive
+
+    def as_at_first(self, candidates: IntArray) -> BoolArray:
+        """Tell which of the candidates still have their first priority, and a price that can be paid."""
+        batch = self.batch
+        return ~self.closed[batch.rows[candidates]] & (batch.prices[candidates] <= batch.left)
+
+    def consider(self, candidate: int) -> None:
+        """Buy a candidate if it fits."""
+        batch = self.batch
+        row, column = divmod(int(batch.places[candidate]), batch.offer.scores.shape[1])
+        if not batch.can_pay(candidate, self.bill.price(row, column)):
+            return
+        batch.spent += self.bill.add(row, column)
+        batch.chosen.append(candidate)
+        self.bought.add(candidate)
+        self.taken[row] = taken = self.taken.get(row, 0) + 1
+        full = taken >= batch.spread.most
+        self.closed[row] = self.coupled or full
+        if self.coupled and not full:
+            self._push_row(row, candidate)
+
+    def _push_row(self, row: int, last: int) -> None:
+        """Put the open cells of a row on the heap anew."""
+        batch, width = self.batch, self.batch.offer.scores.shape[1]
+        first, end = np.searchsorted(batch.rows, [row, row + 1])
+        cells = np.array([c for c in range(first, end) if c not in self.bought], dtype=np.intp)
+        if not cells.size:
+            return
+        prices = np.array([self.bill.price(row, int(place) % width) for place in batch.places[cells]])
+        if self.again is not None:
+            self.priority[cells] = self.again(cells, prices, self.taken[row], last)
+        for c, price in zip(cells.tolist(), prices.tolist(), strict=True):
+            if price <= batch.left and self.priority[c] > -math.inf:
+                entry = (bool(self.tier[c]), -float(self.priority[c]), c, self.taken[row])
+                heapq.heappush(self.heap, entry)
+
+
+def descending(
+    priority: Float64Array, candidates: IntArray, size: int, keep: Callable[[IntArray], BoolArray]
+) -> Iterator[IntArray]:
+    """Yield candidates (numbers, increasing) in chunks, from high priority to low, ties by number.
+
+    Nothing is sorted before it is asked for: the first chunk of about ``size`` takes O(N + size log size),
+    each further one is four times as long. ``keep`` drops candidates that have become pointless.
+    """
+    rest = candidates
+    while True:
+        rest = rest[keep(rest)]
+        if not rest.size:
+            return
+        chunk, rest = _split(priority, rest, size)
+        yield chunk[np.argsort(-priority[chunk], kind="stable")]
+        size *= 4
+
+
+def _split(priority: Float64Array, rest: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Return the ``size`` candidates of highest priority, with all that tie with the last, and the others."""
+    if 2 * size >= len(rest):
+        return rest, rest[:0]
+    values = priority[rest]
+    above = values >= np.partition(values, len(rest) - size)[len(rest) - size]
+    return rest[above], rest[~above]

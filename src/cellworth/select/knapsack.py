@@ -7,14 +7,21 @@ import warnings
 
 import numpy as np
 
-from cellworth.select.core import Packing, pack
-from cellworth.select.counted import pack_counted
-from cellworth.select.greedy import by_bundles, by_gains, fill
-from cellworth.select.limits import check_limits, positive_integer, settle, within
-from cellworth.select.offer import Front, Mask, Offer, Places, Selection
+from cellworth.arrays import BoolArray, IntArray
+from cellworth.prices.money import MoneyUnits, add_up, within
+from cellworth.select.bundles import by_bundles, by_gains, fill
+from cellworth.select.exact_knapsack import Packing, pack, pack_counted
+from cellworth.select.greedy import Top
+from cellworth.select.offer import (
+    Front,
+    Offer,
+    Selection,
+    best_of_each_price,
+    check_limits,
+    positive_integer,
+    settle,
+)
 from cellworth.select.spread import Spread
-from cellworth.select.top import Top
-from cellworth.select.units import Units
 
 NODES = 100_000  # of the solver's tree, where a count limits the batch as well
 
@@ -109,26 +116,37 @@ class Knapsack:
             return by_bundles(offer, wanted, money, most)
         return self._best(offer, wanted, money, most)
 
-    def _best(self, offer: Offer, wanted: Mask, budget: float, count: float) -> Selection:
+    def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
+        """Return the best cells (k, 2) of each price: no others can be in the batch; see `BlockSelector`."""
+        self._spread.refuse_on_blocks(self)
+        return best_of_each_price(offer, budget=budget, count=count)
+
+    def _best(self, offer: Offer, wanted: BoolArray, budget: float, count: float) -> Selection:
         places = np.flatnonzero(wanted)
         scores = offer.scores.ravel()[places]
         own = offer.prices.own.ravel()[places]
-        units = Units.of(budget, own)
+        units = MoneyUnits.of(budget, own)
         prices, money = units.count(own), units.budget
         while True:
             packing = pack(prices, scores, money, self.effort)
             chosen = own[packing.items]
             if within(chosen, budget) or not len(chosen):
                 break
-            # Decimals that add up to the budget may be a little more as floating-point numbers.
-            money -= max(1, math.ceil((math.fsum(chosen) - budget) * units.scale))
+            # Prices without a common decimal unit are counted in a binary one, off in the last digit.
+            money -= max(1, math.ceil((float(add_up(chosen)) - budget) * units.scale))
         if len(packing.items) > count:
             return self._best_counted(offer, wanted, places, packing, units, int(count))
         self._warn(packing.excess, float(scores[packing.items].sum()), "effort")
         return settle(offer, places[packing.items], budget, front=_front(offer, places, packing))
 
     def _best_counted(
-        self, offer: Offer, wanted: Mask, places: Places, packing: Packing, units: Units, count: int
+        self,
+        offer: Offer,
+        wanted: BoolArray,
+        places: IntArray,
+        packing: Packing,
+        units: MoneyUnits,
+        count: int,
     ) -> Selection:
         """Return the best batch when the count limits it as well."""
         budget = float(units.money(np.array([units.budget]))[0])
@@ -157,7 +175,7 @@ class Knapsack:
             )
 
 
-def _front(offer: Offer, places: Places, packing: Packing) -> Front:
+def _front(offer: Offer, places: IntArray, packing: Packing) -> Front:
     """Return the batches up to the break, from none on, and the best batch."""
     batches = []
     for values in (offer.prices.own.ravel(), offer.scores.ravel()):

@@ -1,19 +1,21 @@
-"""What a selector is given and what it gives back."""
+"""What a selector is given and what it gives back, and the limits that it must keep."""
 
 from __future__ import annotations
 
+import math
+import operator
 from dataclasses import dataclass
+from numbers import Real
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.errors import DataError
+from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.errors import DataError, ParameterError
 from cellworth.prices import PriceList
+from cellworth.prices.money import add_up, within
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Places = NDArray[np.intp]
+SLACK = 1e-9  # relative, in how often a price fits a budget: a cell too many does no harm
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,10 +34,10 @@ class Offer:
         The cells known before this batch: they may have opened groups of prices.
     """
 
-    scores: Array
-    available: Mask
+    scores: Float64Array
+    available: BoolArray
     prices: PriceList
-    before: Mask
+    before: BoolArray
 
     def __post_init__(self) -> None:
         shape = self.prices.own.shape
@@ -59,6 +61,17 @@ class Offer:
                 f"a cell that is known cannot be bought; row number {row}, column number {column} is both"
             )
 
+    def opening_fees(self) -> Float64Array:
+        """Return the fee (n, p) that each cell would add as the first of its group in a batch; O(n p).
+
+        0 without a group, and where the group is open because a cell of it is known.
+        """
+        fees = np.tile(self.prices.fee, (len(self.before), 1))
+        opened = self.prices.opened(self.before)
+        grouped = np.flatnonzero(self.prices.group_of >= 0)
+        fees[:, grouped] = np.where(opened[:, self.prices.group_of[grouped]], 0.0, fees[:, grouped])
+        return fees
+
 
 @dataclass(frozen=True, eq=False)
 class Front:
@@ -70,8 +83,8 @@ class Front:
     scores : (m,) array, increasing
     """
 
-    costs: Array
-    scores: Array
+    costs: Float64Array
+    scores: Float64Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,15 +103,15 @@ class Selection:
         The trade-off of worth against money, where the selector finds it.
     """
 
-    cells: Places
-    prices: Array
-    scores: Array
+    cells: IntArray
+    prices: Float64Array
+    scores: Float64Array
     front: Front | None = None
 
     @property
     def cost(self) -> float:
-        """The bill."""
-        return float(self.prices.sum())
+        """The bill: the exact sum of the prices as decimals, rounded once."""
+        return float(add_up(self.prices))
 
     @property
     def score(self) -> float:
@@ -114,6 +127,137 @@ class Selector(Protocol):
     ) -> Selection:
         """Choose cells that together cost at most ``budget`` money and are at most ``count`` in number.
 
-        At least one of the two is given. The bill is never above the budget, by as much as rounding.
+        At least one of the two is given. The bill is never above the budget: sums are those of decimals (see
+        `cellworth.prices.money`).
         """
         ...
+
+
+class BlockSelector(Selector, Protocol):
+    """A selector that also works on row blocks, where no one place has all worths.
+
+    Each block sends its shortlist, and the batch is selected from the shortlists. There prices are additive
+    and by column. The cells of several shortlists are offered as a single column, (k, 1), in the order of the
+    table: by row, then by column.
+    """
+
+    def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
+        """Return the cells (k, 2) of a part of a table that a batch from the whole table could hold.
+
+        What `select` chooses from the shortlists of all parts together must be what it chooses from the whole
+        table. A selector whose settings do not allow that raises a ParameterError.
+        """
+        ...
+
+
+def best_of_each_price(offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
+    """Return, of the cells of each price, the best (k, 2): as many as the limits allow, ties by place.
+
+    A shortlist for selectors that take the better of two cells of equal price, whatever else they do. O(N)
+    for N cells and few prices, O(N log N) where prices differ from row to row.
+    """
+    money, most = check_limits(budget, count)
+    own, flat = offer.prices.own, np.flatnonzero(offer.available)
+    scores = offer.scores.ravel()[flat]
+    if own.strides[0] == 0:  # the same prices in all rows
+        distinct, column_kind = np.unique(own[:1].ravel(), return_inverse=True)
+        kind = column_kind[flat % own.shape[1]]
+    else:
+        distinct, kind = np.unique(own.ravel()[flat], return_inverse=True)
+    kept = [np.zeros(0, dtype=np.intp)]
+    for number, price in enumerate(distinct.tolist()):
+        of_price = np.flatnonzero(kind == number)
+        limit = min(most, money / price * (1 + SLACK), len(of_price))
+        kept.append(of_price[_highest(scores[of_price], int(limit))])
+    chosen = flat[np.sort(np.concatenate(kept))]
+    return np.column_stack(np.unravel_index(chosen, offer.scores.shape)).astype(np.intp)
+
+
+def _highest(scores: Float64Array, k: int) -> IntArray:
+    """Return the places of the k highest scores, in their own order, ties by place; O(N)."""
+    if k >= len(scores):
+        return np.arange(len(scores))
+    if k == 0:
+        return np.zeros(0, dtype=np.intp)
+    limit = np.partition(scores, len(scores) - k)[len(scores) - k]
+    above, level = np.flatnonzero(scores > limit), np.flatnonzero(scores == limit)
+    return np.sort(np.concatenate([above, level[: k - len(above)]]))
+
+
+def check_limits(budget: float | None, count: int | None) -> tuple[float, float]:
+    """Return budget and count as numbers, infinite where None; refuse what is no limit."""
+    if budget is None and count is None:
+        raise ParameterError("a batch needs a limit: give a budget, a count, or both; got neither")
+    return _check_budget(budget), _check_count(count)
+
+
+def _check_budget(budget: float | None) -> float:
+    if budget is None:
+        return math.inf
+    try:
+        money = float(budget)
+    except (TypeError, ValueError):
+        money = math.nan
+    if not money >= 0:
+        raise ParameterError(f"budget must be an amount of money, 0 or more; got {budget!r}")
+    return money
+
+
+def _check_count(count: int | None) -> float:
+    if count is None:
+        return math.inf
+    try:
+        number = operator.index(count)
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ParameterError(f"count must be a whole number of cells, 0 or more; got {count!r}")
+    return number
+
+
+def as_number(value: object) -> float:
+    """Return a parameter as a float, NaN if it is no number."""
+    return float(value) if isinstance(value, Real) else math.nan
+
+
+def positive_integer(name: str, value: int) -> int:
+    """Return a parameter that counts something; refuse what is not a whole number of 1 or more."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = 0
+    if number < 1:
+        raise ParameterError(f"{name} must be a whole number, 1 or more; got {value!r}")
+    return number
+
+
+def settle(offer: Offer, places: IntArray, budget: float, *, front: Front | None = None) -> Selection:
+    """Return the batch of flat cell numbers (k,), in this order, with its bill.
+
+    The bill is drawn up anew. Cells at the end are dropped as long as the batch does not fit the budget; one
+    that was chosen with exact prices fits at once. O(k).
+    """
+    while len(places) and not fits(offer, places, budget):
+        places = places[:-1]
+    cells, prices = _bill(offer, places)
+    return Selection(cells, prices, offer.scores[cells[:, 0], cells[:, 1]], front)
+
+
+def fits(offer: Offer, places: IntArray, budget: float) -> bool:
+    """Say whether the batch of flat cell numbers (k,), bought in this order, costs at most the budget; O(k).
+
+    Exact. Fees of groups that have no decimal unit in common are added up in two ways, and both must fit.
+    """
+    cells, prices = _bill(offer, places)
+    if not within(prices, budget):
+        return False
+    return offer.prices.additive or offer.prices.cost(cells, offer.before) <= budget
+
+
+def _bill(offer: Offer, places: IntArray) -> tuple[IntArray, Float64Array]:
+    """Return cells (k, 2), and what each adds to the bill (k,), bought in this order."""
+    cells = np.column_stack(np.unravel_index(places, offer.scores.shape)).astype(np.intp)
+    if offer.prices.additive:
+        return cells, offer.prices.own[cells[:, 0], cells[:, 1]]
+    bill = offer.prices.bill(offer.before)
+    return cells, np.array([bill.add(row, column) for row, column in cells.tolist()], dtype=float)

@@ -7,14 +7,16 @@ lie side by side in a set.
 
 from __future__ import annotations
 
+import functools
+import importlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Integers = NDArray[np.int64]
-Places = NDArray[np.int32]
+from cellworth.arrays import Float64Array, Int64Array
+
 Sorted = NDArray[np.signedinteger[Any]]
 
 
@@ -28,13 +30,13 @@ class Problem(NamedTuple):
     ``most`` members and at most ``per_row`` in a row.
     """
 
-    own: Integers
-    score: Integers
-    fee: Integers
-    group: Integers
-    row_begin: Integers
-    row_end: Integers
-    discount: Array
+    own: Int64Array
+    score: Int64Array
+    fee: Int64Array
+    group: Int64Array
+    row_begin: Int64Array
+    row_end: Int64Array
+    discount: Float64Array
     visit: int
     per_row: int
     most: int
@@ -50,21 +52,21 @@ class Archive(NamedTuple):
     ``used`` holds the number of sets and of cells of ``members`` in use. The first set is the empty one.
     """
 
-    cost: Integers
-    value: Integers
-    begin: Integers
-    length: Integers
-    members: Places
-    used: Integers
+    cost: Int64Array
+    value: Int64Array
+    begin: Int64Array
+    length: Int64Array
+    members: NDArray[np.int32]
+    used: Int64Array
 
 
 class Scratch(NamedTuple):
     """Room to work in: the members of one row before and after, their scores, and fees paid by group."""
 
-    before: Integers
-    after: Integers
-    scores: Integers
-    paid: Integers
+    before: Int64Array
+    after: Int64Array
+    scores: Int64Array
+    paid: Int64Array
 
 
 def first_not_below(values: Sorted, begin: int, end: int, value: int) -> int:
@@ -97,7 +99,7 @@ def toggle(
     return at
 
 
-def row_cost(problem: Problem, members: Integers, size: int, paid: Integers) -> int:
+def row_cost(problem: Problem, members: Int64Array, size: int, paid: Int64Array) -> int:
     """Return what the members of one row cost; ``paid`` is all 0 before and after."""
     if size == 0:
         return 0
@@ -114,7 +116,7 @@ def row_cost(problem: Problem, members: Integers, size: int, paid: Integers) -> 
     return cost
 
 
-def row_value(problem: Problem, members: Integers, size: int, scores: Integers) -> int:
+def row_value(problem: Problem, members: Int64Array, size: int, scores: Int64Array) -> int:
     """Return what the members of one row are worth together."""
     value = 0
     if not problem.crowded:
@@ -134,7 +136,7 @@ def row_value(problem: Problem, members: Integers, size: int, scores: Integers) 
 
 
 def change(
-    problem: Problem, archive: Archive, scratch: Scratch, parent: int, flips: Integers, lo: int, hi: int
+    problem: Problem, archive: Archive, scratch: Scratch, parent: int, flips: Int64Array, lo: int, hi: int
 ) -> tuple[int, int, bool]:
     """Return by how much flips[lo:hi] change the parent's cost and value, and whether rows allow it."""
     cost, value = 0, 0
@@ -188,9 +190,9 @@ def evolve(
     problem: Problem,
     archive: Archive,
     scratch: Scratch,
-    choice: Array,
-    starts: Integers,
-    flips: Integers,
+    choice: Float64Array,
+    starts: Int64Array,
+    flips: Int64Array,
     first: int,
 ) -> int:
     """Run the iterations from ``first`` on; return the next one to run, before the end if room ran out.
@@ -229,3 +231,19 @@ def evolve(
 
 
 PARTS = (first_not_below, toggle, row_cost, row_value, change, insert)
+
+
+@functools.cache
+def compiled(kernel: Callable[..., Any], *parts: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel compiled, with the functions that it calls, or as it is if numba is not installed.
+
+    No floating-point operation is reordered: both forms give the same result to the last bit.
+    """
+    try:
+        numba = importlib.import_module("numba")
+        extending = importlib.import_module("numba.extending")
+    except ImportError:
+        return kernel
+    for part in parts:
+        extending.register_jitable(part)
+    return numba.njit(cache=True)(kernel)

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.select.compiled import compiled
-from cellworth.select.fees import opening_fees
-from cellworth.select.limits import check_limits, positive_integer, settle
-from cellworth.select.offer import Front, Offer, Places, Selection
-from cellworth.select.pareto import PARTS, Archive, Integers, Problem, Scratch, evolve
+from cellworth.arrays import Float64Array, Int64Array, IntArray
+from cellworth.prices.money import MoneyUnits
+from cellworth.select.exact_knapsack import affordable
+from cellworth.select.offer import Front, Offer, Selection, check_limits, positive_integer, settle
+from cellworth.select.pareto import PARTS, Archive, Problem, Scratch, compiled, evolve
 from cellworth.select.spread import Spread
-from cellworth.select.units import Units, affordable, whole_scores
 
+SCORE_BITS = 60  # the sum of all scores stays below 2**60
 CHUNK = 1 << 16  # iterations whose random numbers are drawn at once
 MOST_ITERATIONS = 2_000_000
 
@@ -105,10 +105,10 @@ class Poss:
             return settle(offer, places[:0], money, front=Front(np.zeros(1), np.zeros(1)))
         if budget is None:
             cells_at_most = int(min(most, len(places)))
-            units, most = Units(cells_at_most, 2 * cells_at_most, 1.0, True), math.inf
-            cells = _Cells.of_equal_price(offer, places)
+            units, most = MoneyUnits(cells_at_most, 2 * cells_at_most, 1.0, True), math.inf
+            cells = CountedCells.of_equal_price(offer, places)
         else:
-            units, cells = _Cells.of(offer, places, money)
+            units, cells = CountedCells.of(offer, places, money)
         score, shift = whole_scores(offer.scores.flat[places])
         problem = cells.problem(score, units.double, most, self._spread)
         iterations = self.iterations or default_iterations(problem, units.budget)
@@ -125,10 +125,10 @@ def default_iterations(problem: Problem, budget: int) -> int:
     return min(MOST_ITERATIONS, math.ceil(2 * math.e * size**2 * len(problem.own)))
 
 
-def search(problem: Problem, iterations: int, rng: np.random.Generator, *, compile: bool = True) -> Archive:
+def search(problem: Problem, iterations: int, rng: np.random.Generator, *, fast: bool = True) -> Archive:
     """Run the iterations from the empty set and return the archive."""
-    loop = compiled(evolve, *PARTS) if compile else evolve
-    archive, scratch = _empty_archive(), _scratch(problem)
+    loop = compiled(evolve, *PARTS) if fast else evolve
+    archive, scratch = empty_archive(), scratch_for(problem)
     for begun in range(0, iterations, CHUNK):
         draws = _draw(len(problem.own), min(CHUNK, iterations - begun), rng)
         done = 0
@@ -139,7 +139,7 @@ def search(problem: Problem, iterations: int, rng: np.random.Generator, *, compi
     return archive
 
 
-def _draw(n: int, iterations: int, rng: np.random.Generator) -> tuple[Any, Integers, Integers]:
+def _draw(n: int, iterations: int, rng: np.random.Generator) -> tuple[Any, Int64Array, Int64Array]:
     """Return for each iteration a number in [0, 1) and Binomial(n, 1/n) distinct candidates, sorted."""
     choice = rng.random(iterations)
     sizes = rng.binomial(n, 1 / n, size=iterations)
@@ -152,7 +152,8 @@ def _draw(n: int, iterations: int, rng: np.random.Generator) -> tuple[Any, Integ
     return choice, starts, flips
 
 
-def _empty_archive() -> Archive:
+def empty_archive() -> Archive:
+    """Return an archive of the empty set alone."""
     arrays = [np.zeros(1 << 10, dtype=np.int64) for _ in range(4)]
     cost, value, begin, length = arrays
     archive = Archive(cost, value, begin, length, np.zeros(1 << 14, dtype=np.int32), np.array([1, 0]))
@@ -178,23 +179,24 @@ def _with_room(archive: Archive, n: int) -> Archive:
     return Archive(cost, value, begins, lengths, members, np.array([count, live]))
 
 
-def _scratch(problem: Problem) -> Scratch:
+def scratch_for(problem: Problem) -> Scratch:
+    """Return room to work in."""
     width = int((problem.row_end - problem.row_begin).max())
     rooms = [np.zeros(width, dtype=np.int64) for _ in range(3)]
     before, after, scores = rooms
     return Scratch(before, after, scores, np.zeros(int(problem.group.max()) + 1, dtype=np.int64))
 
 
-def _front(archive: Archive, units: Units, shift: int) -> Front:
+def _front(archive: Archive, units: MoneyUnits, shift: int) -> Front:
     count = int(archive.used[0])
     scores = np.ldexp(np.maximum(archive.value[:count], 0).astype(float), -shift)
     return Front(units.money(archive.cost[:count]), scores)
 
 
-class _Cells:
+class CountedCells:
     """The candidates' prices in whole units."""
 
-    def __init__(self, offer: Offer, places: Places, own: Integers, fee: Integers, visit: int) -> None:
+    def __init__(self, offer: Offer, places: IntArray, own: Int64Array, fee: Int64Array, visit: int) -> None:
         rows, columns = np.divmod(places, offer.scores.shape[1])
         self.rows, self.own, self.fee, self.visit = rows, own, fee, visit
         groups = len(offer.prices.lasting)
@@ -202,19 +204,22 @@ class _Cells:
         self.group = np.where(offer.prices.group_of < 0, groups, offer.prices.group_of)[columns]
 
     @classmethod
-    def of_equal_price(cls, offer: Offer, places: Places) -> _Cells:
+    def of_equal_price(cls, offer: Offer, places: IntArray) -> CountedCells:
+        """Return candidates, by their flat cell numbers (N,), at a price of one unit each."""
         return cls(offer, places, np.ones(len(places), np.int64), np.zeros(len(places), np.int64), 0)
 
     @classmethod
-    def of(cls, offer: Offer, places: Places, budget: float) -> tuple[Units, _Cells]:
+    def of(cls, offer: Offer, places: IntArray, budget: float) -> tuple[MoneyUnits, CountedCells]:
+        """Choose a unit of money, and return it with the candidates at their prices."""
         prices = offer.prices
         own = prices.own.flat[places]
-        fee = opening_fees(prices, offer.before).flat[places]
+        fee = offer.opening_fees().flat[places]
         visit = np.array([prices.visit])
-        units = Units.of(budget, own, fee, visit)
+        units = MoneyUnits.of(budget, own, fee, visit)
         return units, cls(offer, places, units.count(own), units.count(fee), int(units.count(visit)[0]))
 
-    def problem(self, score: Integers, limit: int, most: float, spread: Spread) -> Problem:
+    def problem(self, score: Int64Array, limit: int, most: float, spread: Spread) -> Problem:
+        """Return the problem of sets that cost less than ``limit`` units, given whole scores (N,)."""
         n = len(self.own)
         begin, end = (np.searchsorted(self.rows, self.rows, side=side) for side in ("left", "right"))
         width = int((end - begin).max())
@@ -233,3 +238,12 @@ class _Cells:
             coupled=bool(self.visit > 0 or self.fee.any() or spread.active),
             crowded=spread.crowding < 1,
         )
+
+
+def whole_scores(scores: Float64Array) -> tuple[Int64Array, int]:
+    """Return scores (N,) as whole numbers of :math:`2^{-s}` that add up to less than 2**60, and s.
+
+    Digits beyond that are rounded: none of a score that is at least 2**(-6) / N of the largest.
+    """
+    shift = SCORE_BITS - math.frexp(float(scores.max(initial=0.0)))[1] - len(scores).bit_length()
+    return np.rint(np.ldexp(scores, shift)).astype(np.int64), shift

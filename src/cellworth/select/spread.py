@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import ParameterError
-from cellworth.select.limits import as_number, positive_integer
-from cellworth.select.offer import Array, Places
+from cellworth.select.offer import as_number, positive_integer
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,15 @@ class Spread:
         """The most cells of one row, infinite for any number."""
         return math.inf if self.per_row is None else self.per_row
 
-    def worth(self, scores: Array) -> float:
+    def refuse_on_blocks(self, selector: object) -> None:
+        """Raise if a batch is spread: the cells of a row are not kept together where blocks are merged."""
+        if self.active:
+            raise ParameterError(
+                f"over row blocks cells are chosen without limits by row; got {selector!r}. Leave "
+                "out per_row and crowding."
+            )
+
+    def worth(self, scores: Float64Array) -> float:
         """Return what cells of one row with these scores (m,) are worth together.
 
         The best comes first, so the order in which they are given does not matter; those past `per_row`
@@ -54,12 +62,12 @@ class Spread:
             best = best[: self.per_row]
         return float(best @ self.crowding ** np.arange(len(best)))
 
-    def gains(self, chosen: Array, scores: Array) -> Array:
+    def gains(self, chosen: Float64Array, scores: Float64Array) -> Float64Array:
         """Return what each cell with the scores (m,) adds to the worth of the chosen ones (k,) of its row."""
         before = self.worth(chosen)
         return np.array([self.worth(np.append(chosen, score)) - before for score in scores])
 
-    def total(self, rows: Places, scores: Array) -> float:
+    def total(self, rows: IntArray, scores: Float64Array) -> float:
         """Return the worth of a batch: cells in the rows (k,) with the scores (k,)."""
         if not self.active:
             return float(scores.sum())
@@ -67,7 +75,7 @@ class Spread:
         parts = np.split(scores[order], np.flatnonzero(np.diff(rows[order])) + 1)
         return sum(map(self.worth, parts))
 
-    def within_rows(self, rows: Places, scores: Array) -> Places:
+    def within_rows(self, rows: IntArray, scores: Float64Array) -> IntArray:
         """Return which of the cells to keep, as numbers in their order: the best `per_row` of each row."""
         if self.per_row is None:
             return np.arange(len(rows))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, overload
+
+from cellworth.prices.money import add_up
 
 if TYPE_CHECKING:
     from cellworth.select import Selection
@@ -60,9 +61,9 @@ class Batch(Sequence[Purchase]):
 
     Examples
     --------
-    >>> batch = Batch([Purchase("p1", "age", 1.5, 3.0), Purchase("p2", "age", 2.0, 1.0)])
+    >>> batch = Batch([Purchase("p1", "age", 0.1, 3.0), Purchase("p2", "age", 0.2, 1.0)])
     >>> len(batch), batch[0].row, batch.cost
-    (2, 'p1', 3.5)
+    (2, 'p1', 0.3)
     >>> batch.cells
     [('p1', 'age'), ('p2', 'age')]
     """
@@ -80,8 +81,8 @@ class Batch(Sequence[Purchase]):
 
     @property
     def cost(self) -> float:
-        """The bill, in the money of the prices: the same in any order."""
-        return math.fsum(purchase.price for purchase in self.purchases)
+        """The bill, in the money of the prices: added up as decimals, so that 0.1 + 0.2 is 0.3."""
+        return float(add_up([purchase.price for purchase in self.purchases]))
 
     @property
     def worth(self) -> float:

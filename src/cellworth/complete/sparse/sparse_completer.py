@@ -15,11 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import Float64Array
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete.factored import check_rank, generator_of, watcher
+from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
 from cellworth.complete.penalty_path import PENALTIES, PenaltyUnit, check_penalty, search_path
-from cellworth.complete.solver.blocks import workers
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.sparse.held_out_cells import hold_out_cells, table_of
 from cellworth.complete.sparse.observed_cells import (
@@ -42,6 +43,20 @@ from cellworth.complete.sparse.row_pass import (
 )
 from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
 from cellworth.errors import DataError
+
+FITTED = (
+    "row_factors_",
+    "column_factors_",
+    "row_offsets_",
+    "column_offsets_",
+    "singular_values_",
+    "rank_",
+    "trace_penalty_",
+    "objective_",
+    "duality_gap_",
+    "n_iter_",
+    "converged_",
+)
 
 MOST_COMPONENTS = 20  # where no rank is given
 UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
@@ -138,6 +153,12 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     True
     """
 
+    row_factors_: Float64Array
+    column_factors_: Float64Array
+    row_offsets_: Float64Array
+    column_offsets_: Float64Array
+    trace_penalty_: float
+
     def __init__(
         self,
         *,
@@ -185,7 +206,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         small, rng = compact(cells), generator_of(self.random_state)
         n_columns = len(small.columns)
         offsets = fit_offsets(small.cells, n_columns, self.centre)
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
             table = table_of(take_off(small.cells, offsets), n_columns, pool)
             start = None if last is None else last[small.columns]
             rank, B = self._begin(small.cells, table, start, rng, pool)
@@ -231,6 +252,25 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         cells, factors, offsets = self._new_rows(X)
         return put_observed(self._filled(factors, offsets), cells)
 
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what the fit has left, observed cells included; see `cellworth.complete.fitted_state`."""
+        X, offsets = self._cells, self._offsets
+        return state_of(self, FITTED) | {
+            "cells": {"values": X.data, "columns": X.indices, "starts": X.indptr, "shape": list(X.shape)},
+            "offsets": {"overall": offsets.overall, "row_shrinkage": offsets.row_shrinkage},
+            "choice": None if self._choice is None else list(self._choice),
+        }
+
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` of a completer with the same settings returned."""
+        restore(self, state, FITTED)
+        cells = state["cells"]
+        self._cells = csr_array(
+            (cells["values"], cells["columns"], cells["starts"]), shape=tuple(cells["shape"])
+        )
+        self._offsets = Offsets(self.row_offsets_, self.column_offsets_, **state["offsets"])
+        self._choice = None if state["choice"] is None else Choice(*state["choice"])
+
     def _new_rows(self, X: Any) -> tuple[csr_array, Float64Array, Float64Array]:
         """Return the cells, the row factors (m, r) and the row offsets (m,) of new rows; 0 without cells.
 
@@ -244,7 +284,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         known = self._offsets._replace(columns=self.column_offsets_[small.columns])
         known = known._replace(rows=known.of_new_rows(small.cells))
         left, B = take_off(small.cells, known), self.column_factors_[small.columns]
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
             blocks = ThreadedRowBlocks(cut_rows(left, len(B), left), pool)
             parts = blocks.map(row_factors, B, self.trace_penalty_).gather()
         offsets[small.rows], factors[small.rows] = known.rows, np.concatenate(parts)

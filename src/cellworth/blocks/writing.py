@@ -1,0 +1,161 @@
+"""Completed tables written block by block, as Parquet folders or Zarr arrays."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import AnyArray, BoolArray, FloatArray
+from cellworth.blocks.protocol import Blocks, add
+from cellworth.blocks.sources import Part, Source
+from cellworth.errors import DataError
+from cellworth.optional import require
+
+LEAST_CHUNK = 64  # rows of a chunk of a Zarr array
+
+
+def check_new(path: Path) -> None:
+    """Refuse a place that is taken, or where nothing can be made; workers see the same error later."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise DataError(f"{path}: something is there already; expected a new or empty folder.")
+    parent = path.absolute().parent
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise DataError(f"{path}: nothing can be written to {parent}; expected a folder that may be written.")
+
+
+@dataclass(frozen=True)
+class FilledPart:
+    """Some rows of a completed table.
+
+    Attributes
+    ----------
+    part : Part
+        As they were read.
+    completed : (m, d) array
+    variance : (m, d) array or None
+        Of each cell, 0 where observed.
+    """
+
+    part: Part
+    completed: FloatArray
+    variance: FloatArray | None
+
+    @property
+    def holes(self) -> BoolArray:
+        """(m, d) bool, True where the table has no value."""
+        return np.isnan(self.part.X)
+
+
+def write_blocks(
+    source: Source, reduce: Callable[..., Any], path: str | PathLike[str], *, variance: bool
+) -> None:
+    """Write the completed blocks of a table, and then give the result its name.
+
+    Parameters
+    ----------
+    source : Source
+    reduce : callable
+        ``reduce(function, merge, *blocks, shared=())`` calls a function on each `FilledPart`, as
+        `Source.reduce` does on each `Part`.
+    path : path
+        A new Parquet folder; or, if it ends in .zarr, a Zarr array.
+    variance : bool
+        Write the variances as well: in columns ``<name>_variance``, or in a second array beside the first
+        whose name ends in .variance.zarr.
+    """
+    final = Path(fspath(path)).absolute()
+    if final.suffix == ".zarr":
+        _write_zarr(source, reduce, final, of_variance=False)
+        if variance:
+            _write_zarr(source, reduce, final.with_suffix(".variance.zarr"), of_variance=True)
+        return
+    if variance:
+        taken = set(source.columns) & {f"{name}_variance" for name in source.columns}
+        if taken:
+            raise DataError(f"the column {min(taken)!r} is in the table; its name is needed for variances.")
+    partial = _begin(final)
+    numbers = Blocks(range(len(source.blocks)))
+    shared = str(partial), source.columns, source.target, source.table.row_id, variance
+    reduce(_write_parquet, add, numbers, shared=shared)
+    _end(partial, final)
+
+
+def _begin(final: Path) -> Path:
+    """Return the place where the result is made, cleared of what an interrupted run left."""
+    check_new(final)
+    partial = final.with_name(final.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        partial.mkdir()
+    except OSError as error:
+        raise DataError(f"{final}: cannot be written: {error}") from None
+    return partial
+
+
+def _end(partial: Path, final: Path) -> None:
+    if final.exists():
+        final.rmdir()
+    os.replace(partial, final)
+
+
+def _write_parquet(
+    filled: FilledPart,
+    number: int,
+    folder: str,
+    columns: tuple[str, ...],
+    target: str | None,
+    row_id: str | None,
+    variance: bool,
+) -> tuple[int]:
+    """Write one block as one file, whose name keeps the order of the blocks."""
+    pyarrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    arrays: dict[str, Any] = {}
+    if row_id is not None:
+        arrays[row_id] = _arrow(filled.part.row_ids)
+    for j, name in enumerate(columns):
+        arrays[name] = np.ascontiguousarray(filled.completed[:, j])
+    if variance and filled.variance is not None:
+        for j, name in enumerate(columns):
+            arrays[f"{name}_variance"] = np.ascontiguousarray(filled.variance[:, j])
+    if target is not None:
+        arrays[target] = _arrow(filled.part.y)
+    path = Path(folder) / f"part-{number:06d}.parquet"
+    written = path.with_suffix(f".{os.getpid()}.writing")  # Dask may run a task twice at a time
+    parquet.write_table(pyarrow.table(arrays), written)
+    os.replace(written, path)
+    return (1,)
+
+
+def _arrow(values: AnyArray | None) -> Any:
+    return require("pyarrow").array(values, from_pandas=True)
+
+
+def _write_zarr(source: Source, reduce: Callable[..., Any], final: Path, *, of_variance: bool) -> None:
+    zarr = require("zarr")
+    starts = [block.start for block in source.blocks.items[1:]]
+    chunk = int(np.gcd.reduce(starts)) if starts else source.n_rows
+    if chunk < min(LEAST_CHUNK, source.n_rows):
+        raise DataError(
+            f"{final}: blocks of unequal lengths have no common chunks of {LEAST_CHUNK} rows or more in a "
+            "Zarr array; write a Parquet folder, or choose a block_rows that divides the files' row groups."
+        )
+    partial = _begin(final)
+    shape = source.n_rows, len(source.columns)
+    zarr.create_array(str(partial), shape=shape, chunks=(chunk, shape[1]), dtype=source.dtype, overwrite=True)
+    reduce(_write_rows, add, shared=(str(partial), of_variance))
+    _end(partial, final)
+
+
+def _write_rows(filled: FilledPart, path: str, of_variance: bool) -> tuple[int]:
+    zarr = require("zarr")
+    values = filled.variance if of_variance else filled.completed
+    start = filled.part.start
+    zarr.open_array(path, mode="r+")[start : start + len(filled.completed)] = values
+    return (1,)

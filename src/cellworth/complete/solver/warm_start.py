@@ -1,0 +1,123 @@
+r"""Where the iterations begin: at column means, or at an earlier fit brought up to date.
+
+With balanced factors, :math:`\hat X = LR`, Eq. (1) reads
+
+.. math:: \tfrac12\|R_\Omega(LR - X)\|_F^2 + \frac{\lambda_1}{2}(\|L\|_F^2 + \|R\|_F^2)
+          + w\sum_{i\ \mathrm{labelled}} \ell(y_i, W^\top R^\top l_i + b)
+
+and falls apart into rows where R is held. Answers move the rows that they are in by far the most: one
+Newton step brings each of those to its optimum. What they move in common is left to R. Its gradient
+:math:`L^\top G + \lambda_1 R`, with G that of the smooth part in the table, was near 0 at the end of the
+earlier fit, so that the changed rows' part of it is all that is needed; for its curvature every cell is
+taken to be observed to the share p.
+
+A start is all that this gives: the iterations that follow decide when the work is done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.solver.factors import solve_rows
+from cellworth.complete.solver.linear_part import LinearPart
+from cellworth.complete.solver.step import Rows
+from cellworth.complete.solver.svt import spectrum
+
+WORTH_ITERATIONS = 4  # a refresh that costs more than so many iterations is left out
+LEAST_RIDGE = 1e-8  # of the squared norm of R, where rows see too few cells to be determined without
+
+
+def column_means(rows: Rows) -> tuple[FloatArray, float]:
+    """Return the table (n, d) with column means in its holes, and its trace norm."""
+    means = rows.values.sum(axis=0) / np.maximum(1, rows.observed.sum(axis=0))
+    iterate = np.where(rows.observed, rows.values, means.astype(rows.values.dtype))
+    return iterate, spectrum(iterate).trace_norm
+
+
+def refresh(
+    left: FloatArray, right: FloatArray, fresh: BoolArray, rows: Rows, model: LinearPart, penalty: float
+) -> tuple[FloatArray, float]:
+    """Return the table (n, d) of an earlier fit, brought up to date, and an upper bound of its trace norm.
+
+    Parameters
+    ----------
+    left, right : (n, rank) and (rank, d) arrays
+        Balanced factors of the earlier fit, in the order and units of ``rows``. Not changed.
+    fresh : (n, d) bool array
+        The cells that were answered, or whose value changed; observed in ``rows``.
+    penalty : float
+        lambda_1.
+
+    Notes
+    -----
+    O(c rank^2 (d + rank)) for c changed rows, and one product, O(n d rank). If more than a quarter of the
+    rows have changed, or so many that some iterations would cost less, the product of the factors is
+    returned as it is.
+    """
+    n, d = fresh.shape
+    changed = np.unique(np.flatnonzero(fresh) // d)
+    rank, norm = len(right), float(np.vdot(right, right))
+    cost, of_iteration = len(changed) * rank**2 * (d + rank), 3 * n * d * min(n, d)
+    too_many = 4 * len(changed) > n or cost > WORTH_ITERATIONS * of_iteration
+    if not changed.size or rank == 0 or too_many:
+        return (left @ right).astype(rows.values.dtype, copy=False), norm
+    n_labelled = int(np.searchsorted(changed, len(rows.targets)))
+    part = Rows(rows.values[changed], rows.observed[changed], rows.targets[changed[:n_labelled]], rows.wide)
+    L_before, R = left[changed].astype(np.float64), right.astype(np.float64)
+    known_before = replace(part, observed=part.observed & ~fresh[changed])
+    L = _newton_step(L_before, R, part, model, penalty)
+    gradient = L.T @ _gradient(L @ R, part, model)
+    gradient -= L_before.T @ _gradient(L_before @ R, known_before, model)
+    share = np.count_nonzero(rows.observed) / rows.observed.size + model.lipschitz() - 1
+    R += _common_step(gradient, L, R, part, share, penalty)
+    iterate = (left @ R.astype(right.dtype)).astype(rows.values.dtype, copy=False)
+    iterate[changed] = L @ R
+    left_norm = norm - float(np.vdot(L_before, L_before)) + float(np.vdot(L, L))
+    return iterate, (left_norm + float(np.vdot(R, R))) / 2
+
+
+def _newton_step(L: FloatArray, R: FloatArray, rows: Rows, model: LinearPart, penalty: float) -> FloatArray:
+    """Return L (c, rank) after one Newton step of each row, with the loss's largest curvature."""
+    m = len(rows.targets)
+    slope = _gradient(L @ R, rows, model) @ R.T + penalty * L
+    ridge = max(penalty, LEAST_RIDGE * float(np.vdot(R, R))) * np.eye(len(R))
+    scores = R @ model.coef
+    labels = model.loss.curvature * model.weight * (scores @ scores.T)
+    step = np.empty_like(L)
+    step[:m] = solve_rows(rows.observed[:m], R, ridge + labels, slope[:m])
+    step[m:] = solve_rows(rows.observed[m:], R, ridge, slope[m:])
+    return L - step
+
+
+def _common_step(
+    gradient: FloatArray, L: FloatArray, R: FloatArray, rows: Rows, share: float, penalty: float
+) -> FloatArray:
+    r"""Return the Newton step of R (rank, d) for its gradient, with the left factor held.
+
+    A move :math:`UB` of the table :math:`U\Sigma V^\top` has the curvature p from the data. The trace norm
+    adds :math:`2\lambda_1/(\sigma_k + \sigma_l)` to the antisymmetric part of :math:`BV`, nothing to the
+    symmetric part, and :math:`\lambda_1/\sigma_k` to what lies outside of the row space V. The changed rows
+    L, which may be unlike all others, shorten the step by their own curvature.
+    """
+    sigma = np.einsum("kj,kj->k", R, R)[:, None]  # the singular values, since the factors are balanced
+    V = R.T / np.sqrt(sigma.T)
+    slope = gradient / np.sqrt(sigma)
+    inside = slope @ V
+    flat, bent = (inside + inside.T) / 2, (inside - inside.T) / 2
+    B = flat / share + bent / (share + 2 * penalty / (sigma + sigma.T))
+    outside = (slope - inside @ V.T) / (share + penalty / sigma)
+    direction = -(B @ V.T + outside) / np.sqrt(sigma)
+    along = -float((gradient * direction).sum())
+    of_changed = float((((L @ direction) * rows.observed) ** 2).sum())
+    return direction * (along / (along + of_changed)) if along > 0 else direction
+
+
+def _gradient(X: FloatArray, rows: Rows, model: LinearPart) -> FloatArray:
+    """Return the gradient in the table of the smooth part of F, (c, d)."""
+    m = len(rows.targets)
+    gradient = (X - rows.values) * rows.observed
+    gradient[:m] += model.weight * model.loss.gradient(model.scores(X[:m]), rows.targets) @ model.coef.T
+    return gradient

@@ -1,0 +1,120 @@
+"""The first pass over a table of row blocks: what must be known of it before its blocks can be worked on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import FloatArray, IntArray
+from cellworth.blocks.column_sums import ColumnSums
+from cellworth.blocks.sources import Part, Source
+from cellworth.complete.labels import LabelSummary, is_missing
+from cellworth.complete.scaling import Scaling
+from cellworth.errors import DataError, ParameterError
+
+
+@dataclass(frozen=True)
+class TableSummary:
+    """Of some rows; summaries of neighbouring rows can be merged.
+
+    Attributes
+    ----------
+    sums : ColumnSums
+    low, high : (d,) arrays
+        Of the observed cells; infinite where there is none.
+    first : (d,) int array
+        The number of the first row that has the column observed; the largest integer if none has.
+    infinite : tuple of (row, column) or None
+        The first cell that is infinite.
+    labels : LabelSummary or None
+    labelled : tuple of int
+        Labelled rows of each block, in order.
+    rows : tuple of int
+        Rows of each block, in order.
+    """
+
+    sums: ColumnSums
+    low: FloatArray
+    high: FloatArray
+    first: IntArray
+    infinite: tuple[int, int] | None
+    labels: LabelSummary | None
+    labelled: tuple[int, ...]
+    rows: tuple[int, ...]
+
+    @property
+    def counts(self) -> IntArray:
+        """Observed cells of each column, (d,)."""
+        return self.sums.count.astype(np.intp)
+
+    @property
+    def rows_before(self) -> list[tuple[int, int]]:
+        """For each block, the labelled rows and the other rows before it."""
+        labelled = np.cumsum([0, *self.labelled])
+        rows = np.cumsum([0, *self.rows])
+        return list(zip(labelled[:-1].tolist(), (rows - labelled)[:-1].tolist(), strict=True))
+
+    def scaling(self, how: str | None, dtype: Any) -> Scaling:
+        """Return the scaling that `Scaling.of` learns from the whole table."""
+        if how == "minmax":
+            return Scaling.of_range(self.low, self.high, dtype)
+        if how == "standard":
+            return Scaling.of_sums(self.sums, dtype)
+        if how is not None:
+            raise ParameterError(f"scale must be 'minmax', 'standard' or None; got {how!r}")
+        return Scaling(np.zeros(len(self.low)), np.ones(len(self.low)))
+
+
+def summarise(source: Source) -> TableSummary:
+    """Make the first pass, and refuse a table that cannot be completed."""
+    summary: TableSummary = source.reduce(_of_part, _merge)
+    if summary.infinite is not None:
+        row, column = summary.infinite
+        raise DataError(
+            f"the table contains infinity: column {source.columns[column]!r}, row number {row} (counted from "
+            "0); expected finite numbers, or NaN for a hole."
+        )
+    _check_columns(summary, source.columns)
+    return summary
+
+
+def _check_columns(summary: TableSummary, names: Sequence[str]) -> None:
+    empty = [name for name, count in zip(names, summary.counts, strict=True) if not count]
+    if empty:
+        shown = ", ".join(map(repr, empty[:5])) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
+        raise DataError(
+            f"no row has a value of {shown}, so nothing can be learned about it; expected at least one in "
+            "each column. Leave the column out, or get a value for it."
+        )
+
+
+def _of_part(part: Part) -> TableSummary:
+    X, observed = part.X, ~np.isnan(part.X)
+    infinite = np.argwhere(np.isinf(X))
+    first = np.where(observed.any(axis=0), part.start + observed.argmax(axis=0), np.iinfo(np.intp).max)
+    return TableSummary(
+        ColumnSums.of(np.where(np.isinf(X), np.nan, X) if len(infinite) else X),
+        np.fmin.reduce(X, axis=0, initial=np.inf),
+        np.fmax.reduce(X, axis=0, initial=-np.inf),
+        first,
+        (part.start + int(infinite[0][0]), int(infinite[0][1])) if len(infinite) else None,
+        None if part.y is None else LabelSummary.of(part.y),
+        (0 if part.y is None else int((~is_missing(part.y)).sum()),),
+        (len(X),),
+    )
+
+
+def _merge(a: TableSummary, b: TableSummary) -> TableSummary:
+    return TableSummary(
+        a.sums.merged(b.sums),
+        np.minimum(a.low, b.low),
+        np.maximum(a.high, b.high),
+        np.minimum(a.first, b.first),
+        b.infinite if a.infinite is None else a.infinite,
+        None if a.labels is None or b.labels is None else a.labels.merged(b.labels),
+        a.labelled + b.labelled,
+        a.rows + b.rows,
+    )

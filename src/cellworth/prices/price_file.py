@@ -1,0 +1,171 @@
+"""Prices by column as a file that people make in a spreadsheet.
+
+One line per column under the header ``column,price``. Three more fields state groups: ``group``,
+``price_after_first``, and ``lasting`` with yes or no, blank for no. Two lines are no columns:
+``(other columns)`` has the price of all columns that have no line, ``(visit)`` that of going to a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cellworth.errors import DataError, ParameterError
+from cellworth.prices.group import Group
+from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
+from cellworth.table.files import File, check_csv_name, check_readable
+from cellworth.table.read_csv import read_records
+from cellworth.table.values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
+from cellworth.table.write_csv import csv_text, separator_of, write_text
+from cellworth.wording import not_there, shorten
+
+FIELDS = ("column", "price", "group", "price_after_first", "lasting")
+OTHERS, VISIT = "(other columns)", "(visit)"
+_REMEDY = "Prices are kept in a .csv file."
+
+
+@dataclass(frozen=True)
+class _PriceLine:
+    """The fields of one line as texts, "" where blank, and the place to name in messages."""
+
+    place: str
+    column: str
+    price: str
+    group: str = ""
+    price_after_first: str = ""
+    lasting: str = ""
+
+    def amount(self, field: str) -> float:
+        """Return a price, not negative; DataError with line and field if it is none."""
+        text = getattr(self, field)
+        where = f"{self.place}, column {field!r}: the price of {shorten(self.column)}"
+        numbers = parse_numbers([text])
+        if numbers is None:
+            got = shorten(text) if text else "a blank"
+            remedy = "Write a point, not a comma." if is_comma_number(text) else "Write the digits alone."
+            raise DataError(
+                f"{where} must be a number such as 7.27; got {got}. {remedy if text else 'Fill it in.'}"
+            )
+        if self.column == VISIT:
+            return check_visit(float(numbers[0]), DataError, where)
+        return check_price(float(numbers[0]), where, DataError)
+
+    @property
+    def lasts(self) -> bool:
+        """Whether the line says that its group lasts."""
+        words = parse_booleans([self.lasting or "no"], strict=False)
+        if words is None:
+            raise DataError(
+                f"{self.place}, column 'lasting': expected yes or no, got {shorten(self.lasting)}."
+            )
+        return bool(words[0])
+
+
+def read_prices(
+    path: File, encoding: str, delimiter: str | None
+) -> tuple[ByColumn, tuple[Group, ...], float]:
+    """Read prices by column, groups and the visit; DataError names the line and column of what is wrong."""
+    check_csv_name(path, _REMEDY)
+    check_readable(path)
+    lines = _read_lines(path, encoding, delimiter)
+    prices: dict[str, float] = {}
+    special: dict[str, float] = {}
+    groups: dict[str, list[_PriceLine]] = {}
+    for line in lines:
+        if line.group:
+            groups.setdefault(line.group, []).append(line)
+            continue
+        for field in ("price_after_first", "lasting"):
+            if getattr(line, field):
+                raise DataError(
+                    f"{line.place}, column {field!r}: only a column in a group has one; got "
+                    f"{shorten(getattr(line, field))}. Name the group, or leave this blank."
+                )
+        (special if line.column in (OTHERS, VISIT) else prices)[line.column] = line.amount("price")
+    if not (prices or groups or OTHERS in special):
+        raise DataError(f"{path}: expected at least one price, got none. Add a line for each column.")
+    built = tuple(_build_group(name, members) for name, members in groups.items())
+    return ByColumn(prices, special.get(OTHERS)), built, special.get(VISIT, 0.0)
+
+
+def write_prices(path: Path, cells: PriceRule, groups: Sequence[Group], visit: float) -> None:
+    """Write prices by column to a file that reads back as the same prices, to the last bit."""
+    check_csv_name(path, _REMEDY)
+    if not isinstance(cells, ByColumn):
+        raise ParameterError("prices per cell do not fit into a list of columns; keep them with to_dict().")
+    records = [[name, repr(price), "", "", ""] for name, price in cells.prices.items()]
+    for group in groups:
+        lasting = "yes" if group.lasting else "no"
+        for column, first, then in zip(group.columns, group.first, group.then, strict=True):
+            records.append([column, repr(first), group.name, repr(then), lasting])
+    for name in {name for record in records for name in (record[0], record[2])}:
+        _check_writable(name)
+    if cells.default is not None:
+        records.append([OTHERS, repr(cells.default), "", "", ""])
+    if visit:
+        records.append([VISIT, repr(visit), "", "", ""])
+    width = 5 if any(group.lasting for group in groups) else 4 if groups else 2
+    lines = [record[:width] for record in ([*FIELDS], *records)]
+    write_text(path, csv_text(lines, separator_of(path)))
+
+
+def _read_lines(path: File, encoding: str, delimiter: str | None) -> list[_PriceLine]:
+    header, records = read_records(path, encoding, delimiter)
+    for name in header:
+        if name not in FIELDS or header.count(name) > 1:
+            problem = not_there("field", name, FIELDS) if name not in FIELDS else f"{name!r} is there twice."
+            raise DataError(f"{path}: the header is column,price and perhaps the rest. {problem}")
+    if not {"column", "price"} <= set(header):
+        raise DataError(f"{path}: the header must have column and price; got {','.join(header)}.")
+    lines = [
+        _PriceLine(f"{path}, line {number}", **dict(zip(header, fields, strict=True)))
+        for number, fields in records
+    ]
+    _check_columns(lines)
+    return lines
+
+
+def _check_columns(lines: Sequence[_PriceLine]) -> None:
+    first: dict[str, _PriceLine] = {}
+    for line in lines:
+        if not line.column:
+            raise DataError(f"{line.place}, column 'column': expected the name of a column, got a blank.")
+        if line.column in first:
+            before = first[line.column].place.rpartition(", ")[2]
+            raise DataError(
+                f"{line.place}, column 'column': each column has one line; got {shorten(line.column)}, which "
+                f"is also on {before}."
+            )
+        if line.group and line.column in (OTHERS, VISIT):
+            raise DataError(f"{line.place}, column 'group': {line.column} cannot be in a group.")
+        first[line.column] = line
+
+
+def _build_group(name: str, lines: Sequence[_PriceLine]) -> Group:
+    for line in lines:
+        if line.lasts != lines[0].lasts:
+            raise DataError(
+                f"{line.place}, column 'lasting': a group lasts or not as a whole; group {shorten(name)} has "
+                f"{shorten(lines[0].lasting)} before and {shorten(line.lasting)} here."
+            )
+        if line.amount("price_after_first") > line.amount("price"):
+            raise DataError(
+                f"{line.place}, column 'price_after_first': must not be above the price {line.price}; got "
+                f"{line.price_after_first}. Are the two swapped?"
+            )
+    return Group(
+        name,
+        [line.column for line in lines],
+        first={line.column: line.amount("price") for line in lines},
+        then={line.column: line.amount("price_after_first") for line in lines},
+        lasting=lines[0].lasts,
+    )
+
+
+def _check_writable(name: str) -> None:
+    if name in (OTHERS, VISIT) or name != name.strip() or cannot_be_stored(name):
+        raise ParameterError(
+            f"the name {shorten(name)} cannot be read back from a file of prices: it is taken, or has blanks "
+            "around it or a broken character in it. Rename it, or keep the prices with to_dict()."
+        )

@@ -1,0 +1,35 @@
+import numpy as np
+import pytest
+
+from cellworth.blocks import threads as threads_module
+from cellworth.blocks.threads import RowBlocks, ThreadEngine
+
+
+def test_blocks_cover_every_row_once_and_threads_change_no_bit(monkeypatch):
+    monkeypatch.setattr(threads_module, "MIN_ROWS", 64)
+    monkeypatch.setattr(threads_module, "BLOCK_BYTES", 2000)
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(5003, 6))
+
+    def gram_and_count(block):
+        return A[block].T @ A[block], block.stop - block.start
+
+    results = []
+    for n_threads in (1, 2, 3):
+        with ThreadEngine(n_threads) as engine:
+            results.append(RowBlocks(A.shape, 8, engine).sum(gram_and_count))
+    assert all(count == 5003 for _, count in results)
+    assert all((gram == results[0][0]).all() for gram, _ in results)
+    np.testing.assert_allclose(results[0][0], A.T @ A)
+
+
+def test_a_wide_table_is_one_block():
+    assert RowBlocks((3, 10), 8, None).sum(lambda block: (block.stop - block.start, 1)) == (3, 1)
+
+
+def test_errors_in_a_thread_reach_the_caller():
+    def fail(block):
+        raise RuntimeError("in a block")
+
+    with ThreadEngine(2) as engine, pytest.raises(RuntimeError, match="in a block"):
+        RowBlocks((100, 3), 8, engine).sum(fail)

@@ -1,0 +1,181 @@
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cellworth.blocks import threads as blocks_module
+from cellworth.blocks.threads import RowBlocks, ThreadEngine
+from cellworth.complete.solver.line_search import minimise_by_search
+from cellworth.complete.solver.linear_part import LinearPart
+from cellworth.complete.solver.losses import (
+    LogisticLoss,
+    MultinomialLoss,
+    SquaredHingeLoss,
+    SquaredLoss,
+)
+from cellworth.complete.solver.proximal_gradient import minimise, next_theta
+
+from .problems import make_rows, objective, problems, random_model
+
+BOTH = pytest.mark.parametrize("method", [minimise, minimise_by_search])
+
+
+def solve(rows, model, penalty, method=minimise, first=None, engine=None, **options):
+    X = np.zeros_like(rows.values) if first is None else first.copy()
+    trace = np.linalg.svd(X, compute_uv=False).sum()
+    options = {"tol": 1e-9, "max_iter": 20_000} | options
+    blocks = RowBlocks(X.shape, 8, engine)
+    return method(X, model, rows, trace_penalty=penalty, trace_norm=trace, blocks=blocks, **options)
+
+
+def blank(loss, d, n_outputs, weight, ridge=0.01):
+    return LinearPart(loss, weight, ridge, np.zeros((d, n_outputs)), np.zeros(n_outputs))
+
+
+def best_by_cvxpy(rows, model, penalty):
+    """Return the least F over all tables for this model, by an interior point method."""
+    X = cp.Variable(rows.values.shape)
+    misfit = 0.5 * cp.sum_squares(cp.multiply(rows.observed.astype(float), X - rows.values))
+    Y, m = rows.targets, len(rows.targets)
+    loss = 0.0
+    if m:
+        scores = X[:m] @ model.coef + np.ones((m, 1)) @ model.intercept[None]
+        margins = cp.multiply(Y, scores)
+        loss = {
+            SquaredLoss: lambda: cp.sum_squares(scores - Y),
+            LogisticLoss: lambda: cp.sum(cp.logistic(-margins)),
+            SquaredHingeLoss: lambda: cp.sum_squares(cp.pos(1 - margins)),
+            MultinomialLoss: lambda: cp.sum(cp.log_sum_exp(scores, axis=1)) - cp.sum(margins),
+        }[type(model.loss)]()
+    problem = cp.Problem(cp.Minimize(misfit + penalty * cp.normNuc(X) + model.weight * loss))
+    return problem.solve(solver=cp.CLARABEL) + model.penalty()
+
+
+@BOTH
+@given(problem=problems(max_rows=8, max_columns=5))
+@settings(max_examples=40)
+def test_the_completion_step_reaches_the_optimum_that_cvxpy_finds(problem, method):
+    rows, model, penalty, _ = problem
+    done = solve(rows, model, penalty, method, hold_model=True)
+    found, best = objective(done.iterate, rows, model, penalty), best_by_cvxpy(rows, model, penalty)
+    assert (done.model.coef == model.coef).all()
+    assert abs(found - best) <= 1e-5 * max(abs(best), 1e-3)
+
+
+@BOTH
+@given(problem=problems(max_rows=20))
+@settings(max_examples=40)
+def test_the_record_never_rises_and_ends_at_the_result(problem, method):
+    rows, model, penalty, rng = problem
+    first = rng.normal(size=rows.values.shape)
+    begin = objective(first, rows, model, penalty)
+    for options in ({"tol": 1e-6, "max_iter": 1000}, {"tol": 0, "max_iter": 1}, {"tol": 0, "max_iter": 7}):
+        done = solve(rows, model, penalty, method, first=first, **options)
+        record = np.array(done.objective)
+        assert (np.diff(record) <= 0).all()
+        assert record[0] <= begin * (1 + 1e-12) + 1e-12
+        end = objective(done.iterate, rows, done.model, penalty)
+        assert record[-1] == pytest.approx(end, rel=1e-7, abs=1e-9)
+        sigma = np.linalg.svd(done.iterate, compute_uv=False)
+        np.testing.assert_allclose(done.singular_values, sigma[: len(done.singular_values)], atol=1e-6)
+
+
+@given(problem=problems(max_rows=20, labelled=st.floats(0.5, 1.0)))
+@settings(max_examples=15)
+def test_the_end_is_the_best_table_for_its_model_and_the_best_model_for_its_table(problem):
+    rows, model, penalty, _ = problem
+    done = solve(rows, model, penalty, tol=1e-7)
+    here = done.objective[-1]
+    other_table = solve(rows, done.model, penalty, hold_model=True)
+    assert here <= other_table.objective[-1] + 1e-5 * abs(here)
+    perturbed = [
+        LinearPart(model.loss, model.weight, model.ridge, done.model.coef + h * e, done.model.intercept)
+        for h in (-1e-3, 1e-3)
+        for e in np.eye(model.coef.size).reshape(-1, *model.coef.shape)
+    ]
+    assert here <= min(objective(done.iterate, rows, m, penalty) for m in perturbed) + 1e-7 * (1 + abs(here))
+
+
+@given(theta=st.floats(1e-6, 1.0))
+def test_theta_solves_its_equation(theta):
+    t = next_theta(theta)
+    assert 0 < t < theta
+    assert t**2 == pytest.approx(theta**2 * (1 - t), rel=1e-6)
+
+
+def test_without_a_ridge_the_loss_could_be_driven_to_nothing():
+    """The reason for the ridge: a faint column that carries the labels, read with a large coefficient."""
+    rng = np.random.default_rng(0)
+    rows = make_rows(30, 6, SquaredLoss(), 1, rng, observed=0.5)
+    done = solve(rows, blank(SquaredLoss(), 6, 1, 1.0), 0.1)
+    u = np.linalg.svd(done.iterate)[2][-1]
+    X = done.iterate - np.outer(done.iterate @ u, u)  # leave the direction u to the labels
+    at_scale = []
+    for epsilon in (1e-2, 1e-4, 1e-6):
+        faint = LinearPart(SquaredLoss(), 1.0, 0.01, (u / epsilon)[:, None], np.zeros(1))
+        total = objective(X + epsilon * np.outer(rows.targets[:, 0], u), rows, faint, 0.1)
+        assert faint.total_loss(X + epsilon * np.outer(rows.targets[:, 0], u), rows.targets) < 1e-6
+        at_scale.append((total - faint.penalty(), total))
+    without_ridge, with_ridge = zip(*at_scale, strict=True)
+    assert without_ridge[0] > without_ridge[1] > without_ridge[2]
+    assert with_ridge[0] < with_ridge[1] < with_ridge[2]
+
+
+@pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss(), SquaredHingeLoss()])
+def test_heavy_labels_need_no_thousands_of_rounds(loss):
+    """Completing to convergence between two fits needs over 10,000 iterations here."""
+    rng = np.random.default_rng(1)
+    rows = make_rows(200, 7, loss, 1, rng)
+    done = solve(rows, blank(loss, 7, 1, 50 / 200, ridge=1e-3), 1.0, tol=1e-5, max_iter=2000)
+    assert done.converged
+
+
+def test_momentum_pays():
+    """The accelerated method is far ahead of its own first step repeated twice as often."""
+    rng = np.random.default_rng(3)
+    rows = make_rows(200, 12, SquaredLoss(), 1, rng, observed=0.4)
+    model = random_model(SquaredLoss(), 12, 1, 0.005, rng)
+    fast = solve(rows, model, 0.1, tol=1e-7)
+    X, slow = None, model
+    for _ in range(2 * fast.n_iter):
+        done = solve(rows, slow, 0.1, first=X, tol=0, max_iter=1)
+        X, slow = done.iterate, done.model
+    assert done.objective[-1] > fast.objective[-1] * (1 + 1e-6)
+
+
+def test_line_search_agrees_with_the_known_constant():
+    rng = np.random.default_rng(5)
+    for loss, weight in ((SquaredLoss(), 0.5), (LogisticLoss(), 8.0)):
+        rows = make_rows(60, 6, loss, 1, rng, labelled=0.8)
+        ends = [
+            solve(rows, blank(loss, 6, 1, weight), 0.5, method, tol=1e-7).objective[-1]
+            for method in (minimise, minimise_by_search)
+        ]
+        assert ends[0] == pytest.approx(ends[1], rel=1e-6)
+
+
+@pytest.mark.parametrize("labelled", [0.7, 1.0])
+def test_threads_give_the_same_bits(labelled, monkeypatch):
+    monkeypatch.setattr(blocks_module, "MIN_ROWS", 64)
+    monkeypatch.setattr(blocks_module, "BLOCK_BYTES", 2000)
+    rng = np.random.default_rng(1)
+    rows = make_rows(3000, 8, SquaredLoss(), 1, rng, labelled=labelled)
+    results = []
+    for n_threads in (1, 2, 3):
+        with ThreadEngine(n_threads) as engine:
+            results.append(solve(rows, blank(SquaredLoss(), 8, 1, 1e-3), 1.0, engine=engine, tol=1e-6))
+    assert all((r.iterate == results[0].iterate).all() for r in results)
+    assert all(r.objective == results[0].objective for r in results)
+
+
+def test_the_callback_sees_each_iteration_and_can_stop():
+    rng = np.random.default_rng(4)
+    rows = make_rows(80, 7, SquaredLoss(), 1, rng)
+    model = blank(SquaredLoss(), 7, 1, 0.01)
+    seen = []
+    full = solve(rows, model, 0.1, callback=seen.append)
+    assert [p.iteration for p in seen] == list(range(1, full.n_iter + 1))
+    assert seen[-1].stationarity <= seen[-1].tol
+    stopped = solve(rows, model, 0.1, callback=lambda p: p.iteration == 5)
+    assert (stopped.n_iter, stopped.stopped, stopped.converged) == (5, True, False)
