@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.score import LabelKind, Round
 from cellworth.select import Offer, Selection, Selector
 from cellworth.strategy.batch import Batch
 from cellworth.strategy.registry import Strategy, get
-from cellworth.table import Table
+from cellworth.table import ColumnLayout, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +110,8 @@ class Adviser:
     ----------
     strategy : Strategy
         Its parts are copied.
-    owner : (d,) array of int, non-decreasing
-        The cell column that each column of X belongs to, as in ``Table.encode``: a category is bought as
-        one cell.
+    layout : ColumnLayout
+        The cell column that each column of X belongs to: a category is bought as one cell.
     target : {"classes", "number"} or None
         What the labels hold.
     seed : int
@@ -128,7 +127,7 @@ class Adviser:
     """
 
     def __init__(
-        self, strategy: Strategy, *, owner: IntArray, target: LabelKind | None, seed: int = 0
+        self, strategy: Strategy, *, layout: ColumnLayout, target: LabelKind | None, seed: int = 0
     ) -> None:
         self.strategy = strategy
         self.completer: Any = clone(strategy.completer)
@@ -138,7 +137,7 @@ class Adviser:
         if "warm_start" in settings:
             self.completer.set_params(warm_start=True)
         self._scorer = copy.deepcopy(strategy.scorer)
-        self._starts = np.searchsorted(owner, np.arange(owner[-1] + 1))
+        self._layout = layout
         self._target = target
         self._seed = seed
         self.rounds = 0
@@ -150,7 +149,7 @@ class Adviser:
         """Return an adviser for tables with the columns and the target of this one."""
         kind = None if table.target is None else table.target.kind
         target: LabelKind | None = None if kind is None else ("number" if kind == "number" else "classes")
-        return cls(strategy, owner=table.encode().owner, target=target, seed=seed)
+        return cls(strategy, layout=table.layout, target=target, seed=seed)
 
     def complete(self, X: Float64Array, y: Float64Array | None) -> Float64Array:
         """Begin a round: fill the encoded table X (n, d), with labels y (n,), and return it filled."""
@@ -164,9 +163,7 @@ class Adviser:
         """Return the worth of each cell (n, p) in this round, 0 where it is known; once per round."""
         if self._unscored is None:
             raise ParameterError("nothing to score; call complete(X, y) first, in every round")
-        scores = self._scorer.score(self._unscored)
-        if len(self._starts) < scores.shape[1]:
-            scores = np.add.reduceat(scores, self._starts, axis=1)
+        scores = self._layout.sum_by_cell(self._scorer.score(self._unscored))
         state = dict(self._unscored.rng.bit_generator.state)
         self._unscored, self.scored = None, ScoredRound(self.rounds - 1, scores, self._seed, state)
         return scores

@@ -22,6 +22,7 @@ from cellworth.blocks.sources import Part, Source
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completer import fit_source
 from cellworth.complete.factored import check_rank, generator_of, watcher
+from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
 from cellworth.complete.penalty_path import PENALTIES, PenaltyUnit, check_penalty, search_path
@@ -50,6 +51,20 @@ from cellworth.complete.sparse.row_pass import (
 from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
 from cellworth.complete.summary import TableSummary
 from cellworth.errors import DataError
+
+FITTED = (
+    "row_factors_",
+    "column_factors_",
+    "row_offsets_",
+    "column_offsets_",
+    "singular_values_",
+    "rank_",
+    "trace_penalty_",
+    "objective_",
+    "duality_gap_",
+    "n_iter_",
+    "converged_",
+)
 
 MOST_COMPONENTS = 20  # where no rank is given
 CHOICE_ROWS = 20_000  # of a table of row blocks, at least, on which a penalty is chosen
@@ -146,6 +161,12 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     >>> bool(np.abs(completer.estimate(rows, columns) - truth).max() < 0.1)
     True
     """
+
+    row_factors_: Float64Array
+    column_factors_: Float64Array
+    row_offsets_: Float64Array
+    column_offsets_: Float64Array
+    trace_penalty_: float
 
     def __init__(
         self,
@@ -274,6 +295,25 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Return new rows X (m, d) completed, as a dense (m, d) array: observed cells are kept."""
         cells, factors, offsets = self._new_rows(X)
         return put_observed(self._filled(factors, offsets), cells)
+
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what the fit has left, observed cells included; see `cellworth.complete.fitted_state`."""
+        X, offsets = self._cells, self._offsets
+        return state_of(self, FITTED) | {
+            "cells": {"values": X.data, "columns": X.indices, "starts": X.indptr, "shape": list(X.shape)},
+            "offsets": {"overall": offsets.overall, "row_shrinkage": offsets.row_shrinkage},
+            "choice": None if self._choice is None else list(self._choice),
+        }
+
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` of a completer with the same settings returned."""
+        restore(self, state, FITTED)
+        cells = state["cells"]
+        self._cells = csr_array(
+            (cells["values"], cells["columns"], cells["starts"]), shape=tuple(cells["shape"])
+        )
+        self._offsets = Offsets(self.row_offsets_, self.column_offsets_, **state["offsets"])
+        self._choice = None if state["choice"] is None else Choice(*state["choice"])
 
     def _new_rows(self, X: Any) -> tuple[csr_array, Float64Array, Float64Array]:
         """Return the cells, the row factors (m, r) and the row offsets (m,) of new rows; 0 without cells.

@@ -10,7 +10,7 @@ from cellworth.campaign.forecast import VISIBLE
 from cellworth.campaign.standing import standing_of
 from cellworth.errors import DataError, MissingDependencyError
 from cellworth.report import write_report
-from cellworth.report.ledger import HEADER, MOST_LINES
+from cellworth.report.report_file import LEDGER_HEADER, MOST_LEDGER_LINES
 from tests.campaign.campaigns import answers_to, begin, make_table
 from tests.campaign.test_standing import gaussian_table, play
 from tests.report.pages import read_page
@@ -20,7 +20,7 @@ pytest.importorskip("matplotlib")
 
 def report(campaign, tmp_path):
     path = tmp_path / "report.html"
-    write_report(campaign, path, standing=standing_of(campaign, repeats=1))
+    write_report(campaign, path, status=standing_of(campaign, repeats=1))
     found = read_page(path)
     found.text = " ".join(found.texts)
     return found
@@ -31,7 +31,7 @@ def column_rows(found):
 
 
 def ledger_rows(found):
-    return [row for row in found.rows if len(row) == len(HEADER) and row[0] != "event"]
+    return [row for row in found.rows if len(row) == len(LEDGER_HEADER) and row[0] != "event"]
 
 
 def test_numbers_are_those_of_the_campaign(tmp_path):
@@ -147,8 +147,8 @@ def test_a_large_table_makes_a_page_of_bounded_size(tmp_path):
     )
     found = report(campaign, tmp_path)
     assert (tmp_path / "report.html").stat().st_size < 3_000_000
-    assert len(ledger_rows(found)) == MOST_LINES
-    assert f"{5000 - MOST_LINES} still earlier entries" in found.text
+    assert len(ledger_rows(found)) == MOST_LEDGER_LINES
+    assert f"{5000 - MOST_LEDGER_LINES} still earlier entries" in found.text
 
 
 def test_a_replay_has_the_report_of_its_time(tmp_path):
@@ -172,7 +172,7 @@ def test_the_same_campaign_gives_the_same_bytes(tmp_path):
     campaign.tell(answers_to(campaign.ask(count=3)))
     pages = []
     for name in ("one.html", "two.html"):
-        write_report(campaign, tmp_path / name, standing=standing_of(campaign, repeats=1))
+        write_report(campaign, tmp_path / name, status=standing_of(campaign, repeats=1))
         pages.append((tmp_path / name).read_bytes())
     assert pages[0] == pages[1]
 
@@ -187,9 +187,9 @@ def test_an_old_report_survives_a_failure(tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("old")
     campaign = begin(make_table(40))
-    monkeypatch.setattr("cellworth.report.report._page", lambda *_: "\ud800")
+    monkeypatch.setattr("cellworth.report.report_file._page", lambda *_: "\ud800")
     with pytest.raises(UnicodeEncodeError):
-        write_report(campaign, path, standing=standing_of(campaign, repeats=1))
+        write_report(campaign, path, status=standing_of(campaign, repeats=1))
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -209,7 +209,7 @@ def test_progress_never_falls_and_ends_at_all(at_hand, tmp_path):
     standing = standing_of(campaign) if at_hand else None
     told = []
     write_report(
-        campaign, tmp_path / "report.html", standing=standing, progress=lambda *steps: told.append(steps)
+        campaign, tmp_path / "report.html", status=standing, progress=lambda *steps: told.append(steps)
     )
     done, total = zip(*told, strict=True)
     assert len(set(total)) == 1

@@ -6,23 +6,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.campaign.results import fill_with_intervals
 from cellworth.table import Column, Table
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-
 LEVEL = 0.9
-PARTS = 10  # known cells are dealt into so many parts, and hidden one part at a time
-CELLS = 200_000  # are filled in all, about: small tables afford more parts
+PARTS = 10  # known cells are dealt into this many parts, and hidden one part at a time
+CELLS = 200_000  # about as many are filled in all: small tables afford more parts
 MOST_ROWS = 10_000
-LEAST_CELLS = 10  # known cells that a column needs for a measure
+LEAST_CELLS = 10  # known cells that a column needs to be measured
 
 
 @dataclass(frozen=True)
-class Measure:
+class FillError:
     """How well the hidden cells of a column were filled.
 
     Attributes
@@ -45,7 +42,7 @@ class Measure:
     covered: int | None
 
 
-def measure(table: Table, completer: Any, seed: int = 0) -> list[Measure | None]:
+def fill_errors(table: Table, completer: Any, seed: int = 0) -> list[FillError | None]:
     """Hide known cells, a tenth at a time, fill them, and compare; None for a column with too few.
 
     Costs one to ten completions, fewer the larger the table is; of long tables 10,000 rows take part.
@@ -76,8 +73,8 @@ def measure(table: Table, completer: Any, seed: int = 0) -> list[Measure | None]
 
 
 def _of_column(
-    column: Column, truth: Array, filled: Array, within: Mask, has_intervals: bool
-) -> Measure | None:
+    column: Column, truth: Float64Array, filled: Float64Array, within: BoolArray, has_intervals: bool
+) -> FillError | None:
     hidden = ~np.isnan(filled)
     count = int(hidden.sum())
     if count < 2:
@@ -94,7 +91,7 @@ def _of_column(
         spread = float(np.sqrt(error * (1 - error) / count))
         guess = 1 - float(np.unique(known, return_counts=True)[1].max()) / len(known)
     intervals = has_intervals and column.kind not in ("boolean", "category")
-    return Measure(count, error, spread, guess, int(within[hidden].sum()) if intervals else None)
+    return FillError(count, error, spread, guess, int(within[hidden].sum()) if intervals else None)
 
 
 def _some_rows(table: Table, rng: np.random.Generator) -> Table:
@@ -108,7 +105,7 @@ def _some_rows(table: Table, rng: np.random.Generator) -> Table:
     return Table(table.columns, table.values[rows], ids, target, table.row_id)
 
 
-def _keep_one(part: NDArray[np.intp]) -> None:
+def _keep_one(part: IntArray) -> None:
     """Never hide the first known cell of a column."""
     known = np.flatnonzero(part < PARTS)
     if known.size:
