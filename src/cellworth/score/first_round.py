@@ -16,49 +16,45 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.score.labels import labels_to_fit
+from cellworth.arrays import Float64Array
 from cellworth.score.round import Round
-from cellworth.score.widths import squared_ranges
-
-Array = NDArray[np.float64]
 
 REFITS = 4
 HIDDEN_SHARE = 0.1  # of the observed cells, in each refit
 
 
-def first_round_scores(round: Round) -> Array:
+def first_round_scores(this_round: Round) -> Float64Array:
     """Return worths (n, d) that need no history; 0 where observed, 1 is a variance of a whole squared range.
 
     Costs O(nd) where the completer has a ``variance_``, else four fits of the completer.
     """
-    own = getattr(round.completer, "variance_", None)
-    scores = _disagreement(round) if own is None else np.array(own, dtype=np.float64)
-    scores /= squared_ranges(round.X)
-    scores *= round.holes
+    own = getattr(this_round.completer, "variance_", None)
+    scores = _disagreement(this_round) if own is None else np.array(own, dtype=np.float64)
+    scores /= this_round.squared_ranges
+    scores *= this_round.holes
     return scores
 
 
-def _disagreement(round: Round) -> Array:
+def _disagreement(this_round: Round) -> Float64Array:
     """Return the variance (n, d) of each cell over the refits, in the user's units."""
-    y = labels_to_fit(round)
-    completions = np.empty((REFITS, *round.X.shape))
+    y = this_round.labels
+    completions = np.empty((REFITS, *this_round.X.shape))
     for completion in completions:
         with warnings.catch_warnings():
             # The round's own fit has warned already where there is cause.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            completion[:] = _fresh(round.completer).fit(_thinned(round), y).completed_
+            completion[:] = _fresh(this_round.completer).fit(_thinned(this_round), y).completed_
     return completions.var(axis=0)
 
 
-def _thinned(round: Round) -> Array:
+def _thinned(this_round: Round) -> Float64Array:
     """Return the table with a random tenth of its observed cells hidden, but never a column's last."""
-    hidden = round.rng.random(round.X.shape) < HIDDEN_SHARE
-    hidden[(~round.holes).argmax(axis=0), np.arange(round.X.shape[1])] = False
-    return np.where(hidden, np.nan, round.X)
+    hidden = this_round.rng.random(this_round.X.shape) < HIDDEN_SHARE
+    hidden[(~this_round.holes).argmax(axis=0), np.arange(this_round.X.shape[1])] = False
+    return np.where(hidden, np.nan, this_round.X)
 
 
 def _fresh(completer: Any) -> Any:

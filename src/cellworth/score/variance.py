@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
+from cellworth.arrays import Float64Array
 from cellworth.score.first_round import first_round_scores
 from cellworth.score.history import AllRounds, History, LastRounds
-from cellworth.score.parameters import check_whole_number
-from cellworth.score.round import Round, State
-from cellworth.score.widths import squared_ranges
-
-Array = NDArray[np.float64]
+from cellworth.score.round import Round, State, check_whole_number
 
 
 @dataclass(eq=False)
@@ -64,14 +58,14 @@ class Variance:
         check_whole_number("window", self.window, 2, or_none=True)
         self._history: History = AllRounds() if self.window is None else LastRounds(int(self.window))
 
-    def score(self, round: Round) -> Array:
+    def score(self, this_round: Round) -> Float64Array:
         """Take in the round's completion and return the worths (n, d), in squared ranges of the columns."""
-        self._history.add(round.completed)
-        scores = self._history.spread(squared_ranges(round.X))
-        scores *= round.holes
+        self._history.add(this_round.completed)
+        scores = self._history.spread(this_round.squared_ranges)
+        scores *= this_round.holes
         new = self._history.seen < 2
         if new.any():
-            scores[new] = first_round_scores(round)[new]
+            scores[new] = first_round_scores(this_round)[new]
         return scores
 
     def state(self) -> State:
