@@ -143,7 +143,6 @@ def measure_here(
     """Return the wall seconds of a median iteration, peak bytes, and bytes moved in an iteration."""
     import cellworth
     from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
-    from cellworth.engine import complete
 
     warnings.simplefilter("ignore")
     folder = make_table(Path(place) / "tables", n, seed)
@@ -159,13 +158,13 @@ def measure_here(
     with ExitStack() as stack:
         engine: Any = ThreadEngine(threads) if threads else DaskEngine(workers, limit, folder=place)
         stack.enter_context(engine)
-        source = open_blocks(folder, target="label")
-        done = complete(source, getattr(cellworth, completer)(**settings), engine=engine)
+        source = open_blocks(folder, target="label", engine=engine)
+        fitted = getattr(cellworth, completer)(**settings).fit(source)
         found = {"seconds": float(np.median(np.diff(times))), "here": float(memory.peak())}
         if workers:
             found["peak"] = float(max(engine.client.run(memory.peak).values()))
             moved = sum(engine.client.run(_sent).values())
-            found["moved"] = moved / done.completer.n_iter_
+            found["moved"] = moved / fitted.n_iter_
     return found
 
 

@@ -70,7 +70,7 @@ def measure_here(n: int, d: int, seed: int) -> dict[str, dict[str, float]]:
     warnings.simplefilter("ignore")  # it is not meant to converge
     problem = make_problem(n, d, seed)
     stopwatch = _Stopwatch(np.nan_to_num(problem.table))
-    apg: Any = importlib.import_module("cellworth.complete.solver.apg")
+    apg: Any = importlib.import_module("cellworth.complete.solver.proximal_gradient")
     apg.shrinkage = stopwatch.on_eigen(apg.shrinkage)
     complete(problem.table, problem.labels, tol=0, max_iter=MOST, callback=stopwatch)
     return {
@@ -83,7 +83,7 @@ class _Stopwatch:
     """A callback that takes the time since its last call ended, then times the bare products."""
 
     def __init__(self, A: Array) -> None:
-        from cellworth.complete.solver.blocks import RowBlocks
+        from cellworth.blocks.threads import RowBlocks
 
         self.A, self.out = A, np.zeros_like(A)
         self.P = np.cov(A, rowvar=False)

@@ -62,6 +62,7 @@ def measure_here(size: tuple[int, int], seed: int) -> dict[str, Any]:
     from cellworth import SupervisedCompleter, strategy
     from cellworth.prices import PriceList
     from cellworth.strategy import Adviser
+    from cellworth.table import ColumnLayout
 
     n, d = size
     table, labels, hidden = make_problem(n, d, seed)
@@ -70,7 +71,7 @@ def measure_here(size: tuple[int, int], seed: int) -> dict[str, Any]:
     known = ~np.isnan(table)
     none = np.full(d, -1), np.zeros(d), np.zeros(0, dtype=bool)
     prices = PriceList(np.broadcast_to(1.0, (n, d)), *none)
-    adviser = Adviser(strategy.get("afasmc"), owner=np.arange(d), target="classes", seed=seed)
+    adviser = Adviser(strategy.get("afasmc"), layout=ColumnLayout.of_numbers(d), target="classes", seed=seed)
     clocks = []
     cells = np.zeros((0, 2), dtype=np.intp)
     for _ in range(ROUNDS):
@@ -88,7 +89,9 @@ def measure_here(size: tuple[int, int], seed: int) -> dict[str, Any]:
     parts = dict(zip(("- completion", "- scores", "- batch"), np.median(later, axis=0).tolist(), strict=True))
     cold, completion = [], []
     for _ in range(3):
-        newcomer = Adviser(strategy.get("afasmc"), owner=np.arange(d), target="classes", seed=seed)
+        newcomer = Adviser(
+            strategy.get("afasmc"), layout=ColumnLayout.of_numbers(d), target="classes", seed=seed
+        )
         begin = time.process_time()
         newcomer.complete(table, labels)
         scores = newcomer.score()

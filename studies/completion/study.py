@@ -15,6 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete import (
     GaussianCompleter,
     LMaFitCompleter,
@@ -24,7 +25,6 @@ from cellworth.complete import (
     SupervisedCompleter,
 )
 from cellworth.complete.auto import AutoCompleter
-from cellworth.complete.solver.blocks import workers
 from cellworth.datasets import load
 from cellworth.errors import DataError, ParameterError
 from cellworth.progress import ProgressLine
@@ -62,7 +62,7 @@ def run_case(case: Case, *, fast: bool = False) -> tuple[list[Outcome], list[Cov
     trial = make_trial(load(case.dataset), case.share, case.seed)
     trial = _shortened(trial) if fast else trial
     outcomes, coverages = [], []
-    with workers(1), warnings.catch_warnings():
+    with worker_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for method, make in COMPLETERS.items():
             begun = time.perf_counter()

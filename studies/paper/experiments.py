@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete import OptSpaceCompleter, SoftImputeCompleter, SupervisedCompleter
 from cellworth.complete.committee import CommitteeCompleter, default_members
 from cellworth.complete.completer import Completer
-from cellworth.complete.solver.blocks import workers
 from cellworth.prices import Prices
 from cellworth.score import Variance
 from cellworth.select import Top
@@ -89,7 +89,7 @@ def _completion_runs(settings: Settings) -> list[Run]:
 
 def _complete(run: Run, settings: Settings) -> list[Row]:
     trial = make_trial(some_rows(run.dataset, settings.rows), run.observed, run.seed)
-    with workers(1), warnings.catch_warnings():
+    with worker_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         completed = COMPLETERS[run.method]().fit(trial.holed, trial.y).completed_
         figures = {

@@ -17,7 +17,7 @@ def cluster():
     need_dask()
     from cellworth.blocks import DaskEngine
 
-    with DaskEngine(workers=2, memory="3GB") as engine:
+    with DaskEngine(n_jobs=2, memory="3GB") as engine:
         yield engine
 
 
@@ -25,12 +25,12 @@ def cluster():
 def dask(cluster):
     """The two workers, with the block size that a test sets."""
     yield cluster
-    cluster._block_rows = None
+    cluster.block_rows = None
 
 
 @pytest.fixture
 def local():
-    with ThreadEngine(threads=2) as engine:
+    with ThreadEngine(n_jobs=2) as engine:
         yield engine
 
 

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from cellworth import SupervisedCompleter
-from cellworth.blocks import DaskEngine
-from cellworth.blocks.source import Part
-from cellworth.engine import complete
+from cellworth.blocks import DaskEngine, open_blocks
+from cellworth.blocks.sources import Part
 
 COLUMNS = 20
 FLOAT64 = np.dtype(np.float64)
@@ -56,13 +55,14 @@ def peak():
 def main(n_rows, memory, folder):
     """Complete a table on one worker and print the peaks of the worker and of this process, in bytes."""
     warnings.simplefilter("ignore")
-    with DaskEngine(workers=1, memory=memory, folder=folder) as engine:
+    with DaskEngine(n_jobs=1, memory=memory, folder=folder) as engine:
         pid = engine.client.run(lambda: __import__("os").getpid())
-        done = complete(MadeUpTable(n_rows), SupervisedCompleter(max_iter=1, tol=0), engine=engine)
+        source = open_blocks(MadeUpTable(n_rows), engine=engine)
+        SupervisedCompleter(max_iter=1, tol=0).fit(source)
         peaks = list(engine.client.run(peak).values())
         assert engine.client.run(lambda: __import__("os").getpid()) == pid, "the worker was killed"
     table = n_rows * COLUMNS * 8
-    blocks = len(done.blocks)
+    blocks = len(source.blocks)
     print(json.dumps({"worker": max(peaks), "here": peak(), "table": table, "blocks": blocks}))
 
 

@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def read(path, **columns):
-    return open_blocks(path, **columns).blocks(10**6)[0].read().X
+    return open_blocks(path, **columns).table.blocks(10**6)[0].read().X
 
 
 def test_a_folder_is_completed_without_a_campaign(folder, capsys):
@@ -104,4 +104,6 @@ def test_the_same_command_goes_on_after_an_interruption(tmp_path):
 
 
 def read_all(path):
-    return np.concatenate([block.read().X for block in open_blocks(path, target="outcome").blocks(10**6)])
+    return np.concatenate(
+        [block.read().X for block in open_blocks(path, target="outcome").table.blocks(10**6)]
+    )

@@ -11,7 +11,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import ThreadEngine, open_blocks
-from cellworth.engine import complete
 from tests.blocks.tables import COMPLETERS, SAME, difference, make_table, tables
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -20,26 +19,26 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 def fit_both(X, y, completer, engine):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        done = complete(open_blocks(X, target=y), completer, engine=engine)
-        return clone(completer).fit(X, y), done
+        on_blocks = clone(completer).fit(open_blocks(X, target=y, engine=engine))
+        return clone(completer).fit(X, y), on_blocks
 
 
-def assert_same(whole, done, tolerance=SAME):
-    completed, variance = done.gather()
+def assert_same(whole, on_blocks, tolerance=SAME):
+    completed, variance = on_blocks.completed_.gather()
     assert completed.dtype == whole.completed_.dtype
     assert difference(completed, whole.completed_) < tolerance
-    assert done.completer.n_iter_ == whole.n_iter_
-    assert done.completer.converged_ == whole.converged_
-    assert difference(done.completer.objective_, whole.objective_) < tolerance
+    assert on_blocks.n_iter_ == whole.n_iter_
+    assert on_blocks.converged_ == whole.converged_
+    assert difference(on_blocks.objective_, whole.objective_) < tolerance
     if isinstance(whole, GaussianCompleter):
         assert difference(variance, whole.variance_) < tolerance
-        assert difference(done.completer.covariance_, whole.covariance_) < tolerance
-        assert done.completer.label_trust_ == whole.label_trust_
+        assert difference(on_blocks.covariance_, whole.covariance_) < tolerance
+        assert on_blocks.label_trust_ == whole.label_trust_
     else:
         assert variance is None
-        assert difference(done.completer.coef_, whole.coef_) < 10 * tolerance
-        assert done.completer.rank_ == whole.rank_
-        assert difference(done.completer.low_rank_[1] ** 2, whole.low_rank_[1] ** 2) < 10 * tolerance
+        assert difference(on_blocks.coef_, whole.coef_) < 10 * tolerance
+        assert on_blocks.rank_ == whole.rank_
+        assert difference(on_blocks.low_rank_[1] ** 2, whole.low_rank_[1] ** 2) < 10 * tolerance
 
 
 @pytest.mark.parametrize("completer", COMPLETERS, ids=str)
@@ -47,26 +46,26 @@ def assert_same(whole, done, tolerance=SAME):
 @settings(max_examples=15)
 def test_local_blocks_give_what_the_estimator_gives(completer, table):
     X, y, block_rows = table
-    with ThreadEngine(threads=1, block_rows=block_rows) as engine:
-        whole, done = fit_both(X, y, completer, engine)
-        assert_same(whole, done)
+    with ThreadEngine(n_jobs=1, block_rows=block_rows) as engine:
+        whole, on_blocks = fit_both(X, y, completer, engine)
+        assert_same(whole, on_blocks)
 
 
 @pytest.mark.parametrize("completer", COMPLETERS, ids=str)
 def test_a_cluster_gives_what_the_estimator_gives(completer, dask):
     X, y = make_table(700, 6, 0, labelled=0.5)
-    dask._block_rows = 250
-    whole, done = fit_both(X, y, clone(completer).set_params(max_iter=10), dask)
-    assert_same(whole, done)
+    dask.block_rows = 250
+    whole, on_blocks = fit_both(X, y, clone(completer).set_params(max_iter=10), dask)
+    assert_same(whole, on_blocks)
     new = make_table(20, 6, 1)[0]
-    assert difference(done.completer.transform(new), whole.transform(new)) < SAME
+    assert difference(on_blocks.transform(new), whole.transform(new)) < SAME
 
 
 @pytest.mark.parametrize("completer", [COMPLETERS[0], COMPLETERS[3]], ids=str)
 def test_many_rows_are_sampled_as_in_memory(completer, local):
     """Blocks that do not line up with the solver's, in a table long enough for many of them."""
     X, y = make_table(9000, 4, 3, labelled=0.4)
-    local._block_rows = 1111
+    local.block_rows = 1111
     assert_same(*fit_both(X, y, completer, local))
 
 
@@ -75,10 +74,12 @@ def test_threads_workers_and_blocks_change_nothing_that_matters(dask):
     for completer in (SupervisedCompleter(max_iter=12), COMPLETERS[4]):
         results = []
         for threads, rows in ((1, 2000), (1, 500), (2, 500), (2, 37)):
-            with ThreadEngine(threads=threads, block_rows=rows) as engine:
-                results.append(complete(open_blocks(X, target=y), completer, engine=engine).gather()[0])
-        dask._block_rows = 500
-        results.append(complete(open_blocks(X, target=y), completer, engine=dask).gather()[0])
+            with ThreadEngine(n_jobs=threads, block_rows=rows) as engine:
+                results.append(
+                    clone(completer).fit(open_blocks(X, target=y, engine=engine)).completed_.gather()[0]
+                )
+        dask.block_rows = 500
+        results.append(clone(completer).fit(open_blocks(X, target=y, engine=dask)).completed_.gather()[0])
         assert all(difference(result, results[0]) < 1e-10 for result in results)
         # The same blocks give the same bits, on threads and on workers.
         assert (results[1] == results[2]).all()
@@ -87,22 +88,22 @@ def test_threads_workers_and_blocks_change_nothing_that_matters(dask):
 
 def test_an_engine_that_was_not_opened_does_the_same():
     X, y = make_table(300, 3, 4)
-    engine = ThreadEngine(threads=2, block_rows=70)
-    outside = complete(open_blocks(X, target=y), COMPLETERS[0], engine=engine).gather()[0]
+    engine = ThreadEngine(n_jobs=2, block_rows=70)
+    outside = clone(COMPLETERS[0]).fit(open_blocks(X, target=y, engine=engine)).completed_.gather()[0]
     with engine:
-        inside = complete(open_blocks(X, target=y), COMPLETERS[0], engine=engine).gather()[0]
+        inside = clone(COMPLETERS[0]).fit(open_blocks(X, target=y, engine=engine)).completed_.gather()[0]
     assert (outside == inside).all()
 
 
 def test_choices_are_those_of_the_estimator_on_a_short_table_and_the_same_on_every_engine(local, dask):
     X, y = make_table(600, 4, 5)
     X[:, 1] = np.exp(2 * X[:, 1])
-    local._block_rows = dask._block_rows = 140
-    whole, done = fit_both(X, y, GaussianCompleter(), local)
-    assert_same(whole, done)
-    assert done.completer.margins_ == whole.margins_
+    local.block_rows = dask.block_rows = 140
+    whole, on_blocks = fit_both(X, y, GaussianCompleter(), local)
+    assert_same(whole, on_blocks)
+    assert on_blocks.margins_ == whole.margins_
     X, y = make_table(5000, 4, 6)
-    chosen = [complete(open_blocks(X, target=y), engine=engine).completer for engine in (local, dask)]
+    chosen = [GaussianCompleter().fit(open_blocks(X, target=y, engine=e)) for e in (local, dask)]
     assert chosen[0].label_trust_ == chosen[1].label_trust_
     assert difference(chosen[0].covariance_, chosen[1].covariance_) < SAME
 
@@ -122,19 +123,19 @@ def test_labels_of_all_kinds(kind, completer, local):
     }[kind]
     if kind == "text":
         labels[5:9] = None
-    local._block_rows = 33
-    whole, done = fit_both(X, labels, completer, local)
-    assert_same(whole, done)
+    local.block_rows = 33
+    whole, on_blocks = fit_both(X, labels, completer, local)
+    assert_same(whole, on_blocks)
     if isinstance(completer, SupervisedCompleter):
-        assert np.array_equal(done.completer.classes_, whole.classes_)
+        assert np.array_equal(on_blocks.classes_, whole.classes_)
 
 
 def test_single_precision_stays_single(local):
     X, y = make_table(900, 5, 8, dtype=np.float32)
-    local._block_rows = 200
+    local.block_rows = 200
     for completer in (COMPLETERS[0], COMPLETERS[3]):
-        whole, done = fit_both(X, y, completer, local)
-        completed, _ = done.gather()
+        whole, on_blocks = fit_both(X, y, completer, local)
+        completed, _ = on_blocks.completed_.gather()
         assert completed.dtype == np.float32
         # Iterations end where the precision does, not at the same step: the tolerance of the fit is 1e-5.
         assert difference(completed, whole.completed_) < 1e-3
@@ -145,10 +146,10 @@ def test_single_precision_stays_single(local):
 def test_a_later_round_starts_from_the_earlier_model(seed):
     X, y = make_table(300, 4, seed)
     completer = GaussianCompleter(margins="normal", label_trust=0, warm_start=True)
-    with ThreadEngine(threads=1, block_rows=70) as engine:
-        first = complete(open_blocks(X, target=y), completer, engine=engine)
+    with ThreadEngine(n_jobs=1, block_rows=70) as engine:
+        on_blocks = clone(completer).fit(open_blocks(X, target=y, engine=engine))
         answers = np.isnan(X) & (np.random.default_rng(seed).random(X.shape) < 0.05)
         whole = clone(completer).fit(X, y)
         X[answers] = 0.1
-        later = complete(open_blocks(X, target=y), completer, engine=engine, start=first)
-        assert_same(whole.fit(X, y), later)
+        on_blocks.fit(open_blocks(X, target=y, engine=engine))
+        assert_same(whole.fit(X, y), on_blocks)

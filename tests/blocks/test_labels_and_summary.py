@@ -3,15 +3,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cellworth import GaussianCompleter
 from cellworth.blocks import ThreadEngine, open_blocks
 from cellworth.blocks.column_sums import ColumnSums
-from cellworth.blocks.protocol import rows_per_block
-from cellworth.blocks.source import split
-from cellworth.complete.labels import code_labels
+from cellworth.blocks.protocol import suitable_rows
+from cellworth.complete.labels import LabelSummary, code_labels, label_code
 from cellworth.complete.scaling import Scaling
-from cellworth.engine import complete
-from cellworth.engine.labels import LabelSummary, label_code
-from cellworth.engine.summary import summarise
+from cellworth.complete.summary import summarise
 from cellworth.errors import DataError, ParameterError
 from tests.blocks.tables import make_table, tables
 
@@ -20,9 +18,8 @@ from tests.blocks.tables import make_table, tables
 @settings(max_examples=40)
 def test_scalings_and_counts_are_those_of_the_whole_table(table):
     X, _, block_rows = table
-    source = open_blocks(X * 1000 + 7)
-    with ThreadEngine(threads=1, block_rows=block_rows) as engine:
-        summary = summarise(engine, split(source, engine), source)
+    with ThreadEngine(n_jobs=1, block_rows=block_rows) as engine:
+        summary = summarise(open_blocks(X * 1000 + 7, engine=engine))
     assert (summary.counts == (~np.isnan(X)).sum(axis=0)).all()
     assert (summary.first == (~np.isnan(X)).argmax(axis=0)).all()
     for how in ("minmax", "standard", None):
@@ -34,7 +31,7 @@ def test_scalings_and_counts_are_those_of_the_whole_table(table):
 @given(
     cells=st.lists(st.floats(-1e6, 1e6) | st.just(np.nan), min_size=2, max_size=30), cut=st.integers(1, 29)
 )
-def test_moments_merge(cells, cut):
+def test_sums_of_columns_merge(cells, cut):
     X = np.array(cells)[:, None] + 1e8
     cut = min(cut, len(X) - 1)
     merged = ColumnSums.of(X[:cut]).merged(ColumnSums.of(X[cut:]))
@@ -85,13 +82,13 @@ def test_what_cannot_be_completed_is_refused_by_name():
     empty[:, 2] = np.nan
     names = ["age", "weight", "dose"]
     with pytest.raises(DataError, match="'weight', row number 30"):
-        complete(open_blocks(infinite, columns=names))
+        GaussianCompleter().fit(open_blocks(infinite, columns=names))
     with pytest.raises(DataError, match="'dose'"):
-        complete(open_blocks(empty, columns=names))
+        GaussianCompleter().fit(open_blocks(empty, columns=names))
     with pytest.raises(DataError, match=r"1 class, 1\.0"):
-        complete(open_blocks(X, target=np.ones(40)))
+        GaussianCompleter().fit(open_blocks(X, target=np.ones(40)))
     with pytest.raises(DataError, match=r"mixes labels of the types int, str"):
-        complete(open_blocks(X, target=np.array([1, "a"] * 20, dtype=object)))
+        GaussianCompleter().fit(open_blocks(X, target=np.array([1, "a"] * 20, dtype=object)))
     with pytest.raises(DataError, match="one label for each of the 40 rows"):
         open_blocks(X, target=y[:3])
 
@@ -99,6 +96,6 @@ def test_what_cannot_be_completed_is_refused_by_name():
 @given(n=st.integers(1, 10**9), bytes_of_row=st.integers(4, 10**5), workers=st.integers(1, 200))
 def test_a_block_leaves_room_for_the_work_on_it(n, bytes_of_row, workers):
     memory = 10**9
-    rows = rows_per_block(n, bytes_of_row, memory, workers)
+    rows = suitable_rows(n, bytes_of_row, memory, workers)
     assert 1 <= rows <= n
     assert rows == 1 or rows * bytes_of_row * 32 <= memory - 250 * 10**6

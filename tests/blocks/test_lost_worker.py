@@ -4,10 +4,10 @@ import os
 import signal
 
 import pytest
+from sklearn.base import clone
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
-from cellworth.engine import complete
 from tests.blocks.conftest import need_dask
 from tests.blocks.tables import make_table
 
@@ -19,7 +19,7 @@ NORMAL = GaussianCompleter(margins="normal", label_trust=0, max_iter=4, tol=0)
 def engine():
     """Workers of this module's own, to be killed."""
     need_dask()
-    with DaskEngine(workers=2, memory="2GB", block_rows=150) as engine:
+    with DaskEngine(n_jobs=2, memory="2GB", block_rows=150) as engine:
         yield engine
 
 
@@ -34,7 +34,7 @@ def kill_a_worker(engine):
     ("completer", "checkpointed"), [(SUPERVISED, False), (SUPERVISED, True), (NORMAL, False)], ids=str
 )
 def test_a_killed_worker_changes_no_bit(engine, completer, checkpointed, tmp_path, monkeypatch):
-    monkeypatch.setattr("cellworth.engine.supervised.CHECKPOINT_EVERY", 2)
+    monkeypatch.setattr("cellworth.complete.solver.block_passes.CHECKPOINT_EVERY", 2)
     X, y = make_table(600, 4, 0, labelled=0.7)
     killed = []
 
@@ -43,10 +43,10 @@ def test_a_killed_worker_changes_no_bit(engine, completer, checkpointed, tmp_pat
             killed.append(kill_a_worker(engine))
 
     with ThreadEngine(block_rows=150) as calm:
-        expected = complete(open_blocks(X, target=y), completer, engine=calm).gather()[0]
+        expected = clone(completer).fit(open_blocks(X, target=y, engine=calm)).completed_.gather()[0]
     disturbed = type(completer)(**completer.get_params() | {"callback": kill_in_the_middle})
     folder = tmp_path if checkpointed else None
-    done = complete(open_blocks(X, target=y), disturbed, engine=engine, checkpoint=folder)
-    assert (done.gather()[0] == expected).all()
+    done = clone(disturbed).fit(open_blocks(X, target=y, engine=engine), checkpoint=folder)
+    assert (done.completed_.gather()[0] == expected).all()
     assert len(killed) == 1
     assert killed[0] not in engine.client.run(os.getpid).values()

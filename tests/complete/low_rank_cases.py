@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.complete.solver.blocks import workers
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete.solver.factors import fold_in
 from cellworth.errors import ParameterError
 from cellworth.testing.completer import random_table
@@ -78,7 +78,7 @@ def rank_oracle(values, observed, rank, starts=10, seed=0):
 
     first = rng.normal(size=(starts, (n + d) * rank))
     exact = {"ftol": 1e-13, "gtol": 1e-9, "maxiter": 1000}
-    with workers(1):  # threads of BLAS only get in each other's way on tables of this size
+    with worker_threads(1):  # threads of BLAS only get in each other's way on tables of this size
         return min(minimize(objective, x, jac=True, method="L-BFGS-B", options=exact).fun for x in first)
 
 

@@ -6,6 +6,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.score import Random
 from cellworth.select import Top
 from cellworth.strategy import Adviser, Strategy
+from cellworth.table import ColumnLayout
 from tests.strategy.tables import small_table
 
 
@@ -73,7 +74,7 @@ def one_round(adviser, X, known, y, prices):
 @pytest.mark.parametrize("name", ["afasmc", "afasmc-window4", "stability", "recommended", "em-inference"])
 def test_a_restored_adviser_goes_on_as_the_first_would_have(name):
     table = small_table()
-    arguments = {"owner": np.arange(5), "target": "classes", "seed": 3}
+    arguments = {"layout": ColumnLayout.of_numbers(5), "target": "classes", "seed": 3}
     batches, states = rounds(Adviser(strategy.get(name), **arguments), table, 5, save=True)
     prices = Prices.same(1.0).on(table)
     for (state, X, known), expected in zip(states, batches, strict=True):
@@ -85,7 +86,7 @@ def test_a_restored_adviser_goes_on_as_the_first_would_have(name):
 def test_one_strategy_serves_two_advisers_at_once():
     """The parts of a strategy are templates: advisers do not disturb one another."""
     table = small_table()
-    arguments = {"owner": np.arange(5), "target": "classes"}
+    arguments = {"layout": ColumnLayout.of_numbers(5), "target": "classes"}
     alone = rounds(Adviser(strategy.get("afasmc"), **arguments), table, 4)
     first, second = (Adviser(strategy.get("afasmc"), **arguments) for _ in range(2))
     rounds(second, table, 2)
@@ -95,7 +96,9 @@ def test_one_strategy_serves_two_advisers_at_once():
 
 def test_rounds_must_begin_with_a_completion():
     adviser = Adviser(
-        Strategy("s", GaussianCompleter(), Random(), Top()), owner=np.arange(5), target="classes"
+        Strategy("s", GaussianCompleter(), Random(), Top()),
+        layout=ColumnLayout.of_numbers(5),
+        target="classes",
     )
     with pytest.raises(ParameterError, match="complete"):
         adviser.score()

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.blocks.source import Block, Part
+from cellworth.arrays import AnyArray
+from cellworth.blocks.sources import Block, Part
 from cellworth.errors import DataError
 
 
@@ -25,11 +25,11 @@ class ArrayBlock:
 
     def read(self) -> Part:
         """Read the rows."""
-        X = np.ascontiguousarray(_plain(self.X), dtype=self.dtype)
-        return Part(X, None if self.y is None else _plain(self.y), None, self.start)
+        X = np.ascontiguousarray(_numpy(self.X), dtype=self.dtype)
+        return Part(X, None if self.y is None else _numpy(self.y), None, self.start)
 
 
-def _plain(rows: Any) -> NDArray[Any]:
+def _numpy(rows: Any) -> AnyArray:
     """Return a piece of an array as a NumPy array; a Dask graph runs here, in this thread."""
     if hasattr(rows, "compute"):
         return np.asarray(rows.compute(scheduler="synchronous"))
@@ -44,7 +44,7 @@ class ZarrRows:
     start: int
     stop: int
 
-    def read(self) -> NDArray[Any]:
+    def read(self) -> AnyArray:
         """Read the rows."""
         import zarr
 
@@ -52,14 +52,14 @@ class ZarrRows:
 
 
 @dataclass(frozen=True)
-class ArraySource:
+class ArrayTable:
     """A table in an array (n, d), with labels (n,) in another.
 
     Attributes
     ----------
     X, y : NumPy or Dask arrays, or paths of Zarr arrays
     chunk : int
-        Blocks begin at multiples of so many rows, where they have that many.
+        Blocks begin at multiples of this many rows, where they have that many.
     """
 
     X: Any
@@ -73,7 +73,7 @@ class ArraySource:
     row_id: str | None = None
 
     def blocks(self, most_rows: int) -> list[Block]:
-        """Cut the table into blocks of at most so many rows."""
+        """Cut the table into blocks of at most ``most_rows`` rows."""
         rows = most_rows - most_rows % self.chunk if most_rows >= self.chunk else most_rows
         starts = range(0, self.n_rows, rows)
         return [self._block(start, min(start + rows, self.n_rows)) for start in starts]
@@ -94,9 +94,9 @@ def _rows(array: Any, start: int, stop: int) -> Any:
     return None if array is None else array[start:stop]
 
 
-def array_source(X: Any, target: Any, columns: Sequence[str] | None) -> ArraySource:
-    """Return the source of an array, or of a Zarr array's path, after a look at its shape and type."""
-    shape, dtype, chunk = _look("the table", X)
+def array_table(X: Any, target: Any, columns: Sequence[str] | None) -> ArrayTable:
+    """Return the table of an array, or of a Zarr array's path; its shape and type are checked."""
+    shape, dtype, chunk = _outline("the table", X)
     if len(shape) != 2:
         raise DataError(f"the table must have rows and columns; got an array of shape {shape}")
     if dtype.kind not in "fiub":
@@ -104,7 +104,7 @@ def array_source(X: Any, target: Any, columns: Sequence[str] | None) -> ArraySou
     if columns is not None and len(columns) != shape[1]:
         raise DataError(f"columns must name the {shape[1]} columns of the array; got {len(columns)} names")
     if target is not None:
-        of_target, _, _ = _look("the target", target)
+        of_target, _, _ = _outline("the target", target)
         if of_target != shape[:1]:
             raise DataError(
                 f"the target must have one label for each of the {shape[0]} rows; got an array of shape "
@@ -113,10 +113,10 @@ def array_source(X: Any, target: Any, columns: Sequence[str] | None) -> ArraySou
     names = tuple(map(str, range(shape[1]))) if columns is None else tuple(columns)
     kept = np.dtype(np.float32 if dtype == np.float32 else np.float64)
     of_labels = None if target is None else "target"
-    return ArraySource(X, target, names, shape[0], kept, of_labels, chunk, named=columns is not None)
+    return ArrayTable(X, target, names, shape[0], kept, of_labels, chunk, named=columns is not None)
 
 
-def _look(what: str, array: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+def _outline(what: str, array: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     """Return the shape, type and rows per chunk of an array or of a Zarr array's path."""
     if isinstance(array, str):
         import zarr
@@ -124,7 +124,7 @@ def _look(what: str, array: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
         try:
             opened = zarr.open_array(array, mode="r")
         except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{array}: {what} is no Zarr array that can be read: {error}") from None
+            raise DataError(f"{array}: {what} is not a Zarr array that can be read: {error}") from None
         return tuple(opened.shape), np.dtype(opened.dtype), int(opened.chunks[0])
     if any(np.isnan(size) for size in array.shape):
         raise DataError(

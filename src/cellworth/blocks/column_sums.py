@@ -1,13 +1,12 @@
-"""Counts, means and squared deviations of columns that are seen block by block."""
+"""Counts, means and squared deviations of columns, which can be merged over blocks of rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.floating]
+from cellworth.arrays import Float64Array, FloatArray
 
 
 @dataclass(frozen=True)
@@ -20,23 +19,22 @@ class ColumnSums:
         ``squares`` is the sum of squared deviations from the mean. Both are 0 where nothing is observed.
     """
 
-    count: Array
-    mean: Array
-    squares: Array
+    count: Float64Array
+    mean: Float64Array
+    squares: Float64Array
 
     @classmethod
-    def of(cls, X: Array) -> ColumnSums:
-        """Return the moments of X (m, d), NaN in its holes; two passes over X."""
+    def of(cls, X: FloatArray) -> ColumnSums:
+        """Return the sums of X (m, d), NaN in its holes; two passes over X."""
         observed = ~np.isnan(X)
         count = observed.sum(axis=0).astype(np.float64)
-        mean = np.where(observed, X, 0).sum(axis=0, dtype=np.float64) / np.maximum(count, 1)
-        deviations = np.where(observed, X - mean, 0)
-        # What rounding left in the mean is put right by the second sum.
-        mean = mean + deviations.sum(axis=0) / np.maximum(count, 1)
-        return cls(count, mean, np.square(deviations).sum(axis=0))
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = np.where(observed, X, 0).sum(axis=0, dtype=np.float64) / np.maximum(count, 1)
+            deviations = np.where(observed, X - mean, 0)
+            return cls(count, mean, np.square(deviations).sum(axis=0))
 
     def merged(self, other: ColumnSums) -> ColumnSums:
-        """Return the moments of both together, by the rule of Chan, Golub and LeVeque."""
+        """Return the sums of both together, by the rule of Chan, Golub and LeVeque."""
         count = self.count + other.count
         share = other.count / np.maximum(count, 1)
         gap = other.mean - self.mean
@@ -44,6 +42,6 @@ class ColumnSums:
         between = np.where(self.count > 0, gap**2 * self.count * share, 0)
         return ColumnSums(count, mean, self.squares + other.squares + between)
 
-    def deviation(self) -> Array:
+    def deviation(self) -> Float64Array:
         """Return the standard deviation of each column, (d,); 0 where nothing is observed."""
         return np.sqrt(self.squares / np.maximum(self.count, 1))

@@ -6,19 +6,21 @@ import logging
 from contextlib import ExitStack
 from typing import Any, Self
 
+from joblib import effective_n_jobs
+
 from cellworth.blocks.protocol import (
     ARRAYS_PER_BLOCK,
     Blocks,
     Function,
     Merge,
-    Tally,
+    PassProgress,
     Watch,
-    fold,
     in_groups,
-    room_of,
-    rows_per_block,
+    memory_for_blocks,
+    merge_in_tree,
+    suitable_rows,
 )
-from cellworth.complete.solver.blocks import workers as blas_threads
+from cellworth.blocks.threads import worker_threads
 from cellworth.errors import DataError, ParameterError
 from cellworth.optional import require
 
@@ -37,14 +39,15 @@ class DaskEngine:
 
     Parameters
     ----------
-    workers : int or None, default=None
-        Worker processes to start on this machine, of one thread each; None is one for each core.
+    n_jobs : int or None, default=-1
+        Worker processes to start on this machine, of one thread each; None is one, -1 one for each core.
     memory : str or int, default="4GB"
-        Of all these workers together, in bytes or in words such as "512MB". Blocks are made so small that
-        the work on them stays within.
+        For all these workers together, in bytes or in words such as "512MB". Blocks are made small enough
+        for the work on them to stay within it.
     scheduler : str or None, default=None
-        The address of a cluster that is there already, such as "tcp://10.0.0.1:8786". Its workers must have
-        cellworth installed, and see the files by the same paths. Then `workers` and `memory` are theirs.
+        The address of a cluster that is running already, such as "tcp://10.0.0.1:8786". Its workers must
+        have cellworth installed, and see the files by the same paths. `n_jobs` and `memory` then play no
+        part.
     block_rows : int or None, default=None
         Rows of a block; None: chosen by the workers and their memory.
     folder : str or None, default=None
@@ -53,6 +56,8 @@ class DaskEngine:
     Attributes
     ----------
     client : distributed.Client
+    block_rows : int or None
+        May be changed between tables.
     watch : callable or None
         Called with the number of blocks that a pass has done, and of all, as their futures finish.
 
@@ -63,15 +68,16 @@ class DaskEngine:
 
     Examples
     --------
-    >>> from cellworth.engine import DaskEngine, complete, open_blocks  # doctest: +SKIP
-    >>> with DaskEngine(workers=2, memory="4GB") as engine:  # doctest: +SKIP
-    ...     done = complete(open_blocks("big/", target="died"), engine=engine)
-    ...     done.write("filled/")
+    >>> from cellworth import GaussianCompleter
+    >>> from cellworth.blocks import DaskEngine, open_blocks
+    >>> with DaskEngine(n_jobs=2, memory="4GB") as engine:  # doctest: +SKIP
+    ...     source = open_blocks("big/", target="died", engine=engine)
+    ...     GaussianCompleter().fit(source).completed_.write("filled/")
     """
 
     def __init__(
         self,
-        workers: int | None = None,
+        n_jobs: int | None = -1,
         memory: str | int = "4GB",
         *,
         scheduler: str | None = None,
@@ -81,22 +87,21 @@ class DaskEngine:
         require("dask")
         require("distributed")
         self._stack = ExitStack()
-        self._block_rows = block_rows
+        self.block_rows = block_rows
         self.watch: Watch | None = None
         with ExitStack() as on_failure:
             on_failure.push(self._stack)
             self.client: Any = (
-                self._start(workers, memory, folder) if scheduler is None else self._connect(scheduler)
+                self._start(n_jobs, memory, folder) if scheduler is None else self._connect(scheduler)
             )
             on_failure.pop_all()
         self._stack.enter_context(self.client)
 
-    def _start(self, workers: int | None, memory: str | int, folder: str | None) -> Any:
-        from dask.system import CPU_COUNT
+    def _start(self, n_jobs: int | None, memory: str | int, folder: str | None) -> Any:
         from dask.utils import parse_bytes
 
         distributed = require("distributed")
-        n_workers = workers or CPU_COUNT
+        n_workers = int(effective_n_jobs(n_jobs))
         try:
             limit = parse_bytes(memory)
         except ValueError:
@@ -136,12 +141,12 @@ class DaskEngine:
         """Leave the cluster; end it if it was started here."""
         self._stack.close()
 
-    def block_rows(self, n_rows: int, row_bytes: int) -> int:
+    def rows_per_block(self, n_rows: int, row_bytes: int) -> int:
         """Return how many rows a block of a table should have."""
-        if self._block_rows is not None:
-            return self._block_rows
+        if self.block_rows is not None:
+            return self.block_rows
         memory, n_threads = self._resources()
-        return rows_per_block(n_rows, row_bytes, memory, n_threads)
+        return suitable_rows(n_rows, row_bytes, memory, n_threads)
 
     def _resources(self) -> tuple[int | None, int]:
         """Return the least memory for one thread of a worker, None for any amount, and the threads of all."""
@@ -160,16 +165,17 @@ class DaskEngine:
         held = self.client.submit(_hold, function, *shared, pure=False)
         futures = self.client.map(_call, *(list(b.items) for b in blocks), held=held, pure=False)
         if self.watch is not None:
-            tally = Tally(self.watch, len(futures))
+            progress = PassProgress(self.watch, len(futures))
             for future in futures:
-                future.add_done_callback(tally.count)
+                future.add_done_callback(progress.count)
         return Blocks(futures)
 
     def reduce(self, function: Function, merge: Merge, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Any:
         """Do the same, merge the results in a tree on the workers, and wait for what is left."""
         futures = list(self.map(function, *blocks, shared=shared).items)
         while len(futures) > 1:
-            futures = [self.client.submit(fold, merge, *group, pure=False) for group in in_groups(futures)]
+            groups = in_groups(futures)
+            futures = [self.client.submit(_merged, merge, *group, pure=False) for group in groups]
         return self._result(futures[0])
 
     def _result(self, future: Any) -> Any:
@@ -185,13 +191,13 @@ class DaskEngine:
 
 
 def _worker_settings(memory: int) -> dict[str, Any]:
-    """Return the settings of a worker that Dask starts here with so many bytes.
+    """Return the settings of a worker that Dask starts here with this many bytes.
 
-    Of the room that Python leaves, half is for results that are kept, and half for the block in work and to
-    spare; what is more goes to disk. Dask would pause a worker that is above its limit. Since all that could
+    Of the memory that Python leaves, half is for results that are kept, and half for the block in work and to
+    spare; the rest goes to disk. Dask would pause a worker that is above its limit. Since all that could
     go to disk is there by then, that would be for good, and so it is not to.
     """
-    room = room_of(memory)
+    room = memory_for_blocks(memory)
     kept = min(MOST_KEPT, room // (2 * ARRAYS_PER_BLOCK))
     return {
         "distributed.worker.memory.target": 0.5 * room / memory,
@@ -207,11 +213,15 @@ def _worker_settings(memory: int) -> dict[str, Any]:
     }
 
 
+def _merged(merge: Merge, *results: Any) -> Any:
+    return merge_in_tree(merge, results)
+
+
 def _hold(*shared: Any) -> tuple[Any, ...]:
     return shared
 
 
 def _call(*of_blocks: Any, held: tuple[Any, ...]) -> Any:
     function, *shared = held
-    with blas_threads(1):
+    with worker_threads(1):
         return function(*of_blocks, *shared)

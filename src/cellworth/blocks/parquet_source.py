@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.blocks.source import Block, Part
+from cellworth.arrays import AnyArray
+from cellworth.blocks.sources import Block, Part
 from cellworth.errors import DataError
 from cellworth.optional import require
 
@@ -64,7 +64,7 @@ class ParquetBlock:
         return Part(X, labels, names, self.start)
 
 
-def plain_values(column: Any) -> NDArray[Any]:
+def plain_values(column: Any) -> AnyArray:
     """Return a pyarrow column as a NumPy array: NaN for nulls of floats, None for those of others."""
     types = require("pyarrow").types
     if types.is_floating(column.type) or (column.null_count == 0 and types.is_integer(column.type)):
@@ -73,7 +73,7 @@ def plain_values(column: Any) -> NDArray[Any]:
 
 
 @dataclass(frozen=True)
-class ParquetSource:
+class ParquetTable:
     """A table in Parquet files; their rows follow each other in the order of the files' names."""
 
     path: str
@@ -90,7 +90,7 @@ class ParquetSource:
         return sum(group.stop for group in self.groups)
 
     def blocks(self, most_rows: int) -> list[Block]:
-        """Put small row groups together, and cut large ones, into blocks of at most so many rows."""
+        """Put small row groups together, and cut large ones, into blocks of at most ``most_rows`` rows."""
         blocks: list[Block] = []
         pieces: list[Piece] = []
         start = stop = 0
@@ -126,10 +126,10 @@ class ParquetSource:
         }
 
 
-def parquet_source(
+def parquet_table(
     path: Path, target: str | None, row_id: str | None, columns: Sequence[str] | None
-) -> ParquetSource:
-    """Return the source of a Parquet file or folder; all files must have the same columns."""
+) -> ParquetTable:
+    """Return the table of a Parquet file or folder; all files must have the same columns."""
     parquet = require("pyarrow.parquet")
     groups: list[Piece] = []
     first: Any = None
@@ -146,7 +146,7 @@ def parquet_source(
         raise DataError(f"{path}: the Parquet files have no rows; expected at least one.")
     types = {first.field(name).type for name in names}
     dtype = np.dtype(np.float32 if types == {require("pyarrow").float32()} else np.float64)
-    return ParquetSource(str(path), tuple(groups), names, dtype, target, row_id)
+    return ParquetTable(str(path), tuple(groups), names, dtype, target, row_id)
 
 
 def _files(path: Path) -> list[Path]:

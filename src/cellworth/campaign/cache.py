@@ -19,7 +19,7 @@ import sklearn
 ADMITTED = frozenset(
     {
         ("cellworth.complete.committee", "CommitteeCompleter"),
-        ("cellworth.complete.gaussian.calibration", "Calibration"),
+        ("cellworth.complete.gaussian.posterior", "Calibration"),
         ("cellworth.complete.gaussian.completer", "GaussianCompleter"),
         ("cellworth.complete.gaussian.dense", "DenseGaussian"),
         ("cellworth.complete.gaussian.factor", "FactorGaussian"),

@@ -9,10 +9,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from cellworth.blocks.threads import worker_threads
 from cellworth.campaign.moments import Snapshot
 from cellworth.campaign.validation import Score, cross_validate, deal, mean_score, scorable
 from cellworth.complete import GaussianCompleter
-from cellworth.complete.solver.blocks import workers
 from cellworth.progress import Steps
 from cellworth.table import Target
 
@@ -73,7 +73,7 @@ def course_of(
     deals = _deals(y, scored, folds, repeats or _repeats(len(rows)), seed, classes=classes)
     scores = []
     completer = GaussianCompleter(label_trust=0.0, calibrate=False, warm_start=True)
-    with workers(1):
+    with worker_threads(1):
         for done, shot in enumerate(reversed(kept)):
             if progress is not None:
                 progress(done, len(kept))

@@ -14,7 +14,6 @@ from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError
 from cellworth.strategy import Adviser, ScoredRound, Strategy
 from cellworth.table import Table
-from cellworth.table.encoded import encode
 
 SAVE_EVERY = 5
 """Rounds between two caches. Packing one takes about as long as a warm completion of a large table."""
@@ -57,7 +56,7 @@ class Rounds:
         self._log = log
         self._strategy = strategy
         self._seed = seed
-        self._owner = encode(log.original.columns, log.original.values[:1]).owner
+        self._owner = log.original.layout.owner
         self._saved = 0
         self._again = False
         self._before: dict[str, Any] | None = None  # where the adviser stood before a tentative round
@@ -103,14 +102,7 @@ class Rounds:
         self._saved, self._again = len(self._done), False
 
     def _begin(self) -> None:
-        target = self._log.original.target
-        kind = None if target is None else target.kind
-        self._adviser = Adviser(
-            self._strategy,
-            owner=self._owner,
-            target=None if kind is None else ("number" if kind == "number" else "classes"),
-            seed=self._seed,
-        )
+        self._adviser = Adviser.of(self._strategy, self._log.original, seed=self._seed)
         self._done: list[int] = []
         self._saved = 0
         self._fresh = True  # has run nothing yet

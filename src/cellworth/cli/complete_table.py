@@ -48,9 +48,8 @@ class BigTable:
 def complete_table(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> None:
     """Complete a table and write it; go on from a checkpoint if there is one."""
     from cellworth.blocks import open_blocks
-    from cellworth.engine import complete
-    from cellworth.engine.checkpoint import remove_checkpoint
-    from cellworth.engine.writing import check_new
+    from cellworth.blocks.checkpoints import remove_checkpoint
+    from cellworth.blocks.writing import check_new
 
     if big.scheduler is not None and big.engine is EngineName.LOCAL:
         raise typer.BadParameter("--scheduler goes with --engine dask.")
@@ -60,16 +59,16 @@ def complete_table(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> 
             "whole: use Table.read and fill in Python, or cellworth init to begin a campaign."
         )
     check_new(big.out)
-    source = open_blocks(big.table, target=big.target, row_id=big.row_id)
     folder = checkpoint or big.out.with_name(big.out.name + ".checkpoint")
     with usage(), _engine(big) as engine:
         engine.watch = _Passes() if sys.stderr.isatty() else None
-        done = complete(source, _completer(big), engine=engine, checkpoint=folder)
-        done.write(big.out, variance=big.variance)
+        source = open_blocks(big.table, target=big.target, row_id=big.row_id, engine=engine)
+        completer = _completer(big).fit(source, checkpoint=folder)
+        completer.completed_.write(big.out, variance=big.variance)
     remove_checkpoint(folder)
-    holes = source.n_rows * len(source.columns) - int(done.summary.counts.sum())
+    holes = source.n_rows * len(source.columns) - int(completer.completed_.summary.counts.sum())
     if as_json:
-        steps = done.completer.n_iter_
+        steps = completer.n_iter_
         print_json({"out": str(big.out), "rows": source.n_rows, "filled": holes, "iterations": steps})
     else:
         print(f"{count(holes, 'hole')} of {count(source.n_rows, 'row')} filled; the table is in {big.out}")
@@ -79,8 +78,8 @@ def _engine(big: BigTable) -> Any:
     from cellworth.blocks import DaskEngine, ThreadEngine
 
     if big.engine is EngineName.LOCAL:
-        return ThreadEngine(threads=big.workers)
-    return DaskEngine(big.workers, big.memory, scheduler=big.scheduler)
+        return ThreadEngine(n_jobs=big.workers or -1)
+    return DaskEngine(big.workers or -1, big.memory, scheduler=big.scheduler)
 
 
 def _completer(big: BigTable) -> Any:

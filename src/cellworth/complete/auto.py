@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete.auto_candidates import Candidates, check_candidates, default_candidates
 from cellworth.complete.auto_search import CandidateSearch, SearchTask, TriedCandidate, text_table, why
 from cellworth.complete.completer import Completer, put_back
@@ -23,7 +24,6 @@ from cellworth.complete.factored import generator_of
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.blocks import workers
 from cellworth.errors import DataError
 from cellworth.progress import ProgressLine
 
@@ -117,7 +117,7 @@ class AutoCompleter(Completer):
     standard error of the difference, taken over rows. Of those that tie, one that gives variances is
     preferred, then the one with the least error. So labels take part only where this fills hidden cells
     better; the Gaussian also asks held-out rows how far to trust them, see
-    `cellworth.complete.gaussian.trust`.
+    `cellworth.complete.gaussian.choices`.
 
     A candidate that raises an error is noted as failed, with the reason, and the others go on.
     `transform_with_variance`, `predict_interval` and `sample` exist where the chosen completer has them.
@@ -171,7 +171,7 @@ class AutoCompleter(Completer):
         task = self._task(check_table(self, X, reset=True), y)
         entries = self._entries(task)
         begun = time.perf_counter()
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
             search = CandidateSearch(
                 entries,
                 task,

@@ -2,33 +2,83 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, Self
+from abc import ABC
+from copy import copy
+from os import PathLike, fspath
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from cellworth.arrays import AnyArray, BoolArray, FloatArray
+from cellworth.blocks.checkpoints import Checkpoint
+from cellworth.blocks.protocol import Blocks
+from cellworth.blocks.sources import Source, open_blocks
+from cellworth.blocks.threads import ThreadEngine
+from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_table
 from cellworth.complete.scaling import Scaling
-
-Array = NDArray[np.floating]
-Mask = NDArray[np.bool_]
+from cellworth.complete.summary import summarise
+from cellworth.errors import ParameterError
 
 BLOCK_CELLS = 1 << 16
+NOT_OF_THE_RESULT = ("callback", "n_jobs", "warm_start", "dtype")  # settings that change no cell
 
 
 class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the completers, scikit-learn transformers from tables with NaN to tables without.
 
-    A subclass's ``fit(X, y=None)`` sets ``completed_`` (n, d), the completed training table in the user's
-    units with observed cells untouched, and ``scaling_``. It also says how new rows are completed, in
-    scaled units, by `_complete_new`.
+    ``fit(X, y=None)`` sets ``completed_`` (n, d), the completed training table in the user's units with
+    observed cells untouched, and ``scaling_``. A completer for arrays overrides `fit`, and says by
+    `_complete_new` how new rows are completed in scaled units.
+
+    A completer that runs on row blocks, on threads or on a cluster, has two methods:
+
+    ``fit_blocks(source, summary, checkpoint) -> Blocks or None``
+        Learn from a `Source`: call functions on its rows by ``source.map(function)`` and
+        ``source.reduce(function, merge)``, and set the fitted attributes that do not have the table's size.
+        `TableSummary` has the columns' sums and extremes and the labels' summary, from one pass that is
+        already made. ``checkpoint`` is a `Checkpoint` or None; whoever ignores it begins anew. Returned is
+        what each block needs to be completed beside the fitted completer: `Blocks` of the source's length,
+        or None if the rows suffice.
+    ``complete_rows(part, state=None) -> (completed, variance)``
+        Complete the rows of a `Part`: (m, d) arrays in the user's units, observed cells untouched; the
+        variance of each cell, or None. ``state`` is what `fit_blocks` returned for this block. Called on a
+        copy of the fitted completer where the block is, perhaps on another machine: it must change nothing,
+        and not depend on how the rows are cut.
+
+    With these two, ``fit(source)`` leaves a `CompletedBlocks` in ``completed_``; and a completer that has no
+    `fit` of its own completes arrays by the same two methods, an array being one block.
+
+    Attributes
+    ----------
+    has_variance : bool
+        Whether `complete_rows` returns variances.
+
+    Examples
+    --------
+    Column means, on arrays and on blocks:
+
+    >>> import numpy as np
+    >>> from cellworth.blocks import open_blocks
+    >>> from cellworth.complete.completer import Completer
+    >>> class ColumnMeans(Completer):
+    ...     def fit_blocks(self, source, summary, checkpoint=None):
+    ...         self.means_ = summary.sums.mean
+    ...     def complete_rows(self, part, state=None):
+    ...         return np.where(np.isnan(part.X), self.means_, part.X), None
+    >>> X = np.array([[1.0, np.nan], [3.0, 4.0]])
+    >>> ColumnMeans().fit(X).completed_[0]
+    array([1., 4.])
+    >>> ColumnMeans().fit(open_blocks(X)).completed_.gather()[0][0]
+    array([1., 4.])
     """
 
     dtype: DTypeLike | None = None  # a subclass with a parameter of this name overrides it
-    completed_: Array
+    has_variance: ClassVar[bool] = False
+    completed_: Any
     scaling_: Scaling
 
     def __sklearn_tags__(self) -> Any:
@@ -37,19 +87,88 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    @abstractmethod
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Learn from the table X (n, d), NaN in its holes, and complete it."""
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
+    ) -> Self:
+        """Learn from a table and complete it.
 
-    @abstractmethod
-    def _complete_new(self, values: Array, observed: Mask) -> Array:
+        Parameters
+        ----------
+        X : array-like (n, d), or Source
+            NaN in the holes; or a table of row blocks, from `open_blocks`.
+        y : array-like (n,), optional
+            Labels; a `Source` has its own.
+        checkpoint : path, optional
+            For a `Source`: a folder in which the state is saved from time to time. A fit with the same table
+            and settings goes on from there. It also bounds what must be made again when a worker dies.
+        """
+        if isinstance(X, Source):
+            return self.fit_source(X, checkpoint=checkpoint)
+        X = check_table(self, X, dtype=self.dtype, reset=True)
+        self.fit_source(open_blocks(X, target=y, engine=ThreadEngine(n_jobs=1, block_rows=len(X))))
+        self.completed_, variance = self.completed_.gather()
+        if variance is not None:
+            self.variance_ = variance
+        return self
+
+    def fit_source(self, source: Source, *, checkpoint: str | PathLike[str] | None = None) -> Self:
+        """Learn from a table of row blocks; see `fit`."""
+        if not (hasattr(self, "fit_blocks") and hasattr(self, "complete_rows")):
+            raise ParameterError(
+                f"{type(self).__name__} does not run on row blocks: it has no fit_blocks and complete_rows. "
+                "Use GaussianCompleter or SupervisedCompleter, or give it an array."
+            )
+        if self.dtype is not None and np.dtype(self.dtype) != source.dtype:
+            raise ParameterError(
+                f"row blocks are worked on in the precision of the table, {source.dtype}; got "
+                f"dtype={self.dtype!r}"
+            )
+        saved = None if checkpoint is None else Checkpoint(fspath(checkpoint), self._identity(source))
+        summary = summarise(source)
+        self.n_features_in_ = len(source.columns)
+        if source.table.named:
+            self.feature_names_in_ = np.array(source.columns, dtype=object)
+        states: Blocks | None = self.fit_blocks(source, summary, saved)
+        self.completed_ = CompletedBlocks(source, self._to_send(), summary, states)
+        return self
+
+    def _identity(self, source: Source) -> dict[str, Any]:
+        """Return what a checkpoint must agree with, as plain data."""
+        settings = {k: v for k, v in self.get_params().items() if k not in NOT_OF_THE_RESULT}
+        return {
+            **source.table.identity(),
+            "completer": type(self).__name__,
+            "settings": settings,
+            "blocks": len(source.blocks),
+        }
+
+    def _to_send(self) -> Self:
+        """Return a copy that can be sent to workers: without callback, and what has the table's size."""
+        sent = copy(self)
+        for name in ("completed_", "variance_"):
+            vars(sent).pop(name, None)
+        if hasattr(sent, "callback"):
+            sent.callback = None
+        return sent
+
+    def _names(self) -> list[str] | None:
+        """Return the names of the columns, for a fitted state; None if there are none."""
+        return self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
+
+    def _restore_names(self, names: list[str] | None) -> None:
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+
+    def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         """Return estimates (m, d) of all cells of new rows; scaled in, scaled out; 0 in the holes."""
+        raise NotImplementedError
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> Array:
+    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> FloatArray:
         """Complete the table X (n, d), with the labels y if they are used, and return it completed."""
-        return self.fit(X, y, **fit_params).completed_
+        completed: FloatArray = self.fit(X, y, **fit_params).completed_
+        return completed
 
-    def transform(self, X: ArrayLike) -> Array:
+    def transform(self, X: ArrayLike) -> FloatArray:
         """Complete new rows X (m, d), without labels, by what was learned in `fit`.
 
         Each row is completed on its own: a row's result does not depend on the others.
@@ -67,7 +186,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         return completed
 
 
-def scaled_cells(X: Array, scaling: Scaling) -> tuple[Array, Mask]:
+def scaled_cells(X: FloatArray, scaling: Scaling) -> tuple[FloatArray, BoolArray]:
     """Return the scaled values of X, 0 in the holes, and which cells are observed; both (n, d)."""
     observed = ~np.isnan(X)
     values = np.ascontiguousarray(scaling.apply(X))
@@ -77,7 +196,7 @@ def scaled_cells(X: Array, scaling: Scaling) -> tuple[Array, Mask]:
     return values, observed
 
 
-def put_back(X: Array, filled: Array) -> Array:
+def put_back(X: FloatArray, filled: FloatArray) -> FloatArray:
     """Put the observed cells of X into ``filled``, in its memory if it is C-contiguous, and return it."""
     filled = np.ascontiguousarray(filled)
     for rows in _row_blocks(X.shape):
@@ -87,6 +206,16 @@ def put_back(X: Array, filled: Array) -> Array:
 
 
 def _row_blocks(shape: tuple[int, int]) -> list[slice]:
-    """Return slices of rows whose cells stay in cache, and whose numbers take no memory to speak of."""
+    """Return slices of rows whose cells stay in cache, and whose numbers take little memory."""
     size = max(1, BLOCK_CELLS // max(1, shape[1]))
     return [slice(first, first + size) for first in range(0, shape[0], size)]
+
+
+def plain_labels(classes: AnyArray | None) -> Any:
+    """Return class labels for a fitted state: an array of a plain type, or a list of Python objects."""
+    return classes.tolist() if classes is not None and classes.dtype == object else classes
+
+
+def labels_of_plain(plain: Any) -> AnyArray | None:
+    """Return the class labels of what `plain_labels` returned."""
+    return np.array(plain, dtype=object) if isinstance(plain, list) else plain

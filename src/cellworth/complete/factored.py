@@ -26,11 +26,11 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete.completer import Completer, put_back, scaled_cells
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.blocks import workers
 from cellworth.complete.solver.factors import Factors, Watch, fold_in, principal_factors
 from cellworth.complete.solver.monitor import Callback, Progress
 from cellworth.errors import ParameterError
@@ -67,7 +67,7 @@ class FactoredCompleter(Completer):
         self.scaling_ = Scaling.of(X, self.scale)
         values, observed = scaled_cells(X, self.scaling_)
         rng = generator_of(self.random_state)
-        with workers(1):
+        with worker_threads(1):
             fit = self._factorise(values, observed, rng, watcher(self.callback, self.max_iter, self.tol))
             filled = fit.left @ fit.right
         self._keep(fit)

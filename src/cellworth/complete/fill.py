@@ -11,7 +11,7 @@ from sklearn.base import clone
 from cellworth.arrays import FloatArray
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.errors import DataError
-from cellworth.table import Encoded, Table
+from cellworth.table import Table
 from cellworth.table.column import BOUNDED
 
 
@@ -114,7 +114,7 @@ def fill(table: Table, completer: Any | None = None, *, level: float | None = No
     variance = getattr(fitted, "variance_", None)
     lower = upper = None
     if level is not None and hasattr(fitted, "predict_interval"):
-        lower, upper = (_as_cells(encoded, end) for end in fitted.predict_interval(level))
+        lower, upper = (encoded.decode_ends(end) for end in fitted.predict_interval(level))
     return FilledTable(
         table=table.with_values(encoded.decode(fitted.completed_)),
         completer=fitted,
@@ -123,14 +123,3 @@ def fill(table: Table, completer: Any | None = None, *, level: float | None = No
         upper=upper,
         level=level,
     )
-
-
-def _as_cells(encoded: Encoded, end: FloatArray) -> FloatArray:
-    """Return one end of the intervals (n, d) as values of the columns (n, p)."""
-    cells = encoded.values.copy()
-    for place, column in enumerate(encoded.columns):
-        holes = np.isnan(cells[:, place])
-        if column.kind not in ("boolean", "category"):
-            (block,) = np.flatnonzero(encoded.owner == place)
-            cells[holes, place] = column.nearest(end[holes, block].astype(np.float64))
-    return cells

@@ -1,4 +1,8 @@
-"""From the user's labels to the targets of a loss."""
+"""From the user's labels to the targets of a loss, all at once or block by block.
+
+What must be known of all labels is a `LabelSummary`; summaries of neighbouring rows can be merged. From it
+comes a `LabelCode`, which turns the labels of any rows into targets. Labels in memory are one block.
+"""
 
 from __future__ import annotations
 
@@ -6,40 +10,165 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from cellworth.blocks.column_sums import ColumnSums
 from cellworth.complete.solver.losses import Loss, loss_for
 from cellworth.errors import DataError, ParameterError
+from cellworth.table.target import MOST_CLASSES
 
-Array = NDArray[np.floating]
 TargetKind = Literal["auto", "classes", "number"]
 
-MAX_INTEGER_CLASSES = 20  # a float target with more distinct whole values than this is a number
+MOST_COUNTED = 1000
+"""Distinct labels that blocks count: beyond, what they hand over would not be small. In memory all are."""
 
 
 @dataclass(frozen=True)
-class Labels:
-    """Labels coded for a loss.
+class LabelSummary:
+    """What is known about the labels of some rows.
+
+    Attributes
+    ----------
+    classes, counts : arrays, or None
+        The distinct labels, sorted, and how often each occurs; None if they are too many, or ``mixed``.
+    mixed : tuple of str
+        Names of the labels' types, if these cannot be compared; else empty.
+    floats, fractional, infinite : bool
+        Whether any label is a float; has a fractional part; is infinite.
+    numbers : ColumnSums or None
+        Of the labels as numbers; None if some are not.
+    """
+
+    classes: AnyArray | None
+    counts: IntArray | None
+    mixed: tuple[str, ...]
+    floats: bool
+    fractional: bool
+    infinite: bool
+    numbers: ColumnSums | None
+
+    @classmethod
+    def of(cls, y: AnyArray, *, most: int | None = MOST_COUNTED) -> LabelSummary:
+        """Summarise labels (m,); with more than ``most`` distinct ones they are not counted."""
+        known = y[~is_missing(y)]
+        floats = known.dtype.kind == "f" or any(isinstance(v, float) for v in known[:1])
+        distinct = _distinct(known, np.ones(len(known), dtype=np.intp), most)
+        numbers = as_floats(known)
+        if numbers is None:
+            return cls(*distinct, floats, False, False, None)
+        finite = np.isfinite(numbers)
+        fractional = bool((numbers[finite] != np.floor(numbers[finite])).any())
+        return cls(*distinct, floats, fractional, not finite.all(), ColumnSums.of(numbers[finite, None]))
+
+    def merged(self, other: LabelSummary) -> LabelSummary:
+        """Return the summary of both."""
+        distinct: tuple[AnyArray | None, IntArray | None, tuple[str, ...]]
+        distinct = None, None, tuple(sorted({*self.mixed, *other.mixed}))
+        if not (self.classes is None or self.counts is None or other.classes is None or other.counts is None):
+            classes = np.concatenate([self.classes, other.classes])
+            distinct = _distinct(classes, np.concatenate([self.counts, other.counts]), MOST_COUNTED)
+        both = self.numbers is not None and other.numbers is not None
+        return LabelSummary(
+            *distinct,
+            self.floats or other.floats,
+            self.fractional or other.fractional,
+            self.infinite or other.infinite,
+            self.numbers.merged(other.numbers) if both else None,  # type: ignore[union-attr, arg-type]
+        )
+
+    def is_number(self, kind: TargetKind) -> bool:
+        """Return whether the labels are numbers to be predicted; else they are classes.
+
+        "auto": floats with fractional parts, or with more than 20 distinct values, are numbers.
+        """
+        if kind not in ("auto", "classes", "number"):
+            raise ParameterError(f"target must be 'auto', 'classes' or 'number'; got {kind!r}")
+        if kind != "auto":
+            return kind == "number"
+        many = not self.mixed and (self.classes is None or len(self.classes) > MOST_CLASSES)
+        return self.floats and (self.infinite or self.fractional or many)
+
+
+@dataclass(frozen=True)
+class LabelCode:
+    """How labels become targets of a loss.
 
     Attributes
     ----------
     loss : Loss
     classes : array or None
-        The distinct labels, sorted; None for a number.
-    targets : (n, n_outputs) float64 array
-        0 where the label is missing. A number is brought to mean 0 and standard deviation 1.
-    labelled : (n,) bool array
+        The distinct labels, sorted; None for a number, and without labels.
+    n_labelled : int
+        Rows that have a label.
+    mean, spread : (n_outputs,) arrays
+        Of the targets over these rows; a spread of 0 is given as 1.
     centre, width : float
         number = target * width + centre; 0 and 1 for classes.
     """
 
     loss: Loss
-    classes: NDArray[Any] | None
-    targets: Array
-    labelled: NDArray[np.bool_]
+    classes: AnyArray | None
+    n_labelled: int
+    mean: FloatArray
+    spread: FloatArray
     centre: float = 0.0
     width: float = 1.0
+
+    @property
+    def n_outputs(self) -> int:
+        """Columns of the targets."""
+        return len(self.mean)
+
+    def targets(self, y: AnyArray | None, n_rows: int) -> tuple[FloatArray, BoolArray]:
+        """Return targets (m, n_outputs), 0 where the label is missing, and which rows have one (m,)."""
+        targets = np.zeros((n_rows, self.n_outputs))
+        if y is None or self.n_labelled == 0:
+            return targets, np.zeros(n_rows, dtype=bool)
+        labelled = ~is_missing(y)
+        known = y[labelled]
+        if self.classes is None:
+            targets[labelled, 0] = (known.astype(np.float64) - self.centre) / self.width
+        else:
+            places = np.searchsorted(self.classes, known.astype(self.classes.dtype))
+            targets[labelled] = _coded(places, len(self.classes), self.loss)
+        return targets, labelled
+
+    def columns(self, targets: FloatArray, labelled: BoolArray) -> FloatArray:
+        """Return targets with mean 0 and variance 1 over the labelled rows, 0 in the others."""
+        return np.where(labelled[:, None], (targets - self.mean) / self.spread, 0)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of the rows of a table in memory, coded for a loss.
+
+    Attributes
+    ----------
+    code : LabelCode
+    targets : (n, n_outputs) float64 array
+        0 where the label is missing. A number is brought to mean 0 and standard deviation 1.
+    labelled : (n,) bool array
+    """
+
+    code: LabelCode
+    targets: FloatArray
+    labelled: BoolArray
+
+    @property
+    def loss(self) -> Loss:
+        """The loss that the targets are coded for."""
+        return self.code.loss
+
+    @property
+    def classes(self) -> AnyArray | None:
+        """The distinct labels, sorted; None for a number."""
+        return self.code.classes
+
+    @property
+    def columns(self) -> FloatArray:
+        """The targets with mean 0 and variance 1 over the labelled rows, 0 in the others."""
+        return self.code.columns(self.targets, self.labelled)
 
 
 def code_labels(y: Any, n_rows: int, loss: str, kind: TargetKind) -> Labels:
@@ -51,39 +180,85 @@ def code_labels(y: Any, n_rows: int, loss: str, kind: TargetKind) -> Labels:
         Class labels of any kind, or numbers. NaN and None are missing labels; None as a whole means
         that no row is labelled.
     kind : {"auto", "classes", "number"}
-        "auto": floats with fractional parts, or with more than 20 distinct values, are numbers; all
-        else is classes.
+        See `LabelSummary.is_number`.
     """
-    if kind not in ("auto", "classes", "number"):
-        raise ParameterError(f"target must be 'auto', 'classes' or 'number'; got {kind!r}")
     if y is None:
-        unlabelled = np.zeros(n_rows, dtype=bool)
-        return Labels(loss_for(loss, n_classes=2), None, np.zeros((n_rows, 1)), unlabelled)
+        code = label_code(None, loss, kind)
+        return Labels(code, *code.targets(None, n_rows))
     y = column_or_1d(_without_extension_types(y), warn=True)
     check_consistent_length(np.empty(n_rows), y)
-    labelled = ~is_missing(y)
-    known = y[labelled]
-    if not known.size:
+    code = label_code(LabelSummary.of(y, most=None), loss, kind)
+    return Labels(code, *code.targets(y, n_rows))
+
+
+def label_code(summary: LabelSummary | None, loss: str, kind: TargetKind, name: str = "y") -> LabelCode:
+    """Return the coding for the loss of the given name; ``name`` is that of the labels in messages."""
+    if summary is None:
+        return LabelCode(loss_for(loss, n_classes=2), None, 0, np.zeros(1), np.ones(1))
+    is_number = summary.is_number(kind)
+    if summary.classes is not None and not len(summary.classes):
         raise DataError(
-            "y has no label at all; expected at least some. Pass y=None to complete without labels."
+            f"{name} has no label at all; expected at least some. Leave the labels out to complete without."
         )
-    if _is_number(known, kind):
-        return _code_number(_as_floats(known), labelled, loss)
-    return _code_classes(known, labelled, loss)
+    return _number_code(summary, loss, name) if is_number else _class_code(summary, loss, name)
 
 
-def _without_extension_types(y: Any) -> Any:
-    """Return y as a plain array: nullable columns of data frames become objects with None."""
-    array = np.asarray(y)
-    if array.dtype.kind == "c":
+def _number_code(summary: LabelSummary, loss: str, name: str) -> LabelCode:
+    if summary.infinite:
+        raise DataError(f"{name} contains infinity; expected finite numbers, or NaN for a missing label.")
+    if summary.numbers is None:
+        raise DataError(f"{name} was to be a number, but some labels are not numbers.")
+    sums, chosen = summary.numbers, loss_for(loss, n_classes=None)
+    width = float(sums.deviation()[0])
+    scale = float(sums.mean[0]), width if width > 0 else 1.0
+    return LabelCode(chosen, None, int(sums.count[0]), np.zeros(1), np.ones(1), *scale)
+
+
+def _class_code(summary: LabelSummary, loss: str, name: str) -> LabelCode:
+    if summary.mixed:
         raise DataError(
-            "Complex data not supported: y has complex numbers; expected class labels or real numbers."
+            f"Unknown label type: {name} mixes labels of the types {', '.join(summary.mixed)}; expected one "
+            "type. Turn all of them into text or into numbers."
         )
-    return array
+    classes, counts = summary.classes, summary.counts
+    if classes is None or counts is None:
+        raise DataError(
+            f"{name} has more than {MOST_COUNTED} classes; if it is a number to be predicted, say so by the "
+            "completer's target='number'"
+        )
+    if len(classes) < 2:
+        raise DataError(
+            f"{name} has 1 class, {classes.tolist()[0]!r}; expected two or more. Add rows of another class, "
+            "or leave the labels out to complete without."
+        )
+    chosen = loss_for(loss, n_classes=len(classes))
+    of_class = _coded(np.arange(len(classes)), len(classes), chosen)
+    mean = counts @ of_class / counts.sum()
+    spread = np.sqrt(counts @ (of_class - mean) ** 2 / counts.sum())
+    return LabelCode(chosen, classes, int(counts.sum()), mean, np.where(spread > 0, spread, 1))
 
 
-def is_missing(y: NDArray[Any]) -> NDArray[np.bool_]:
-    """Tell which labels (n,) are missing: NaN or None."""
+def _coded(places: IntArray, n_classes: int, loss: Loss) -> FloatArray:
+    """Return the targets of labels by their places among the classes; one column for two classes."""
+    positive = places[:, None] == (np.arange(n_classes) if n_classes > 2 else [1])
+    return np.where(positive, 1.0, 0.0 if loss.coding == "one-hot" else -1.0)
+
+
+def _distinct(
+    labels: AnyArray, counts: IntArray, most: int | None
+) -> tuple[AnyArray | None, IntArray | None, tuple[str, ...]]:
+    """Return the distinct labels and their counts, None if there are too many, and their types if mixed."""
+    try:
+        classes, place = np.unique(labels, return_inverse=True)
+    except TypeError:
+        return None, None, tuple(sorted({type(v).__name__ for v in labels}))
+    if most is not None and len(classes) > most:
+        return None, None, ()
+    return classes, np.bincount(place, weights=counts, minlength=len(classes)).astype(np.intp), ()
+
+
+def is_missing(y: AnyArray) -> BoolArray:
+    """Return which labels (n,) are missing: NaN or None."""
     if y.dtype.kind == "f":
         return np.isnan(y)
     if y.dtype.kind in "Mm":
@@ -94,50 +269,19 @@ def is_missing(y: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array([v is None or not isinstance(v == v, (bool, np.bool_)) or v != v for v in y], dtype=bool)
 
 
-def _is_number(known: NDArray[Any], kind: TargetKind) -> bool:
-    if kind != "auto":
-        return kind == "number"
-    if known.dtype.kind != "f" and not all(isinstance(v, float) for v in known[:1]):
-        return False
-    values = _as_floats(known)
-    if not np.isfinite(values).all():
-        return True
-    return bool((values != np.floor(values)).any()) or len(np.unique(values)) > MAX_INTEGER_CLASSES
-
-
-def _as_floats(known: NDArray[Any]) -> Array:
+def as_floats(known: AnyArray) -> FloatArray | None:
+    """Return labels as numbers, None if some are not."""
     try:
         return known.astype(np.float64)
-    except (TypeError, ValueError) as error:
-        raise DataError(f"y was to be a number, but some labels are not: {error}") from None
+    except (TypeError, ValueError):
+        return None
 
 
-def _code_number(values: Array, labelled: NDArray[np.bool_], loss: str) -> Labels:
-    if not np.isfinite(values).all():
-        raise DataError("y contains infinity; expected finite numbers, or NaN for a missing label.")
-    centre, width = float(values.mean()), float(values.std())
-    width = width if width > 0 else 1.0
-    targets = np.zeros((len(labelled), 1))
-    targets[labelled, 0] = (values - centre) / width
-    return Labels(loss_for(loss, n_classes=None), None, targets, labelled, centre, width)
-
-
-def _code_classes(known: NDArray[Any], labelled: NDArray[np.bool_], loss: str) -> Labels:
-    try:
-        classes, codes = np.unique(known, return_inverse=True)
-    except TypeError:
-        kinds = sorted({type(v).__name__ for v in known})
+def _without_extension_types(y: Any) -> Any:
+    """Return y as a plain array: nullable columns of data frames become objects with None."""
+    array = np.asarray(y)
+    if array.dtype.kind == "c":
         raise DataError(
-            f"Unknown label type: y mixes labels of the types {', '.join(kinds)}; expected one type. "
-            "Turn all of them into text or into numbers."
-        ) from None
-    if len(classes) < 2:
-        raise DataError(
-            f"y has 1 class, {classes[0]!r}; expected two or more. Add rows of another class, or pass "
-            "y=None to complete without labels."
+            "Complex data not supported: y has complex numbers; expected class labels or real numbers."
         )
-    chosen = loss_for(loss, n_classes=len(classes))
-    positive = codes[:, None] == (np.arange(len(classes)) if len(classes) > 2 else [1])
-    targets = np.zeros((len(labelled), positive.shape[1]))
-    targets[labelled] = positive if chosen.coding == "one-hot" else np.where(positive, 1.0, -1.0)
-    return Labels(chosen, classes, targets, labelled)
+    return array

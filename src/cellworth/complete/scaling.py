@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import Float64Array, FloatArray
+from cellworth.blocks.column_sums import ColumnSums
 from cellworth.errors import ParameterError
-
-Array = NDArray[np.floating]
 
 SCALES = ("minmax", "standard", None)
 
@@ -25,41 +24,52 @@ class Scaling:
         ``width`` is positive; 1 for a constant column.
     """
 
-    offset: Array
-    width: Array
+    offset: Float64Array
+    width: Float64Array
 
     @classmethod
-    def of(cls, X: Array, how: str | None) -> Scaling:
+    def of(cls, X: FloatArray, how: str | None) -> Scaling:
         """Learn the scaling from the observed cells of X (n, d).
 
         "minmax" maps the observed range to [0, 1], as the paper does; "standard" the mean to 0 and the
         standard deviation to 1; None leaves the values alone.
         """
-        if how not in SCALES:
+        if how == "minmax":
+            columns = np.ascontiguousarray(X.T)  # whose extremes are found in half the time
+            low, high = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
+            return cls.of_range(low, high, X.dtype)
+        if how == "standard":
+            return cls.of_sums(ColumnSums.of(X), X.dtype)
+        if how is not None:
             raise ParameterError(f"scale must be 'minmax', 'standard' or None; got {how!r}")
-        d = X.shape[1]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # overflow is caught below
-            if how is None:
-                offset, width = np.zeros(d), np.ones(d)
-            elif how == "minmax":
-                columns = np.ascontiguousarray(X.T)  # whose extremes are found in half the time
-                offset = np.fmin.reduce(columns, axis=1).astype(np.float64)
-                width = np.fmax.reduce(columns, axis=1) - offset
-            else:
-                offset = np.nanmean(X, axis=0, dtype=np.float64)
-                width = np.nanstd(X, axis=0, dtype=np.float64)
-        smallest = np.finfo(X.dtype).eps * np.maximum(np.abs(offset), np.finfo(np.float64).tiny)
-        return cls(offset, np.where(np.isfinite(width) & (width > smallest), width, 1.0))
+        return cls(np.zeros(X.shape[1]), np.ones(X.shape[1]))
 
-    def apply(self, X: Array) -> Array:
+    @classmethod
+    def of_range(cls, low: FloatArray, high: FloatArray, dtype: Any) -> Scaling:
+        """Return the "minmax" scaling of columns with these extremes, (d,) each."""
+        offset = low.astype(np.float64)
+        with np.errstate(over="ignore"):  # such a width is not used
+            return cls(offset, _usable(high - offset, offset, dtype))
+
+    @classmethod
+    def of_sums(cls, sums: ColumnSums, dtype: Any) -> Scaling:
+        """Return the "standard" scaling of columns with these sums."""
+        return cls(sums.mean, _usable(sums.deviation(), sums.mean, dtype))
+
+    def apply(self, X: FloatArray) -> FloatArray:
         """Return X scaled: a new array of X's dtype."""
         scaled = X - self.offset.astype(X.dtype)
         scaled /= self.width.astype(X.dtype)
         return scaled
 
-    def undo_in_place(self, X: Array) -> Array:
+    def undo_in_place(self, X: FloatArray) -> FloatArray:
         """Bring a scaled X back to the user's units, in X's memory."""
         X *= self.width.astype(X.dtype)
         X += self.offset.astype(X.dtype)
         return X
+
+
+def _usable(width: Float64Array, offset: Float64Array, dtype: Any) -> Float64Array:
+    """Return the widths (d,); 1 where one is infinite, or 0 but for the rounding of values of this type."""
+    smallest = np.finfo(dtype).eps * np.maximum(np.abs(offset), np.finfo(np.float64).tiny)
+    return np.where(np.isfinite(width) & (width > smallest), width, 1.0)

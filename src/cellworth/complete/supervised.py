@@ -3,31 +3,46 @@
 from __future__ import annotations
 
 import warnings
-from typing import Literal, Self
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Literal, Self
 
 import numpy as np
-from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.arrays import BoolArray
-from cellworth.complete.completer import Completer, put_back, scaled_cells
+from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.blocks.checkpoints import Checkpoint
+from cellworth.blocks.protocol import Blocks, add
+from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.threads import RowBlocks, ThreadEngine
+from cellworth.complete.completer import (
+    Completer,
+    labels_of_plain,
+    plain_labels,
+    put_back,
+    scaled_cells,
+)
 from cellworth.complete.inputs import check_number, check_table
-from cellworth.complete.labels import Labels, TargetKind, code_labels
+from cellworth.complete.labels import LabelCode, TargetKind, code_labels, label_code
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.apg import minimise
-from cellworth.complete.solver.backtracking import minimise_by_search
-from cellworth.complete.solver.beginning import column_means, refresh
-from cellworth.complete.solver.blocks import RowBlocks, workers
+from cellworth.complete.solver import block_passes
+from cellworth.complete.solver.block_passes import CellSums, ScaledBlock, cut_pieces, minimise_blocks
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
-from cellworth.complete.solver.model import Model
+from cellworth.complete.solver.line_search import minimise_by_search
+from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
+from cellworth.complete.solver.proximal_gradient import minimise
 from cellworth.complete.solver.step import Rows
-from cellworth.complete.solver.svt import spectrum
-from cellworth.errors import ParameterError
+from cellworth.complete.solver.svt import Shrinkage, shrinkage, spectrum
+from cellworth.complete.solver.warm_start import column_means, refresh
+from cellworth.complete.summary import TableSummary
+from cellworth.errors import DataError, ParameterError
 
-Array = NDArray[np.floating]
-Order = slice | NDArray[np.intp]
+Order = slice | IntArray
+
+FITTED = ("trace_penalty_", "rank_", "coef_", "intercept_", "n_iter_", "converged_", "n_features_in_")
 
 
 class SupervisedCompleter(Completer):
@@ -70,9 +85,10 @@ class SupervisedCompleter(Completer):
         Most iterations.
     warm_start : bool, default=False
         Start from the last fit if the table has the same shape, rows with answers renewed: a few iterations.
+        On row blocks every fit starts anew.
     line_search : bool, default=False
         Search for the step size as the paper does, on one thread and with more memory, instead of
-        using the known Lipschitz constant. The result is the same.
+        using the known Lipschitz constant. The result is the same. Not on row blocks.
     dtype : {None, numpy.float32, numpy.float64}, default=None
         Precision of the work and of the result. None: float32 for a float32 table, else float64.
     n_jobs : int or None, default=None
@@ -82,10 +98,11 @@ class SupervisedCompleter(Completer):
 
     Attributes
     ----------
-    completed_ : (n, d) array
+    completed_ : (n, d) array, or CompletedBlocks
         The table of `fit` without holes, in its own units; observed cells are kept as they were.
     low_rank_ : tuple of (n, rank_) and (rank_, d) arrays
-        Balanced factors of :math:`\hat X` in scaled units: ``left @ right``.
+        Balanced factors of :math:`\hat X` in scaled units: ``left @ right``; after a fit to row blocks,
+        ``left`` has no rows.
     rank_ : int
     coef_ : (n_outputs, d) array
         Of f, in the table's units; one output for two classes or a number. 0 without labels.
@@ -163,23 +180,31 @@ class SupervisedCompleter(Completer):
         self.n_jobs = n_jobs
         self.callback = callback
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
+    ) -> Self:
         """Complete the table X (n, d), NaN in its holes, with the labels y (n,).
 
         Labels may be missing (NaN or None): such rows are completed but do not enter the loss.
-        ``y=None`` completes without labels.
+        ``y=None`` completes without labels. X may be a `Source` of row blocks, which has its own labels;
+        `Completer.fit` describes it and ``checkpoint``.
         """
         self._check_parameters()
+        if isinstance(X, Source):
+            return self.fit_source(X, checkpoint=checkpoint)
         X = check_table(self, X, dtype=self.dtype, reset=True)
         labels = code_labels(y, len(X), self.loss, self.target)
-        earlier = self._earlier_fit(X.shape, labels)
+        earlier = self._earlier_fit(X.shape, labels.code)
         scaling = Scaling.of(X, self.scale)
-        order = _labelled_first(labels)
-        rows = _rows_of(X[order], scaling, labels, order, supervised=self.label_weight > 0)
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
-            blocks = RowBlocks(X.shape, X.itemsize, pool)
-            self.trace_penalty_ = self._penalty(rows)
-            model = self._first_model(rows, labels, scaling, earlier)
+        order = _labelled_first(labels.labelled)
+        values, observed = scaled_cells(X[order], scaling)
+        n_targets = int(labels.labelled.sum()) if self.label_weight > 0 else 0
+        targets = labels.targets[order][:n_targets].astype(X.dtype)
+        rows = Rows(values, observed, targets, wide=X.shape[0] < X.shape[1])
+        with ThreadEngine(self.n_jobs) as engine:
+            blocks = RowBlocks(X.shape, X.itemsize, engine)
+            self.trace_penalty_ = self._penalty(spectrum, rows.values)
+            model = self._first_model(n_targets, labels.code, scaling, earlier)
             if earlier is None:
                 iterate, trace_norm = column_means(rows)
             else:
@@ -196,14 +221,69 @@ class SupervisedCompleter(Completer):
                 blocks=blocks,
                 callback=self.callback,
             )
-            del iterate, rows  # of the size of the table, and no longer needed
+            del iterate, rows, values, observed  # of the size of the table, and no longer needed
             left, right = balanced_factors(solution.iterate, solution.singular_values, solution.basis)
         self.low_rank_ = _in_order(left, order), right
         self.completed_ = put_back(X, scaling.undo_in_place(_in_order(solution.iterate, order)))
-        self._keep(solution, labels, scaling)
+        self._keep(solution, labels.code, scaling)
         return self
 
-    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
+    def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None) -> Blocks:
+        """Learn from a table of row blocks: the same iterations; return the iterate of each block.
+
+        With settings that choose nothing by trial, the result is that of `fit` on the whole table, up to the
+        rounding of sums.
+        """
+        self._check_blocks(source)
+        name = f"the target {source.target!r}"
+        code = label_code(summary.labels, self.loss, self.target, name)
+        scaling = summary.scaling(self.scale, source.dtype)
+        n_targets = code.n_labelled if self.label_weight > 0 else 0
+        outline = Outline((source.n_rows, len(source.columns)), n_targets > 0, scaling, code)
+        data = source.map(_scaled_block, Blocks(summary.rows_before), shared=(outline,))
+        sums = CellSums(*source.engine.reduce(block_passes.cell_sums, add, data))
+        self.trace_penalty_ = self._penalty(shrinkage, sums.gram, 0.0)
+        solution = minimise_blocks(
+            source.engine,
+            data,
+            self._first_model(n_targets, code, scaling, None),
+            sums,
+            n_targets=n_targets,
+            dtype=source.dtype,
+            trace_penalty=self.trace_penalty_,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            checkpoint=checkpoint,
+            callback=self.callback,
+        )
+        right = np.ascontiguousarray((solution.basis * np.sqrt(solution.singular_values)).T)
+        self.low_rank_ = np.zeros((0, len(right)), dtype=source.dtype), right.astype(source.dtype)
+        self._keep(solution, code, scaling)
+        return source.engine.map(block_passes.settled, solution.iterate, data)
+
+    def complete_rows(self, part: Part, state: FloatArray) -> tuple[FloatArray, None]:
+        """Return the rows of a block completed from the iterate (m, d) that the iterations ended with."""
+        return put_back(part.X, self.scaling_.undo_in_place(state.copy())), None
+
+    def fitted_state(self) -> dict[str, Any]:
+        """Return all that was fitted to an array as arrays and plain values; see `restore_fitted`."""
+        left, right = self.low_rank_
+        state = {name: getattr(self, name) for name in FITTED}
+        state |= {"left": left, "right": right, "objective": self.objective_, "completed": self.completed_}
+        state |= {"offset": self.scaling_.offset, "width": self.scaling_.width}
+        return state | {"classes": plain_labels(self.classes_), "names": self._names()}
+
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` returned: the next warm start goes on as the original would."""
+        for name in FITTED:
+            setattr(self, name, state[name])
+        self.low_rank_ = state["left"], state["right"]
+        self.objective_, self.completed_ = state["objective"], state["completed"]
+        self.scaling_ = Scaling(state["offset"], state["width"])
+        self.classes_ = labels_of_plain(state["classes"])
+        self._restore_names(state["names"])
+
+    def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         return fold_in(values, observed, self.low_rank_[1], self.trace_penalty_)
 
     def _check_parameters(self) -> None:
@@ -217,35 +297,52 @@ class SupervisedCompleter(Completer):
         if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
             raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
 
-    def _penalty(self, rows: Rows) -> float:
+    def _check_blocks(self, source: Source) -> None:
+        """Refuse settings and tables that row blocks cannot serve."""
+        if self.line_search:
+            raise ParameterError(
+                "line_search=True is for tables in memory; row blocks use the known constant"
+            )
+        if source.n_rows < len(source.columns):
+            raise DataError(
+                f"the table has {source.n_rows} rows and {len(source.columns)} columns; row blocks need at "
+                "least as many rows as columns. Fit to an array instead."
+            )
+
+    def _penalty(self, spectrum_of: Callable[..., Shrinkage], *table: Any) -> float:
         """Return lambda_1; from the largest singular value on, and without labels, the answer is 0."""
         if self.penalty_unit == "absolute":
             return float(self.trace_penalty)
-        return float(self.trace_penalty * spectrum(rows.values).singular_values[:1].sum())
+        return float(self.trace_penalty * spectrum_of(*table).singular_values[:1].sum())
 
-    def _earlier_fit(self, shape: tuple[int, int], labels: Labels) -> SupervisedCompleter | None:
+    def _earlier_fit(self, shape: tuple[int, int], code: LabelCode) -> SupervisedCompleter | None:
         """Return the state to start from, if there is one that fits the table and its labels."""
-        if not (self.warm_start and hasattr(self, "completed_")):
+        if not (self.warm_start and isinstance(getattr(self, "completed_", None), np.ndarray)):
             return None
-        same_classes = np.array_equal(self.classes_, labels.classes)  # type: ignore[arg-type]
+        same_classes = np.array_equal(self.classes_, code.classes)  # type: ignore[arg-type]
         return self if same_classes and self.completed_.shape == shape else None
 
     def _first_model(
-        self, rows: Rows, labels: Labels, scaling: Scaling, earlier: SupervisedCompleter | None
-    ) -> Model:
+        self, n_targets: int, code: LabelCode, scaling: Scaling, earlier: SupervisedCompleter | None
+    ) -> LinearPart:
         """Return the model of the last fit, in the units of this one, or else zeros."""
-        d, outputs = rows.values.shape[1], labels.targets.shape[1]
-        coef, intercept = np.zeros((d, outputs)), np.zeros(outputs)
+        coef, intercept = np.zeros((len(scaling.offset), code.n_outputs)), np.zeros(code.n_outputs)
         if earlier is not None:
-            coef = earlier.coef_.T * scaling.width[:, None] / labels.width
-            shift = scaling.offset @ earlier.coef_.T - labels.centre
-            intercept = (earlier.intercept_ + shift) / labels.width
-        weight = self.label_weight / max(1, len(rows.targets))
-        return Model(labels.loss, weight, self.ridge, coef, intercept)
+            coef = earlier.coef_.T * scaling.width[:, None] / code.width
+            shift = scaling.offset @ earlier.coef_.T - code.centre
+            intercept = (earlier.intercept_ + shift) / code.width
+        weight = self.label_weight / max(1, n_targets)
+        return LinearPart(code.loss, weight, self.ridge, coef, intercept)
 
     def _earlier_table(
-        self, earlier: SupervisedCompleter, X: Array, order: Order, rows: Rows, model: Model, scaling: Scaling
-    ) -> tuple[Array, float]:
+        self,
+        earlier: SupervisedCompleter,
+        X: FloatArray,
+        order: Order,
+        rows: Rows,
+        model: LinearPart,
+        scaling: Scaling,
+    ) -> tuple[FloatArray, float]:
         """Return the low-rank table of the last fit, its changed rows renewed, and a bound of its trace norm.
 
         A cell has changed if it is observed and differs from what the last fit ended with.
@@ -258,14 +355,14 @@ class SupervisedCompleter(Completer):
         fresh = (earlier.completed_ != X)[order] & rows.observed
         return refresh(left, right, fresh, rows, model, self.trace_penalty_)
 
-    def _keep(self, solution: Solution, labels: Labels, scaling: Scaling) -> None:
+    def _keep(self, solution: Solution, code: LabelCode, scaling: Scaling) -> None:
         """Set the fitted attributes, the model in the user's units; warn if the work is not done."""
         self.scaling_ = scaling
         self.rank_ = len(solution.singular_values)
-        self.coef_ = (solution.model.coef / scaling.width[:, None]).T * labels.width
-        intercept = solution.model.intercept * labels.width + labels.centre
+        self.coef_ = (solution.model.coef / scaling.width[:, None]).T * code.width
+        intercept = solution.model.intercept * code.width + code.centre
         self.intercept_ = intercept - self.coef_ @ scaling.offset
-        self.classes_ = labels.classes
+        self.classes_ = code.classes
         self.objective_ = np.array(solution.objective)
         self.n_iter_ = solution.n_iter
         self.converged_ = solution.converged
@@ -279,14 +376,14 @@ class SupervisedCompleter(Completer):
             )
 
 
-def _labelled_first(labels: Labels) -> Order:
+def _labelled_first(labelled: BoolArray) -> Order:
     """Return the order of rows that the solver wants: those with labels first."""
-    if labels.labelled.all() or not labels.labelled.any():
+    if labelled.all() or not labelled.any():
         return slice(None)
-    return np.argsort(~labels.labelled, kind="stable")
+    return np.argsort(~labelled, kind="stable")
 
 
-def _in_order(A: Array, order: Order) -> Array:
+def _in_order(A: FloatArray, order: Order) -> FloatArray:
     """Return the rows of A, sorted by ``order``, in the order of the user's table."""
     if isinstance(order, slice):
         return A
@@ -295,9 +392,27 @@ def _in_order(A: Array, order: Order) -> Array:
     return restored
 
 
-def _rows_of(X: Array, scaling: Scaling, labels: Labels, order: Order, *, supervised: bool) -> Rows:
-    """Return the ordered table X, scaled, and the coded labels as the solver wants them."""
-    values, observed = scaled_cells(X, scaling)
-    n_labelled = int(labels.labelled.sum()) if supervised else 0
-    targets = labels.targets[order][:n_labelled].astype(X.dtype)
-    return Rows(values, observed, targets, wide=X.shape[0] < X.shape[1])
+@dataclass(frozen=True)
+class Outline:
+    """What a block must know of the whole table: its shape (n, d), and whether labels take part."""
+
+    shape: tuple[int, int]
+    supervised: bool
+    scaling: Scaling
+    code: LabelCode
+
+
+def _scaled_block(part: Part, before: tuple[int, int], outline: Outline) -> ScaledBlock:
+    """Scale a block; ``before`` counts the labelled and the other rows of the blocks before it."""
+    targets, labelled = outline.code.targets(part.y, len(part.X))
+    order = np.argsort(~labelled, kind="stable")
+    values, observed = scaled_cells(part.X[order], outline.scaling)
+    n_labelled = int(labelled.sum())
+    pieces = cut_pieces(
+        (n_labelled, before[0]),
+        (len(order) - n_labelled, outline.code.n_labelled + before[1]),
+        outline.shape,
+        values.itemsize,
+        supervised=outline.supervised,
+    )
+    return ScaledBlock(values, observed, targets[order].astype(values.dtype), pieces, order)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellworth.arrays import Float64Array
+from cellworth.complete.linear_model import LinearModel
 from cellworth.errors import ParameterError
-from cellworth.score.linear_model import LinearModel, fit_linear_model
 from cellworth.score.posterior import PosteriorVariance
 from cellworth.score.round import Memoryless, Round, check_whole_number
 
@@ -76,7 +76,7 @@ class ExpectedUtility(Memoryless):
                 "ExpectedUtility needs a completer that can draw tables from what it knows; "
                 f"{type(this_round.completer).__name__} has no sample. Use GaussianCompleter."
             )
-        model = fit_linear_model(this_round)
+        model = this_round.fit_linear_model()
         if not model.knows_something:
             worth = PosteriorVariance().score(this_round).sum(axis=1)
         elif this_round.target == "number":

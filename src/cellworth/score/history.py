@@ -139,6 +139,11 @@ class LastRounds:
         self._next = int(state.get("next", 0))
 
 
+def history_of(window: int | None) -> History:
+    """Return an empty memory of all completions, or of the last few."""
+    return AllRounds() if window is None else LastRounds(int(window))
+
+
 def welford_step(
     value: Float64Array,
     mean: Float64Array,

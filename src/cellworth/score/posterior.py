@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellworth.arrays import Float64Array
+from cellworth.blocks.writing import FilledPart
+from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_number
+from cellworth.complete.linear_model import LinearModel
 from cellworth.errors import ParameterError
-from cellworth.score.linear_model import fit_linear_model
+from cellworth.score.block_scores import BlockScores, check_variance, column_variances
 from cellworth.score.round import Memoryless, Round
 
 
@@ -39,6 +42,11 @@ class PosteriorVariance(Memoryless):
     def score(self, this_round: Round) -> Float64Array:
         """Return the worths (n, d), in variances of the columns."""
         return posterior_variances(this_round) / this_round.column_variances
+
+    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+        """Do the same for a table of row blocks; ``rng`` is not used."""
+        check_variance(completed)
+        return BlockScores(completed, _unexplained, shared=(column_variances(completed),))
 
 
 @dataclass(eq=False)
@@ -91,15 +99,33 @@ class PosteriorImpact(Memoryless):
     def score(self, this_round: Round) -> Float64Array:
         """Return the worths (n, d); for a number as the target in its units, to the power."""
         variances = posterior_variances(this_round)
-        model = fit_linear_model(this_round)
+        model = this_round.fit_linear_model()
         if not model.knows_something:
             return variances / this_round.column_variances
-        scores: Float64Array = variances if self.power == 2 else variances ** (self.power / 2)
-        if this_round.target == "number":
-            scores *= np.abs(model.coefficients[:, 0]) ** self.power
-        else:
-            scores *= undecided(model.probabilities(this_round.completed), model.coefficients, self.power)
-        return scores
+        return impacts(variances, this_round.completed, model, self.power)
+
+    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+        """Do the same for a table of row blocks; ``rng`` is not used."""
+        check_variance(completed)
+        model = LinearModel.fit_blocks(completed)
+        if not model.knows_something:
+            return PosteriorVariance().score_blocks(completed, rng)
+        return BlockScores(completed, _impacts, shared=(model, self.power))
+
+
+def impacts(
+    variances: Float64Array, completed: Float64Array, model: LinearModel, power: float
+) -> Float64Array:
+    """Return the worths (m, d) of rows from the variances of their holes, 0 where observed.
+
+    ``variances`` may be overwritten.
+    """
+    scores: Float64Array = variances if power == 2 else variances ** (power / 2)
+    if model.is_number:
+        scores *= np.abs(model.coefficients[:, 0]) ** power
+    else:
+        scores *= undecided(model.probabilities(completed), model.coefficients, power)
+    return scores
 
 
 def undecided(probabilities: Float64Array, coefficients: Float64Array, power: float) -> Float64Array:
@@ -127,3 +153,16 @@ def posterior_variances(this_round: Round) -> Float64Array:
             "Variance."
         )
     return np.array(variances, dtype=np.float64) * this_round.holes
+
+
+def _hole_variances(filled: FilledPart) -> Float64Array:
+    assert filled.variance is not None
+    return filled.variance.astype(np.float64) * filled.holes
+
+
+def _unexplained(filled: FilledPart, units: Float64Array) -> Float64Array:
+    return _hole_variances(filled) / units
+
+
+def _impacts(filled: FilledPart, model: LinearModel, power: float) -> Float64Array:
+    return impacts(_hole_variances(filled), filled.completed.astype(np.float64, copy=False), model, power)

@@ -1,4 +1,4 @@
-"""What a scorer is given and what it gives back, and the plainest scorer of all."""
+"""What a scorer is given and what it gives back."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
+from cellworth.complete.linear_model import LinearModel
 from cellworth.complete.scaling import Scaling
 from cellworth.errors import ParameterError
 
@@ -81,6 +82,11 @@ class Round:
         least = 2 if self.target == "classes" else 1
         return self.y if len(np.unique(known)) >= least else None
 
+    def fit_linear_model(self) -> LinearModel:
+        """Fit a model of the target on the completed table: what scorers look through to the labels."""
+        y = None if self.target is None else self.y
+        return LinearModel.fit(self.completed, y, is_number=self.target == "number")
+
 
 class Scorer(Protocol):
     """Says what each hole is worth. Made once per campaign; `score` is called once per round, in order."""
@@ -107,32 +113,6 @@ class Memoryless:
 
     def restore(self, state: State) -> None:
         """Do nothing: nothing is remembered."""
-
-
-@dataclass(eq=False)
-class Random(Memoryless):
-    """Give each hole a worth drawn evenly from (0, 1]: what every other scorer has to beat.
-
-    The k highest are then k holes drawn without replacement, each set of k being equally likely.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cellworth import SupervisedCompleter
-    >>> from cellworth.score import Random, Round
-    >>> X = np.array([[1.0, 2.0], [2.0, np.nan], [np.nan, 6.0]])
-    >>> this_round = Round(X, None, None, SupervisedCompleter().fit(X), np.random.default_rng(0))
-    >>> Random().score(this_round).round(2)
-    array([[0.  , 0.  ],
-           [0.  , 0.36],
-           [0.73, 0.  ]])
-    """
-
-    def score(self, this_round: Round) -> Float64Array:
-        """Return the worths (n, d): from (0, 1] in the holes, 0 elsewhere. Costs O(nd)."""
-        scores = np.zeros(this_round.X.shape)
-        scores[this_round.holes] = 1.0 - this_round.rng.random(np.count_nonzero(this_round.holes))
-        return scores
 
 
 def check_whole_number(name: str, value: object, minimum: int, *, or_none: bool = False) -> None:

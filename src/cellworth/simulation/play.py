@@ -15,7 +15,7 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.complete.solver.blocks import workers
+from cellworth.blocks.threads import worker_threads
 from cellworth.errors import DataError
 from cellworth.prices import Prices
 from cellworth.select import Selection
@@ -68,7 +68,7 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
     cells, spent = 0, 0.0
     for number in range(settings.rounds + 1):
         selection = None
-        with workers(1), warnings.catch_warnings():
+        with worker_threads(1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             begun = time.perf_counter()
             completed = adviser.complete(X, world.y)

@@ -13,8 +13,8 @@ from joblib import Parallel, delayed
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
 
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
-from cellworth.complete.solver.blocks import workers
 from cellworth.errors import ParameterError
 from cellworth.optional import require
 from cellworth.prices import Prices
@@ -139,7 +139,7 @@ def full_information(
     The metrics are those of `simulate`; cells that the table itself lacks are filled by `GaussianCompleter`.
     """
     world = make_world(table, observed=1.0, train=train, seed=seed)
-    with workers(1):
+    with worker_threads(1):
         completer = (
             GaussianCompleter() if np.isnan(world.truth).any() or np.isnan(world.X_test).any() else None
         )

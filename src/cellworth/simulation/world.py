@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
 from cellworth.errors import DataError, ParameterError
 from cellworth.score import LabelKind
-from cellworth.table import Table, Target
+from cellworth.table import ColumnLayout, Table, Target
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +30,8 @@ class World:
     y : (n,) array
     X_test, y_test : arrays (m, d) and (m,)
         Rows that were never hidden; NaN only where the table itself has holes.
-    owner : (d,) array of int
-        The cell column of each encoded column.
+    layout : ColumnLayout
+        Which encoded columns belong to which cell.
     rows : (n,) array of int
         The places of the training rows in the user's table.
     target : {"classes", "number"}
@@ -46,7 +46,7 @@ class World:
     y: Float64Array
     X_test: Float64Array
     y_test: Float64Array
-    owner: IntArray
+    layout: ColumnLayout
     rows: IntArray
     target: LabelKind
     lowest: Float64Array
@@ -59,14 +59,13 @@ class World:
     @property
     def known_at_start(self) -> BoolArray:
         """(n, p) bool: the cells that the strategy knows before it buys anything."""
-        first = np.searchsorted(self.owner, np.arange(self.hidden.shape[1]))
-        return ~np.isnan(self.start[:, first])
+        return self.layout.known(self.start)
 
     def reveal(self, X: Float64Array, cells: IntArray) -> Float64Array:
         """Return a copy of X (n, d) with the true values in the cells (k, 2)."""
         bought = np.zeros(self.hidden.shape, dtype=bool)
         bought[cells[:, 0], cells[:, 1]] = True
-        return np.where(bought[:, self.owner], self.truth, X)
+        return np.where(self.layout.by_column(bought), self.truth, X)
 
 
 def make_world(table: Table, *, observed: float, train: float, seed: int) -> World:
@@ -101,12 +100,12 @@ def make_world(table: Table, *, observed: float, train: float, seed: int) -> Wor
     _leave_one_per_column(hidden, known, table.column_names, rng)
     return World(
         truth=X[rows],
-        start=np.where(hidden[:, encoded.owner], np.nan, X[rows]),
+        start=np.where(encoded.layout.by_column(hidden), np.nan, X[rows]),
         hidden=hidden,
         y=target.values[rows],
         X_test=X[test],
         y_test=target.values[test],
-        owner=encoded.owner,
+        layout=encoded.layout,
         rows=rows,
         target="number" if target.kind == "number" else "classes",
         lowest=lowest,

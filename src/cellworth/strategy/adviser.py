@@ -18,14 +18,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array
+from cellworth.blocks import Source
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.score import LabelKind, Round
 from cellworth.select import Offer, Selection, Selector
 from cellworth.strategy.batch import Batch
+from cellworth.strategy.block_batch import check_parts, choose_from_blocks
 from cellworth.strategy.registry import Strategy, get
-from cellworth.table import Table
+from cellworth.table import ColumnLayout, Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +112,8 @@ class Adviser:
     ----------
     strategy : Strategy
         Its parts are copied.
-    owner : (d,) array of int, non-decreasing
-        The cell column that each column of X belongs to, as in ``Table.encode``: a category is bought as
-        one cell.
+    layout : ColumnLayout
+        The cell column that each column of X belongs to: a category is bought as one cell.
     target : {"classes", "number"} or None
         What the labels hold.
     seed : int
@@ -128,7 +129,7 @@ class Adviser:
     """
 
     def __init__(
-        self, strategy: Strategy, *, owner: IntArray, target: LabelKind | None, seed: int = 0
+        self, strategy: Strategy, *, layout: ColumnLayout, target: LabelKind | None, seed: int = 0
     ) -> None:
         self.strategy = strategy
         self.completer: Any = clone(strategy.completer)
@@ -138,7 +139,7 @@ class Adviser:
         if "warm_start" in settings:
             self.completer.set_params(warm_start=True)
         self._scorer = copy.deepcopy(strategy.scorer)
-        self._starts = np.searchsorted(owner, np.arange(owner[-1] + 1))
+        self._layout = layout
         self._target = target
         self._seed = seed
         self.rounds = 0
@@ -150,7 +151,7 @@ class Adviser:
         """Return an adviser for tables with the columns and the target of this one."""
         kind = None if table.target is None else table.target.kind
         target: LabelKind | None = None if kind is None else ("number" if kind == "number" else "classes")
-        return cls(strategy, owner=table.encode().owner, target=target, seed=seed)
+        return cls(strategy, layout=table.layout, target=target, seed=seed)
 
     def complete(self, X: Float64Array, y: Float64Array | None) -> Float64Array:
         """Begin a round: fill the encoded table X (n, d), with labels y (n,), and return it filled."""
@@ -164,9 +165,7 @@ class Adviser:
         """Return the worth of each cell (n, p) in this round, 0 where it is known; once per round."""
         if self._unscored is None:
             raise ParameterError("nothing to score; call complete(X, y) first, in every round")
-        scores = self._scorer.score(self._unscored)
-        if len(self._starts) < scores.shape[1]:
-            scores = np.add.reduceat(scores, self._starts, axis=1)
+        scores = self._layout.sum_by_cell(self._scorer.score(self._unscored))
         state = dict(self._unscored.rng.bit_generator.state)
         self._unscored, self.scored = None, ScoredRound(self.rounds - 1, scores, self._seed, state)
         return scores
@@ -218,7 +217,7 @@ class Adviser:
 
 
 def advise(
-    table: Table,
+    table: Table | Source,
     *,
     prices: Prices | None = None,
     budget: float | None = None,
@@ -231,8 +230,10 @@ def advise(
 
     Parameters
     ----------
-    table : Table
-        With holes; a target lets strategies see what the cells do for a classifier.
+    table : Table or Source
+        With holes; a target lets strategies see what the cells do for a classifier. A `Source` is a table
+        that is read in row blocks, from `cellworth.blocks.open_blocks`: then the strategy's parts must run on
+        row blocks, and prices must be by column.
     prices : Prices, optional
         By default every cell costs 1.
     budget : float, optional
@@ -265,6 +266,8 @@ def advise(
     >>> batch.cost, {purchase.column for purchase in batch}
     (25.0, {'useful'})
     """
+    if isinstance(table, Source):
+        return _advise_on_blocks(table, prices, budget, count, get(strategy), refused, seed)
     if not table.holes.any():
         raise ParameterError("the table has no holes: there is nothing to buy")
     available = np.array(table.holes)
@@ -281,3 +284,22 @@ def advise(
         count=count,
     )
     return Batch.of(selection, table.row_ids, table.column_names)
+
+
+def _advise_on_blocks(
+    source: Source,
+    prices: Prices | None,
+    budget: float | None,
+    count: int | None,
+    strategy: Strategy,
+    refused: Iterable[tuple[str, str]],
+    seed: int,
+) -> Batch:
+    """Say which missing cells of a table of row blocks are worth buying now; see `advise`."""
+    if list(refused):
+        raise ParameterError("refused cells are for tables in memory; over row blocks there are none")
+    scorer, selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
+    completed = clone(strategy.completer).fit(source).completed_
+    rng = np.random.default_rng([seed, 0])
+    scores = scorer.score_blocks(completed, rng)
+    return choose_from_blocks(selector, scores, prices=prices, budget=budget, count=count, rng=rng)

@@ -39,6 +39,11 @@ class ColumnLayout:
 
     columns: tuple[Column, ...]
 
+    @classmethod
+    def of_numbers(cls, d: int) -> ColumnLayout:
+        """Return the layout of d columns of numbers, x0, x1, ...: each cell is one numeric column."""
+        return cls(tuple(Column(f"x{j}", "number") for j in range(d)))
+
     @cached_property
     def feature_names(self) -> tuple[str, ...]:
         """(d,) The column's name, or "name=category" for the columns of a category."""

@@ -16,7 +16,7 @@ from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError
 from cellworth.table.build import assemble, checked_cells
 from cellworth.table.column import KINDS, Column
-from cellworth.table.encoded import Encoded, encode
+from cellworth.table.encoded import ColumnLayout, Encoded, encode
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
 from cellworth.table.read_arrays import read_arrays
@@ -233,6 +233,11 @@ class Table:
         if name not in self.column_names:
             raise DataError(not_there("column", name, self.column_names))
         return self.column_names.index(name)
+
+    @property
+    def layout(self) -> ColumnLayout:
+        """Which numeric columns models see for which column; the columns alone say so."""
+        return ColumnLayout(self.columns)
 
     def encode(self) -> Encoded:
         """Turn the cells into a numeric matrix (n, d) for models; see `Encoded`."""

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.complete.gaussian.choices import TRUSTS, row_losses, temper
 from cellworth.complete.gaussian.dense import DenseGaussian
-from cellworth.complete.gaussian.trust import TRUSTS, _row_losses, temper
 from cellworth.complete.labels import code_labels
 from cellworth.datasets import load
 from studies.protocol import make_trial, reconstruction_error
@@ -85,7 +85,7 @@ def test_ranking_loss_is_one_minus_the_area_under_the_curve():
     y = rng.integers(2, size=80)
     score = np.round(y + rng.normal(size=80), 1)
     labels = code_labels(y, 80, "logistic", "classes")
-    losses = _row_losses(score[:, None], labels.targets, labels)
+    losses = row_losses(score[:, None], labels.targets, labels.loss, is_number=False)
     for c in (0, 1):
         assert losses[y == c].mean() == pytest.approx(1 - roc_auc_score(y, score))
 

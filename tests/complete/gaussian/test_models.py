@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import systems as systems_module
-from cellworth.complete.gaussian.climb import climb
-from cellworth.complete.gaussian.dense import DenseGaussian
+from cellworth.complete.gaussian.choices import Recipe
+from cellworth.complete.gaussian.dense import DenseGaussian, pairwise_start
+from cellworth.complete.gaussian.em import run_em
 from cellworth.complete.gaussian.factor import FactorGaussian, factor_start
-from cellworth.complete.gaussian.pairwise import pairwise_start
 from tests.complete.gaussian import textbook
 
 ONE_TABLE = {
@@ -18,6 +18,10 @@ ONE_TABLE = {
     "d": st.integers(1, 7),
     "share": st.floats(0.1, 1),
 }
+
+
+def em_on(model, observed, X, shrinkage):
+    return Recipe(None, shrinkage).em_on(model, X, observed)
 
 
 def some_factors(rng, d, r):
@@ -41,7 +45,7 @@ def test_posterior_and_likelihood_equal_the_textbook(seed, n, d, share):
         layout = model.layout(observed)
         np.testing.assert_allclose(layout.complete(model, X), [r[0] for r in rows], atol=1e-8)
         np.testing.assert_allclose(model.hole_variances(observed), [np.diag(r[1]) for r in rows], atol=1e-8)
-        _, plain, _ = layout.em(X, 1.0, None).step(model)
+        _, plain, _ = em_on(model, observed, X, 1.0).step(model)
         expected = textbook.log_likelihood(X, observed, model.mean, model.covariance)
         assert plain == pytest.approx(expected, rel=1e-9, abs=1e-8)
 
@@ -70,7 +74,7 @@ def test_em_step_of_a_full_covariance_equals_the_textbook(seed, n, d, share):
     rng = np.random.default_rng(seed)
     X, observed, mean, covariance = textbook.gaussian_table(rng, n, d, share)
     model = DenseGaussian(mean, covariance)
-    penalised, plain, following = model.layout(observed).em(np.where(observed, X, 0), 2.0, None).step(model)
+    penalised, plain, following = em_on(model, observed, np.where(observed, X, 0), 2.0).step(model)
     new_mean, new_covariance = textbook.em_step(X, observed, mean, covariance, 2.0)
     np.testing.assert_allclose(following.mean, new_mean, atol=1e-8)
     np.testing.assert_allclose(following.covariance, new_covariance, atol=1e-8)
@@ -86,7 +90,7 @@ def test_tree_batches_and_shared_patterns_give_the_same_step(monkeypatch):
         monkeypatch.setattr(systems_module, "TREE_COLUMNS", tree_columns)
         monkeypatch.setattr(systems_module, "SHARED_WORK", shared_work)
         monkeypatch.setattr(systems_module, "SHARED_ROWS", 1)
-        results.append(model.layout(observed).em(X, 1.0, None).step(model))
+        results.append(em_on(model, observed, X, 1.0).step(model))
     for other in results[1:]:
         assert other[0] == pytest.approx(results[0][0], rel=1e-12)
         np.testing.assert_allclose(other[2].covariance, results[0][2].covariance, rtol=1e-9, atol=1e-12)
@@ -99,14 +103,14 @@ def test_penalised_likelihood_never_falls(seed, share, shrinkage):
     X, observed, *_ = textbook.gaussian_table(rng, 50, 6, share)
     X = np.where(observed, X, 0)
     for model in (pairwise_start(X, observed, shrinkage), factor_start(X, observed, 2)):
-        em = model.layout(observed).em(X, shrinkage, None)
+        em = em_on(model, observed, X, shrinkage)
         plain_steps = []
         step = model
         for _ in range(10):
             value, _, step = em.step(step)
             plain_steps.append(value)
         assert (np.diff(plain_steps) >= -1e-9 * np.abs(plain_steps[:-1])).all()
-        went = climb(em, model, n_cells=int(observed.sum()), tol=1e-8, max_iter=200)
+        went = run_em(em, model, n_cells=int(observed.sum()), tol=1e-8, max_iter=200)
         assert (np.diff(went.penalised) >= 0).all()
         assert went.penalised[-1] >= plain_steps[-1] - 1e-6 * abs(plain_steps[-1])
 
@@ -116,7 +120,7 @@ def test_without_holes_em_gives_mean_and_covariance_of_the_sample():
     X, *_ = textbook.gaussian_table(rng, 200, 5, 1.0)
     observed = np.ones(X.shape, dtype=bool)
     start = pairwise_start(X - X.mean(axis=0), observed, 0.0)
-    went = climb(start.layout(observed).em(X, 0.0, None), start, n_cells=X.size, tol=1e-9, max_iter=50)
+    went = run_em(em_on(start, observed, X, 0.0), start, n_cells=X.size, tol=1e-9, max_iter=50)
     np.testing.assert_allclose(went.model.mean, X.mean(axis=0), atol=1e-10)
     np.testing.assert_allclose(went.model.covariance, np.cov(X.T, bias=True), atol=1e-10)
 
@@ -127,7 +131,7 @@ def test_as_many_factors_as_columns_reach_the_likelihood_of_a_full_covariance():
     X = np.where(observed, (X - X.mean(axis=0)) / X.std(axis=0), 0)
     dense, factor = pairwise_start(X, observed, 0.0), factor_start(X, observed, 3)
     values = [
-        climb(m.layout(observed).em(X, 1e-6, None), m, n_cells=X.size, tol=1e-9, max_iter=3000).plain
+        run_em(em_on(m, observed, X, 1e-6), m, n_cells=X.size, tol=1e-9, max_iter=3000).plain
         for m in (dense, factor)
     ]
     assert values[1] == pytest.approx(values[0], abs=1e-3 * X.size)
@@ -155,17 +159,18 @@ def test_columns_noise_and_units():
 
 
 @pytest.mark.parametrize("share", [0.3, 0.7])
-def test_em_hands_out_the_completion_by_any_model(share):
-    """By that of its last step, which it has at hand, and by others."""
+def test_a_layout_completes_by_any_model(share):
+    """By that of the last E step, whose residuals are at hand, and by others."""
     rng = np.random.default_rng(0)
     X, observed, *_ = textbook.gaussian_table(rng, 60, 5, share)
     observed[:, 3] = True  # a column without holes has no system of its own
     X = np.where(observed, np.nan_to_num(X), 0)
     for first in both_models(rng, 5):
         layout = first.layout(observed)
-        em = layout.em(X, 1.0, None)
-        following = em.step(first)[2]
-        for model in (first, following, first):
-            completed = em.completed(model)
+        values = layout.prepared(X)
+        residuals = layout.work(values)
+        following = first.improved(layout.expect(first, values, None, residuals), 1.0)[2]
+        for model, at_hand in ((first, residuals), (following, None), (first, None)):
+            completed = layout.completed(model, values, None, at_hand)
             np.testing.assert_allclose(completed, layout.complete(model, X), atol=1e-12)
             assert (completed[observed] == X[observed]).all()

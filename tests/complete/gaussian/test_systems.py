@@ -6,9 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import systems as systems_module
-from cellworth.complete.gaussian.patterns import Patterns
-from cellworth.complete.gaussian.systems import PatternBatches, SharedPatterns, Systems
-from cellworth.complete.gaussian.tree import PatternTree
+from cellworth.complete.gaussian.pattern_tree import PatternTree
+from cellworth.complete.gaussian.systems import PatternBatches, Patterns, SharedPatterns, Systems
 
 SOLVERS = [PatternTree, PatternBatches, SharedPatterns]
 

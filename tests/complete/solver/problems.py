@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
-from cellworth.complete.solver.model import Model
 from cellworth.complete.solver.step import Rows
 from cellworth.testing.loss import random_targets
 
@@ -43,7 +43,7 @@ def make_rows(n, d, loss, n_outputs, rng, observed=0.6, labelled=1.0):
 
 
 def random_model(loss, d, n_outputs, weight, rng, ridge=0.01):
-    return Model(loss, weight, ridge, rng.normal(size=(d, n_outputs)), rng.normal(size=n_outputs))
+    return LinearPart(loss, weight, ridge, rng.normal(size=(d, n_outputs)), rng.normal(size=n_outputs))
 
 
 def objective(X, rows, model, penalty):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from cellworth.complete.solver.linear_part import LabelledSums
 from cellworth.complete.solver.losses import SquaredLoss
-from cellworth.complete.solver.model import Moments
 from cellworth.complete.solver.step import StepSums, land, sample_size, start, step
 from cellworth.complete.solver.svt import shrinkage
 
@@ -48,7 +48,7 @@ def test_a_step_is_the_textbook_iteration(problem):
     if rows.wide:
         np.testing.assert_allclose(sums.working, working, atol=1e-12)
     else:
-        for got, expected in zip(sums.moments(m), Moments.of(A_new[:m], working), strict=True):
+        for got, expected in zip(sums.labelled_sums(m), LabelledSums.of(A_new[:m], working), strict=True):
             np.testing.assert_allclose(got, expected, atol=1e-10)
 
 

@@ -3,28 +3,49 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Self
+from os import PathLike
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from cellworth.complete.gaussian.answers import PosteriorCompleter
-from cellworth.complete.gaussian.climb import Climb
-from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, run
-from cellworth.complete.gaussian.settings import check_settings, factor_count
-from cellworth.complete.inputs import check_table
+from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.blocks.checkpoints import Checkpoint
+from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.threads import ThreadEngine, worker_threads
+from cellworth.complete.completer import Completer, put_back, scaled_cells
+from cellworth.complete.gaussian.em import EMResult
+from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, fit_gaussian
+from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
+from cellworth.complete.gaussian.rows import ArrayRows, BlockRows, CellForm
+from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver.blocks import workers
 from cellworth.complete.solver.monitor import Callback
+from cellworth.complete.summary import TableSummary
+from cellworth.errors import ParameterError
 
-Array = NDArray[np.floating]
+DENSE_COLUMNS = 200  # factors="auto": a full covariance up to this many columns
+AUTO_FACTORS = 20  # and at most this many factors beyond
+FITTED = (
+    "completed_",
+    "variance_",
+    "mean_",
+    "log_likelihood_",
+    "objective_",
+    "observed_log_likelihood_",
+    "n_iter_",
+    "converged_",
+    "margins_",
+    "label_trust_",
+    "n_factors_",
+    "n_features_in_",
+)
 
 
-class GaussianCompleter(PosteriorCompleter):
+class GaussianCompleter(Completer):
     r"""Fill the holes of a table with what a joint Gaussian of its columns expects there, and say how sure.
 
     Mean and covariance maximise the likelihood of the observed cells, with a penalty that shrinks
@@ -77,11 +98,12 @@ class GaussianCompleter(PosteriorCompleter):
 
     Attributes
     ----------
-    completed_ : (n, d) array
+    completed_ : (n, d) array, or CompletedBlocks
         The table of `fit` without holes, in its own units; observed cells are kept as they were.
     variance_ : (n, d) array
         Of each cell given what is observed, in squared units of its column; 0 where observed. With
-        ``calibrate``, times the mean square of the column's standardised residuals.
+        ``calibrate``, times the mean square of the column's standardised residuals. After a fit to row
+        blocks, ``completed_`` has it.
     mean_ : (d,) array
     covariance_ : (d, d) array
         In the units of the table; of normal scores if `margins_` is "rank".
@@ -113,7 +135,7 @@ class GaussianCompleter(PosteriorCompleter):
     distinct takes about 40 ms, and some ten steps. With r factors it costs O(n r^2 (d + r)).
 
     Labels help to complete the rows of `fit`, but may make them easier to tell apart than new rows, which
-    have no labels, will be. `cellworth.complete.gaussian.trust` says how "auto" weighs the two.
+    have no labels, will be. `cellworth.complete.gaussian.choices` says how "auto" weighs the two.
     `transform` never uses labels.
 
     Examples
@@ -162,33 +184,180 @@ class GaussianCompleter(PosteriorCompleter):
         self.random_state = random_state
         self.callback = callback
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    has_variance: ClassVar[bool] = True
+    _fitted: FittedGaussian
+    _cells: Cells
+    _posterior: Posterior
+    _form: CellForm
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
+    ) -> Self:
         """Complete the table X (n, d), NaN in its holes, with the labels y (n,) as far as they are trusted.
 
-        Labels may be missing (NaN or None), in part or (``y=None``) altogether.
+        Labels may be missing (NaN or None), in part or (``y=None``) altogether. X may be a `Source` of row
+        blocks, which has its own labels; `Completer.fit` describes it and ``checkpoint``.
         """
-        check_settings(self)
+        self._check_parameters()
+        if isinstance(X, Source):
+            return self.fit_source(X, checkpoint=checkpoint)
         X = check_table(self, X, dtype=self.dtype, reset=True)
         earlier = self._earlier_fit(X.shape[1])
-        scaling = Scaling.of(X, "standard")
-        self.n_factors_ = factor_count(self.factors, X.shape)
-        job = Job.of(self, X, y, scaling, n_rows=len(X))
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
-            fit = run(job, earlier, pool)
-        self.scaling_ = scaling
-        self._fitted, self._cells, self._posterior = fit.fitted, fit.cells, fit.posterior
-        self._keep(fit.went, job.observed.sum(axis=0))
-        self.completed_, self.variance_ = self._in_units(self._posterior, X)
+        self.n_factors_ = self._factor_count(X.shape)
+        with ThreadEngine(self.n_jobs) as engine:
+            rows = ArrayRows(X, y, self.target, engine)
+            fitted, _, result = fit_gaussian(Job.of(self, len(X)), rows, earlier, engine=engine)
+            posterior = fitted.posterior(rows.cells, rows.completed(fitted))
+        self.scaling_ = rows.scaling
+        self._fitted, self._cells, self._posterior = fitted, rows.cells, posterior
+        self._keep(result, rows.counts)
+        self.completed_, self.variance_ = self._in_units(posterior, X)
         return self
 
+    def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None) -> None:
+        """Learn from a table of row blocks, by the same steps.
+
+        What "auto" chooses on held-out cells is chosen on every k-th row, some 2,000 to 4,000 of them; on
+        every row of a shorter table. Else the result is that of `fit` on the whole table, up to the rounding
+        of sums.
+        """
+        earlier = self._earlier_fit(len(source.columns))
+        self.n_factors_ = self._factor_count((source.n_rows, len(source.columns)))
+        job = Job.of(self, source.n_rows)
+        with worker_threads(1):
+            rows = BlockRows(source, summary, self.target)
+            self._fitted, self._form, result = fit_gaussian(job, rows, earlier, checkpoint=checkpoint)
+        self.scaling_ = rows.scaling
+        self._keep(result, rows.counts)
+        for name in ("_cells", "_posterior", "variance_"):
+            vars(self).pop(name, None)  # those of an earlier table in memory
+
+    def complete_rows(self, part: Part, state: None = None) -> tuple[FloatArray, FloatArray]:
+        """Return the completed rows of a block and the variance of each cell, (m, d) each."""
+        return self._in_units(self._fitted.posterior(self._form.cells(part)), part.X)
+
+    def fitted_state(self) -> dict[str, Any]:
+        """Return all that was fitted to an array as arrays and plain values; see `restore_fitted`."""
+        state = {name: getattr(self, name) for name in FITTED}
+        state |= {"offset": self.scaling_.offset, "width": self.scaling_.width, "names": self._names()}
+        state |= {"scores": self._cells.scores, "observed": self._cells.observed}
+        state |= {"posterior_mean": self._posterior.mean, "posterior_variance": self._posterior.variance}
+        return state | {"fitted": self._fitted.to_state()}
+
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` returned: the next warm start goes on as the original would."""
+        for name in FITTED:
+            setattr(self, name, state[name])
+        self.scaling_ = Scaling(state["offset"], state["width"])
+        self._restore_names(state["names"])
+        self._cells = Cells(state["scores"], state["observed"])
+        self._posterior = Posterior(state["posterior_mean"], state["posterior_variance"])
+        self._fitted = FittedGaussian.from_state(state["fitted"])
+
+    def transform_with_variance(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
+        """Complete new rows X (m, d) and return them with the variance of each cell, (m, d) each.
+
+        The completed rows are those of `transform`.
+        """
+        X, _, posterior = self._new_rows(X)
+        return self._in_units(posterior, X)
+
+    def predict_interval(
+        self, level: float = 0.9, X: ArrayLike | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper ends of intervals for all cells, (n, d) each, in the table's units.
+
+        Parameters
+        ----------
+        level : float
+            Between 0 and 1: the share of hidden cells that should lie within.
+        X : array-like (m, d), optional
+            New rows, without labels; by default the table of `fit`.
+
+        Returns
+        -------
+        lower, upper : (n, d) arrays
+            Equal to the value where a cell is observed; they enclose the completed value elsewhere.
+        """
+        check_number("level", level, above=0)
+        if level >= 1:
+            raise ParameterError(f"level must be below 1; got {level!r}")
+        table, _, posterior = self._rows(X)
+        completed, _ = self._in_units(posterior, table)
+        ends = self._fitted.interval(posterior, level)
+        lower, upper = (put_back(table, self.scaling_.undo_in_place(end.astype(table.dtype))) for end in ends)
+        return np.minimum(lower, completed), np.maximum(upper, completed)
+
+    def sample(
+        self,
+        n_draws: int = 1,
+        random_state: int | np.random.Generator | None = None,
+        X: ArrayLike | None = None,
+    ) -> FloatArray:
+        """Draw completed tables from the posterior, for multiple imputation.
+
+        Parameters
+        ----------
+        n_draws : int
+        random_state : int, Generator or None
+        X : array-like (m, d), optional
+            New rows, without labels; by default the table of `fit`.
+
+        Returns
+        -------
+        (n_draws, n, d) array
+            In the table's units; observed cells are kept. For less memory at a time, draw in parts
+            with one Generator. The model's parameters are held fixed.
+        """
+        check_number("n_draws", n_draws, minimum=1)
+        table, cells, posterior = self._rows(X)
+        with worker_threads(1):
+            rng = np.random.default_rng(random_state)
+            draws = self._fitted.sample(cells, posterior, int(n_draws), rng)
+        out = draws.astype(table.dtype, copy=False)
+        for draw in out:
+            draw[:] = put_back(table, self.scaling_.undo_in_place(draw))
+        return out
+
+    def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
+        with worker_threads(1):
+            cells = self._fitted.unlabelled_cells(values.astype(np.float64, copy=False), observed)
+            return self._fitted.mean_and_variance(self._fitted.posterior(cells))[0]
+
+    def _rows(self, X: ArrayLike | None) -> tuple[FloatArray, Cells, Posterior]:
+        """Return the table of `fit`, or new rows, with its cells and what is known about them."""
+        if X is not None:
+            return self._new_rows(X)
+        check_is_fitted(self)
+        holes = ~self._cells.observed[:, : self.n_features_in_]
+        return (
+            np.where(holes, self.completed_.dtype.type(np.nan), self.completed_),
+            self._cells,
+            self._posterior,
+        )
+
+    def _new_rows(self, X: ArrayLike) -> tuple[FloatArray, Cells, Posterior]:
+        check_is_fitted(self)
+        X = check_table(self, X, dtype=self.dtype, reset=False)
+        values, observed = scaled_cells(X, self.scaling_)
+        with worker_threads(1):
+            cells = self._fitted.unlabelled_cells(values.astype(np.float64, copy=False), observed)
+            return X, cells, self._fitted.posterior(cells)
+
+    def _in_units(self, posterior: Posterior, X: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return completed cells and variances in the table's units."""
+        mean, variance = self._fitted.mean_and_variance(posterior)
+        completed = put_back(X, self.scaling_.undo_in_place(mean.astype(X.dtype, copy=False)))
+        return completed, (variance * self.scaling_.width**2).astype(X.dtype, copy=False)
+
     @property
-    def covariance_(self) -> Array:
+    def covariance_(self) -> FloatArray:
         """The covariance of the columns, (d, d)."""
         check_is_fitted(self)
         covariance = self._fitted.model.on_columns(slice(self.n_features_in_)).covariance
         return covariance * np.outer(self._widths(), self._widths())
 
-    def _widths(self) -> Array:
+    def _widths(self) -> FloatArray:
         """Return the units of the model's columns in the table's units."""
         return np.ones(self.n_features_in_) if self.margins_ == "rank" else self.scaling_.width
 
@@ -198,22 +367,44 @@ class GaussianCompleter(PosteriorCompleter):
             return None
         return Start(self._fitted, self.scaling_)
 
-    def _keep(self, went: Climb[Any], counts: NDArray[np.intp]) -> None:
+    def _keep(self, result: EMResult[Any], counts: IntArray) -> None:
         """Set the attributes that tell how the fit to so many cells of each column (d,) went, or warn."""
         self.margins_ = "rank" if self._fitted.margins.ranked.any() else "normal"
         self.label_trust_ = self._fitted.trust
         mean = self._fitted.model.mean[: self.n_features_in_]
         self.mean_ = mean if self.margins_ == "rank" else mean * self.scaling_.width + self.scaling_.offset
         unit = float(counts @ np.log(self._widths()))
-        self.log_likelihood_ = went.penalised - unit
+        self.log_likelihood_ = result.penalised - unit
         self.objective_ = -self.log_likelihood_
-        self.observed_log_likelihood_ = went.plain - unit
-        self.n_iter_ = len(went.penalised)
-        self.converged_ = went.converged
-        if not went.converged and not went.stopped:
+        self.observed_log_likelihood_ = result.plain - unit
+        self.n_iter_ = len(result.penalised)
+        self.converged_ = result.converged
+        if not result.converged and not result.stopped:
             warnings.warn(
                 f"GaussianCompleter did not converge in {self.max_iter} steps; raise max_iter, raise tol "
                 f"(now {self.tol:g}), or raise shrinkage (now {self.shrinkage:g}).",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _check_parameters(self) -> None:
+        check_number("shrinkage", self.shrinkage, minimum=0)
+        check_number("tol", self.tol, minimum=0)
+        check_number("max_iter", self.max_iter, minimum=1)
+        if self.factors not in (None, "auto"):
+            check_number("factors", self.factors, minimum=1)
+        if self.margins not in ("auto", "normal", "rank"):
+            raise ParameterError(f"margins must be 'auto', 'normal' or 'rank'; got {self.margins!r}")
+        if self.label_trust != "auto":
+            check_number("label_trust", self.label_trust, minimum=0)
+            if self.label_trust > 1:
+                raise ParameterError(f"label_trust must be at most 1, or 'auto'; got {self.label_trust!r}")
+        if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
+            raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
+
+    def _factor_count(self, shape: tuple[int, int]) -> int | None:
+        """Return how many factors a table of this shape gets; None for a full covariance."""
+        if self.factors is None or (self.factors == "auto" and shape[1] <= DENSE_COLUMNS):
+            return None
+        most = max(1, min(shape) - 1)
+        return min(AUTO_FACTORS if self.factors == "auto" else int(self.factors), most)

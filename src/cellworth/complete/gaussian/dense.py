@@ -19,19 +19,22 @@ The side with fewer cells in the whole table is taken.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.arrays import BoolArray, IntArray
-from cellworth.complete.gaussian.patterns import Patterns
-from cellworth.complete.gaussian.sums import add_up
-from cellworth.complete.gaussian.systems import Block, Systems, inverse_diagonals, remaining_diagonals
+from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from cellworth.blocks.threads import ThreadEngine, add_up
+from cellworth.complete.gaussian.systems import (
+    BlockSystems,
+    Patterns,
+    Systems,
+    inverse_diagonals,
+    remaining_diagonals,
+)
 
-Array = NDArray[np.floating]
+SMALLEST_EIGENVALUE = 1e-3  # of the first guess
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,15 @@ class DenseGaussian:
         Positive definite.
     """
 
-    mean: Array
-    covariance: Array
+    mean: FloatArray
+    covariance: FloatArray
 
-    def to_vector(self) -> Array:
+    def to_vector(self) -> FloatArray:
         """Return unconstrained parameters: mean, Cholesky factor below the diagonal, log of its diagonal."""
         L = np.linalg.cholesky(self.covariance)
         return np.concatenate([self.mean, L[np.tril_indices(len(L), -1)], np.log(np.diag(L))])
 
-    def from_vector(self, vector: Array) -> Self:
+    def from_vector(self, vector: FloatArray) -> Self:
         """Return the Gaussian with these parameters, see `to_vector`."""
         d = len(self.mean)
         L = np.diag(np.exp(vector[-d:]))
@@ -64,21 +67,21 @@ class DenseGaussian:
         """Return the Gaussian of some of the columns."""
         return replace(self, mean=self.mean[columns], covariance=self.covariance[columns, columns])
 
-    def with_noise(self, variances: Array) -> Self:
+    def with_noise(self, variances: FloatArray) -> Self:
         """Return the Gaussian with independent noise of these variances (d,) on its columns."""
         return replace(self, covariance=self.covariance + np.diag(variances))
 
-    def rescaled(self, factor: Array, shift: Array) -> Self:
+    def rescaled(self, factor: FloatArray, shift: FloatArray) -> Self:
         """Return the Gaussian of factor * x + shift, column by column."""
         covariance = self.covariance * np.outer(factor, factor)
         return replace(self, mean=self.mean * factor + shift, covariance=covariance)
 
-    def draw(self, n: int, rng: np.random.Generator) -> Array:
+    def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return n independent rows, (n, d)."""
         normal = rng.standard_normal((n, len(self.mean)))
         return self.mean + normal @ np.linalg.cholesky(self.covariance).T
 
-    def precision_times(self, residual: Array) -> Array:
+    def precision_times(self, residual: FloatArray) -> FloatArray:
         """Return residual Sigma^-1, (n, d)."""
         return residual @ np.linalg.inv(self.covariance)
 
@@ -90,10 +93,10 @@ class DenseGaussian:
         """Return log |Sigma|."""
         return 2 * float(np.log(np.diag(np.linalg.cholesky(self.covariance))).sum())
 
-    def improved(self, expected: Expected, shrinkage: float) -> tuple[float, float, DenseGaussian]:
+    def improved(self, expected: DenseExpectation, shrinkage: float) -> tuple[float, float, DenseGaussian]:
         """Return the penalised and the plain log-likelihood, and the next model: the M step, O(d^3)."""
-        _, first, second, within, n_cells, n = expected
-        plain = -0.5 * (expected.deviance + n_cells * np.log(2 * np.pi))
+        deviance, first, second, within, n_cells, n = expected
+        plain = -0.5 * (deviance + n_cells * np.log(2 * np.pi))
         spread = float(np.trace(np.linalg.inv(self.covariance)))
         penalised = plain - 0.5 * shrinkage * (self.log_determinant() + spread)
         shift = first / n
@@ -101,7 +104,7 @@ class DenseGaussian:
         covariance = (scatter + scatter.T) / (2 * (n + shrinkage))
         return penalised, plain, DenseGaussian(self.mean + shift, covariance)
 
-    def hole_variances(self, observed: BoolArray) -> Array:
+    def hole_variances(self, observed: BoolArray) -> FloatArray:
         """Return the variance of each hole given the observed cells of its row, (n, d); 0 where observed.
 
         O(P (k^3 + k^2 d)) for P distinct patterns; k is the smaller side of each.
@@ -114,7 +117,7 @@ class DenseGaussian:
         variance[~few] = remaining_diagonals(self.covariance, ~holes[~few])
         return variance[patterns.of_row]
 
-    def left_out_variances(self, observed: BoolArray) -> Array:
+    def left_out_variances(self, observed: BoolArray) -> FloatArray:
         r"""Return the variance of each observed cell given the OTHERS of its row, (n, d); 0 in the holes.
 
         :math:`1/(\Sigma_{oo}^{-1})_{jj}`; the cost is that of `hole_variances`.
@@ -132,20 +135,20 @@ class DenseGaussian:
 class Sums(NamedTuple):
     """What the E step of one layout adds up over its blocks of rows."""
 
-    inverses: Array  # (c, c): padded inverses of the systems
+    inverses: FloatArray  # (c, c): padded inverses of the systems
     log_determinant: float
     quadratic: float  # r' Sigma_oo^-1 r, on the observed side only
-    first: Array  # (d,): completed residuals
-    second: Array  # (d, d): products of completed residuals
+    first: FloatArray  # (d,): completed residuals
+    second: FloatArray  # (d, d): products of completed residuals
 
 
-class Expected(NamedTuple):
+class DenseExpectation(NamedTuple):
     """What the M step needs of an E step; additive over rows, whichever side each was solved by."""
 
     deviance: float  # -2 times the log-likelihood of the observed cells, without its constant
-    first: Array  # (d,): sum of the completed residuals
-    second: Array  # (d, d): of their products
-    within: Array  # (d, d): of the covariances that remain
+    first: FloatArray  # (d,): sum of the completed residuals
+    second: FloatArray  # (d, d): of their products
+    within: FloatArray  # (d, d): of the covariances that remain
     n_cells: float  # observed
     n_rows: int
 
@@ -160,41 +163,53 @@ class DenseLayout:
         used = self._systems.columns
         rest = np.setdiff1d(np.arange(observed.shape[1]), used)
         self._columns: IntArray = np.concatenate([used, rest])
-        self._places: IntArray = np.argsort(self._columns)
+        self._back: IntArray = np.argsort(self._columns)
         self._observed = self.prepared(observed)
 
-    def prepared(self, table: NDArray[Any]) -> NDArray[Any]:
+    def prepared(self, table: AnyArray) -> AnyArray:
         """Return a table (n, d), rows and columns in the order of the systems, as `expect` takes it."""
         return np.ascontiguousarray(table[np.ix_(self._systems.order, self._columns)])
 
-    def complete(self, model: DenseGaussian, values: Array, pool: ThreadPoolExecutor | None = None) -> Array:
+    def work(self, values: FloatArray) -> FloatArray:
+        """Return memory for the residuals of `expect`, for those who take many steps on the same values."""
+        return np.empty_like(values)
+
+    def complete(
+        self, model: DenseGaussian, values: FloatArray, engine: ThreadEngine | None = None
+    ) -> FloatArray:
         """Return the posterior means (n, d); observed cells keep their values.
 
         ``values`` is finite and of any value in the holes. O(n d^2) plus the systems.
         """
-        values = self.prepared(values)
-        residuals = np.empty_like(values)
-        self._run(model, values, pool, residuals, with_inverses=False)
+        return self.completed(model, self.prepared(values), engine)
+
+    def completed(
+        self,
+        model: DenseGaussian,
+        values: FloatArray,
+        engine: ThreadEngine | None = None,
+        residuals: FloatArray | None = None,
+    ) -> FloatArray:
+        """Do the same for prepared values; the ``residuals`` of the model's E step save the work."""
+        if residuals is None:
+            residuals = np.empty_like(values)
+            self._run(model, values, engine, residuals, with_inverses=False)
         return self._restored(model, values, residuals)
 
-    def _restored(self, model: DenseGaussian, values: Array, residuals: Array) -> Array:
+    def _restored(self, model: DenseGaussian, values: FloatArray, residuals: FloatArray) -> FloatArray:
         """Return the completed table in its own order from sorted values and completed residuals."""
         completed = np.empty_like(values)
         completed[self._systems.order] = np.where(
             self._observed, values, residuals + model.mean[self._columns]
-        )[:, self._places]
+        )[:, self._back]
         return completed
-
-    def em(self, values: Array, shrinkage: float, pool: ThreadPoolExecutor | None) -> DenseEM:
-        """Return the EM iteration on these values (n, d)."""
-        return DenseEM(self, self.prepared(values), shrinkage, pool)
 
     def _run(
         self,
         model: DenseGaussian,
-        values: Array,
-        pool: ThreadPoolExecutor | None,
-        residuals: Array,
+        values: FloatArray,
+        engine: ThreadEngine | None,
+        residuals: FloatArray,
         *,
         with_inverses: bool,
     ) -> Sums:
@@ -202,26 +217,31 @@ class DenseLayout:
         mean, covariance = model.mean[self._columns], model.covariance[np.ix_(self._columns, self._columns)]
         precision = np.linalg.inv(covariance)
 
-        def of_block(block: Block) -> Sums:
+        def of_block(block: BlockSystems) -> Sums:
             residual = residuals[block.rows]
             np.multiply(values[block.rows] - mean, self._observed[block.rows], out=residual)
             return self._e_step(covariance, precision, residual, block, with_inverses)
 
-        inverses, log_determinant, quadratic, first, second = add_up(of_block, self._systems.blocks, pool)
-        at = np.ix_(self._places, self._places)
-        return Sums(inverses, log_determinant, quadratic, first[self._places], second[at])
+        inverses, log_determinant, quadratic, first, second = add_up(of_block, self._systems.blocks, engine)
+        at = np.ix_(self._back, self._back)
+        return Sums(inverses, log_determinant, quadratic, first[self._back], second[at])
 
     def _e_step(
-        self, covariance: Array, precision: Array, residual: Array, block: Block, with_inverses: bool
+        self,
+        covariance: FloatArray,
+        precision: FloatArray,
+        residual: FloatArray,
+        block: BlockSystems,
+        with_inverses: bool,
     ) -> Sums:
         """Complete the residuals of a block in place; 0 in the holes on entry."""
         c = len(self._systems.columns)
         A = (precision if self._by_holes else covariance)[:c, :c]
         # Column after column, as the solvers work.
-        rhs: Array = (-precision[:c] @ residual.T).T if self._by_holes else residual[:, :c]
+        rhs: FloatArray = (-precision[:c] @ residual.T).T if self._by_holes else residual[:, :c]
         inverses, log_determinant, solution = block.solver.solve(A, rhs, with_inverses=with_inverses)
         quadratic = 0.0
-        if self._by_holes:  # the sums of `step` hold the quadratic form
+        if self._by_holes:  # the sums of `expect` hold the quadratic form
             residual[:, :c] += solution
         else:
             quadratic = float(np.vdot(solution, rhs))
@@ -231,14 +251,14 @@ class DenseLayout:
     def expect(
         self,
         model: DenseGaussian,
-        values: Array,
-        pool: ThreadPoolExecutor | None = None,
-        residuals: Array | None = None,
-    ) -> Expected:
+        values: FloatArray,
+        engine: ThreadEngine | None = None,
+        residuals: FloatArray | None = None,
+    ) -> DenseExpectation:
         """Do the E step on prepared values; completed residuals, sorted like them, go into ``residuals``."""
         n, d = values.shape
         residuals = np.empty_like(values) if residuals is None else residuals
-        sums = self._run(model, values, pool, residuals, with_inverses=True)
+        sums = self._run(model, values, engine, residuals, with_inverses=True)
         precision = np.linalg.inv(model.covariance)
         within = np.zeros((d, d))
         at = np.ix_(self._systems.columns, self._systems.columns)
@@ -250,31 +270,27 @@ class DenseLayout:
             within[at] = -sums.inverses
             within = n * model.covariance + model.covariance @ within @ model.covariance
             deviance = sums.log_determinant + sums.quadratic
-        return Expected(deviance, sums.first, sums.second, within, float(self._observed.sum()), n)
+        return DenseExpectation(deviance, sums.first, sums.second, within, float(self._observed.sum()), n)
 
 
-@dataclass
-class DenseEM:
-    """EM on given values: what `cellworth.complete.gaussian.climb.climb` asks for."""
+def pairwise_start(values: FloatArray, observed: BoolArray, shrinkage: float) -> DenseGaussian:
+    """Return a first guess for values (n, d) centred and scaled, 0 in the holes; O(n d^2 + d^3)."""
+    return start_from_pairs(*pair_sums(values, observed), shrinkage)
 
-    layout: DenseLayout
-    values: Array  # (n, d), sorted
-    shrinkage: float
-    pool: ThreadPoolExecutor | None
 
-    def __post_init__(self) -> None:
-        self._residuals = np.empty_like(self.values)
-        self._stepped: DenseGaussian | None = None  # the model that the residuals are completed by
+def pair_sums(values: FloatArray, observed: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """Return, for all pairs of columns (d, d), the rows where both are observed, and the sums of products."""
+    weights = observed.astype(np.float64)
+    return weights.T @ weights, values.T @ values
 
-    def step(self, model: DenseGaussian) -> tuple[float, float, DenseGaussian]:
-        """Return the penalised and the plain log-likelihood of the model, and the next model."""
-        self._stepped = None
-        expected = self.layout.expect(model, self.values, self.pool, self._residuals)
-        self._stepped = model
-        return model.improved(expected, self.shrinkage)
 
-    def completed(self, model: DenseGaussian) -> Array:
-        """Return the posterior means (n, d) in the table's order: at hand for the model of the last step."""
-        if model is not self._stepped:
-            self.step(model)
-        return self.layout._restored(model, self.values, self._residuals)
+def start_from_pairs(pairs: FloatArray, products: FloatArray, shrinkage: float) -> DenseGaussian:
+    """Return a first guess from the `pair_sums` of values centred and scaled, 0 in the holes; O(d^3).
+
+    A correlation known from few pairs is shrunk towards 0, and eigenvalues are kept away from 0.
+    """
+    covariance = products / (pairs + shrinkage)
+    np.fill_diagonal(covariance, 1.0)
+    eigenvalues, basis = np.linalg.eigh(covariance)
+    covariance = (basis * np.maximum(eigenvalues, SMALLEST_EIGENVALUE)) @ basis.T
+    return DenseGaussian(np.zeros(len(covariance)), covariance)

@@ -18,18 +18,14 @@ and the M step regresses each column on :math:`(\hat z, 1)` over the rows where 
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.extmath import randomized_svd
 
-from cellworth.arrays import BoolArray
-from cellworth.complete.gaussian.sums import add_up
-
-Array = NDArray[np.floating]
+from cellworth.arrays import BoolArray, FloatArray
+from cellworth.blocks.threads import ThreadEngine, add_up
 
 BATCH_BYTES = 1 << 22  # of the stacked matrices of one block of rows
 
@@ -47,20 +43,20 @@ class FactorGaussian:
         psi, positive.
     """
 
-    mean: Array
-    loadings: Array
-    noise: Array
+    mean: FloatArray
+    loadings: FloatArray
+    noise: FloatArray
 
     @property
-    def covariance(self) -> Array:
+    def covariance(self) -> FloatArray:
         """Sigma, (d, d)."""
         return self.loadings @ self.loadings.T + np.diag(self.noise)
 
-    def to_vector(self) -> Array:
+    def to_vector(self) -> FloatArray:
         """Return unconstrained parameters: mean, loadings, log of the noise."""
         return np.concatenate([self.mean, self.loadings.ravel(), np.log(self.noise)])
 
-    def from_vector(self, vector: Array) -> Self:
+    def from_vector(self, vector: FloatArray) -> Self:
         """Return the Gaussian with these parameters, see `to_vector`."""
         d = len(self.mean)
         loadings = vector[d:-d].reshape(self.loadings.shape)
@@ -72,22 +68,22 @@ class FactorGaussian:
             self, mean=self.mean[columns], loadings=self.loadings[columns], noise=self.noise[columns]
         )
 
-    def with_noise(self, variances: Array) -> Self:
+    def with_noise(self, variances: FloatArray) -> Self:
         """Return the Gaussian with independent noise of these variances (d,) on its columns."""
         return replace(self, noise=self.noise + variances)
 
-    def rescaled(self, factor: Array, shift: Array) -> Self:
+    def rescaled(self, factor: FloatArray, shift: FloatArray) -> Self:
         """Return the Gaussian of factor * x + shift, column by column."""
         loadings = self.loadings * factor[:, None]
         return replace(self, mean=self.mean * factor + shift, loadings=loadings, noise=self.noise * factor**2)
 
-    def draw(self, n: int, rng: np.random.Generator) -> Array:
+    def draw(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Return n independent rows, (n, d)."""
         d, r = self.loadings.shape
         common = rng.standard_normal((n, r)) @ self.loadings.T
         return self.mean + common + rng.standard_normal((n, d)) * np.sqrt(self.noise)
 
-    def precision_times(self, residual: Array) -> Array:
+    def precision_times(self, residual: FloatArray) -> FloatArray:
         """Return residual Sigma^-1, (n, d), by Woodbury's formula: O(n d r)."""
         weighted = self.loadings / self.noise[:, None]
         inner = np.eye(self.loadings.shape[1]) + self.loadings.T @ weighted
@@ -97,7 +93,7 @@ class FactorGaussian:
         """Return the layout of the E step for a table with these observed cells (n, d)."""
         return FactorLayout(observed, self.loadings.shape[1])
 
-    def improved(self, expected: Expected, shrinkage: float) -> tuple[float, float, FactorGaussian]:
+    def improved(self, expected: FactorExpectation, shrinkage: float) -> tuple[float, float, FactorGaussian]:
         """Return the penalised and the plain log-likelihood, and the next model: the M step, O(d r^3)."""
         deviance, moments, cross, squares, counts = expected
         d, r = self.loadings.shape
@@ -113,14 +109,14 @@ class FactorGaussian:
         following = FactorGaussian(coefficients[:, r].copy(), coefficients[:, :r].copy(), noise)
         return plain - 0.5 * shrinkage * penalty, plain, following
 
-    def hole_variances(self, observed: BoolArray) -> Array:
+    def hole_variances(self, observed: BoolArray) -> FloatArray:
         r"""Return the variance of each hole given the observed cells of its row, (n, d); 0 where observed.
 
         :math:`\psi_j + W_j^\top C_i W_j`, O(n r^2 (d + r)).
         """
         return np.where(observed, 0, self.noise + self._common_variances(observed))
 
-    def left_out_variances(self, observed: BoolArray) -> Array:
+    def left_out_variances(self, observed: BoolArray) -> FloatArray:
         r"""Return the variance of each observed cell given the OTHERS of its row, (n, d); 0 in the holes.
 
         :math:`\psi_j^2 / (\psi_j - W_j^\top C_i W_j)`, O(n r^2 (d + r)).
@@ -129,7 +125,7 @@ class FactorGaussian:
         floor = np.finfo(np.float64).eps * self.noise
         return np.where(observed, self.noise**2 / np.maximum(left_over, floor), 0)
 
-    def _common_variances(self, observed: BoolArray) -> Array:
+    def _common_variances(self, observed: BoolArray) -> FloatArray:
         """Return W_j' C_i W_j, (n, d)."""
         out = np.empty(observed.shape)
         for rows in self.layout(observed).blocks:
@@ -138,14 +134,14 @@ class FactorGaussian:
         return out
 
 
-class Expected(NamedTuple):
+class FactorExpectation(NamedTuple):
     """What the M step needs of an E step: the regressions of the columns on (z, 1); additive over rows."""
 
     deviance: float  # -2 times the log-likelihood of the observed cells, without its constant
-    moments: Array  # (d, (r + 1)^2)
-    cross: Array  # (d, r + 1)
-    squares: Array  # (d,)
-    counts: Array  # (d,): observed cells
+    moments: FloatArray  # (d, (r + 1)^2)
+    cross: FloatArray  # (d, r + 1)
+    squares: FloatArray  # (d,)
+    counts: FloatArray  # (d,): observed cells
 
 
 class FactorLayout:
@@ -157,7 +153,9 @@ class FactorLayout:
         self.blocks = [slice(i, min(i + size, n)) for i in range(0, n, size)]
         self.observed = observed
 
-    def complete(self, model: FactorGaussian, values: Array, pool: ThreadPoolExecutor | None = None) -> Array:
+    def complete(
+        self, model: FactorGaussian, values: FloatArray, engine: ThreadEngine | None = None
+    ) -> FloatArray:
         """Return the posterior means (n, d); observed cells keep their values."""
         out = np.empty_like(values)
 
@@ -168,47 +166,42 @@ class FactorLayout:
             out[rows] = np.where(observed, values[rows], model.mean + factors @ model.loadings.T)
             return (0,)
 
-        add_up(of_block, self.blocks, pool)
+        add_up(of_block, self.blocks, engine)
         return out
 
-    def prepared(self, values: Array) -> Array:
+    def completed(
+        self,
+        model: FactorGaussian,
+        values: FloatArray,
+        engine: ThreadEngine | None = None,
+        residuals: None = None,
+    ) -> FloatArray:
+        """Do the same for prepared values."""
+        return self.complete(model, values, engine)
+
+    def work(self, values: FloatArray) -> None:
+        """Return None: `expect` needs no memory that is worth keeping."""
+
+    def prepared(self, values: FloatArray) -> FloatArray:
         """Return values (n, d) as `expect` takes them: 0 in the holes."""
         return np.where(self.observed, values, 0)
 
     def expect(
-        self, model: FactorGaussian, values: Array, pool: ThreadPoolExecutor | None = None
-    ) -> Expected:
-        """Do the E step on values as `prepared` returns them."""
+        self,
+        model: FactorGaussian,
+        values: FloatArray,
+        engine: ThreadEngine | None = None,
+        residuals: None = None,
+    ) -> FactorExpectation:
+        """Do the E step on values as `prepared` returns them: n r^2 (2 d + r) multiplications."""
 
         def of_block(rows: slice) -> tuple[Any, ...]:
             return _block_sums(model, values[rows], self.observed[rows])
 
-        return Expected(*add_up(of_block, self.blocks, pool))
-
-    def em(self, values: Array, shrinkage: float, pool: ThreadPoolExecutor | None) -> FactorEM:
-        """Return the EM iteration on these values (n, d)."""
-        return FactorEM(self, self.prepared(values), shrinkage, pool)
+        return FactorExpectation(*add_up(of_block, self.blocks, engine))
 
 
-@dataclass(frozen=True)
-class FactorEM:
-    """EM for a `FactorGaussian` on given values: n r^2 (2 d + r) multiplications per step."""
-
-    layout: FactorLayout
-    values: Array  # (n, d), 0 in the holes
-    shrinkage: float
-    pool: ThreadPoolExecutor | None
-
-    def step(self, model: FactorGaussian) -> tuple[float, float, FactorGaussian]:
-        """Return the penalised and the plain log-likelihood of the model, and the next model."""
-        return model.improved(self.layout.expect(model, self.values, self.pool), self.shrinkage)
-
-    def completed(self, model: FactorGaussian) -> Array:
-        """Return the posterior means (n, d)."""
-        return self.layout.complete(model, self.values, self.pool)
-
-
-def _factor_covariances(model: FactorGaussian, observed: BoolArray) -> tuple[Array, Array]:
+def _factor_covariances(model: FactorGaussian, observed: BoolArray) -> tuple[FloatArray, FloatArray]:
     """Return C (n, r, r) and the log-determinants of its inverse (n,)."""
     r = model.loadings.shape[1]
     weights = observed / model.noise
@@ -217,14 +210,16 @@ def _factor_covariances(model: FactorGaussian, observed: BoolArray) -> tuple[Arr
     return np.linalg.inv(inner), 2 * np.log(diagonals).sum(axis=1)
 
 
-def _factors(model: FactorGaussian, residual: Array, observed: BoolArray) -> tuple[Array, Array, Array]:
+def _factors(
+    model: FactorGaussian, residual: FloatArray, observed: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return C (n, r, r), the factors' means (n, r) and log-determinants (n,) of the inverse of C."""
     covariances, log_determinants = _factor_covariances(model, observed)
     projected = (residual / model.noise) @ model.loadings
     return covariances, np.matmul(covariances, projected[:, :, None])[:, :, 0], log_determinants
 
 
-def _block_sums(model: FactorGaussian, values: Array, observed: BoolArray) -> tuple[Any, ...]:
+def _block_sums(model: FactorGaussian, values: FloatArray, observed: BoolArray) -> tuple[Any, ...]:
     """Return the deviance of a block and the moments of its columns' regressions on (z, 1)."""
     n, r = len(values), model.loadings.shape[1]
     weights = observed.astype(np.float64)
@@ -241,13 +236,13 @@ def _block_sums(model: FactorGaussian, values: Array, observed: BoolArray) -> tu
     return deviance, moments, values.T @ extended, (values**2).sum(axis=0), weights.sum(axis=0)
 
 
-def _outer(loadings: Array) -> Array:
+def _outer(loadings: FloatArray) -> FloatArray:
     """Return the products of all pairs of loadings of each column, (d, r^2)."""
     d, r = loadings.shape
     return (loadings[:, :, None] * loadings[:, None, :]).reshape(d, r * r)
 
 
-def factor_start(values: Array, observed: BoolArray, n_factors: int) -> FactorGaussian:
+def factor_start(values: FloatArray, observed: BoolArray, n_factors: int) -> FactorGaussian:
     """Return a first guess from the singular vectors of the table with zeros in its holes, O(n d r).
 
     ``values`` are centred and scaled. Singular values are put right for the share of observed cells.

@@ -1,57 +1,38 @@
-"""One fit, from a table to a fitted Gaussian: margins, labels, EM, calibration."""
+"""One fit, from a table to a fitted Gaussian: margins, labels, EM, calibration.
+
+The steps are the same wherever the rows are; see `cellworth.complete.gaussian.rows`.
+"""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.arrays import BoolArray
-from cellworth.complete.completer import scaled_cells
-from cellworth.complete.gaussian.choose import Gaussian, Recipe, choose_ranked
-from cellworth.complete.gaussian.climb import Climb, climb
+from cellworth.blocks.checkpoints import Checkpoint
+from cellworth.blocks.threads import ThreadEngine
+from cellworth.complete.gaussian.choices import Gaussian, Recipe, choose_ranked, choose_trust
+from cellworth.complete.gaussian.dense import start_from_pairs
+from cellworth.complete.gaussian.em import EM, EMResult, EMState, run_em
 from cellworth.complete.gaussian.margins import Margins
-from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
-from cellworth.complete.gaussian.trust import choose_trust
-from cellworth.complete.labels import Labels, TargetKind, code_labels
+from cellworth.complete.gaussian.posterior import FittedGaussian
+from cellworth.complete.gaussian.rows import CellForm, SampleRows, TableRows
+from cellworth.complete.labels import LabelCode, code_labels
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.monitor import Callback
+from cellworth.errors import DataError
 
-Array = NDArray[np.floating]
 MarginKind = Literal["normal", "rank", "auto"]
 
 SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite where shrinkage=0
-SAMPLE_ROWS = 2000  # enough for a covariance of some dozen columns to be a good start
 SAMPLE_TOL = 30.0  # times that of the fit: closer, the error of sampling is all that is left
 
 
 @dataclass(frozen=True)
-class Start:
-    """An earlier fit to start from."""
-
-    fitted: FittedGaussian
-    scaling: Scaling
-
-
-@dataclass(frozen=True)
 class Job:
-    """What is to be fitted, and how.
+    """How to fit: the settings of a `GaussianCompleter`, and its random numbers."""
 
-    Attributes
-    ----------
-    values, observed : (n, d) arrays
-        Scaled, 0 in the holes.
-    y : the user's labels, or None
-    """
-
-    values: Array
-    observed: BoolArray
-    y: Any
-    target: TargetKind
-    scaling: Scaling
     recipe: Recipe
     margins: MarginKind
     label_trust: float | Literal["auto"]
@@ -62,15 +43,9 @@ class Job:
     rng: np.random.Generator
 
     @classmethod
-    def of(cls, completer: Any, X: Array, y: Any, scaling: Scaling, *, n_rows: int) -> Job:
-        """Return the job that a `GaussianCompleter` states, on the rows X; the whole table has ``n_rows``."""
-        values, observed = scaled_cells(X.astype(np.float64, copy=False), scaling)
+    def of(cls, completer: Any, n_rows: int) -> Job:
+        """Return the job that a `GaussianCompleter` states, for a table of ``n_rows``."""
         return cls(
-            values=values,
-            observed=observed,
-            y=y,
-            target=completer.target,
-            scaling=scaling,
             recipe=Recipe(completer.n_factors_, max(completer.shrinkage, SMALLEST_SHRINKAGE * n_rows)),
             margins=completer.margins,
             label_trust=completer.label_trust,
@@ -83,119 +58,91 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Fit:
-    """A fitted Gaussian, the cells that it was fitted to, what it says about them, and how EM went."""
+class Start:
+    """An earlier fit to start from."""
 
     fitted: FittedGaussian
-    cells: Cells
-    posterior: Posterior
-    went: Climb[Any]
+    scaling: Scaling
 
 
-def run(job: Job, earlier: Start | None, pool: ThreadPoolExecutor | None) -> Fit:
-    """Fit a Gaussian to a table.
+def fit_gaussian(
+    job: Job,
+    rows: TableRows,
+    earlier: Start | None,
+    *,
+    engine: ThreadEngine | None = None,
+    checkpoint: Checkpoint | None = None,
+) -> tuple[FittedGaussian, CellForm, EMResult[Any]]:
+    """Fit a Gaussian to the rows of a table; return it, how rows become its cells, and how EM went.
 
     An ``earlier`` fit settles what is chosen on held-out cells, and is the start of EM where it has the
-    same columns.
+    same columns. The ``engine`` runs what is done in this memory.
     """
-    n, d = job.values.shape
-    labels = code_labels(job.y, n, "squared", job.target)
-    margins = Margins.of(job.values, job.observed, np.full(d, is_ranked(job, earlier)))
-    scores = margins.to_scores(job.values, job.observed)
-    trust = trust_of(job, earlier, scores, margins, labels)
-    columns = scaled_labels(labels) if trust > 0 else np.zeros((n, 0))
-    known = np.repeat(labels.labelled[:, None], columns.shape[1], axis=1)
-    cells = Cells(np.hstack([scores, columns]), np.hstack([job.observed, known]))
-    sample = every_kth(cells)
-    # Singular vectors of a sample are as good a start as those of a long table.
-    seen = cells if job.recipe.n_factors is None else sample
-    guess = job.recipe.start(seen.scores, seen.observed)
-    start: Any = first_model(job, guess, earlier, sample, margins, is_part=len(sample.scores) < n, pool=pool)
-    layout = start.layout(cells.observed)
-    em = layout.em(cells.scores, job.recipe.shrinkage, pool)
-    went = climb(
-        em,
+    some = rows.to_choose_on()
+    if _is_ranked(job, earlier, some):
+        margins = rows.rank_margins()
+    else:
+        margins = Margins((None,) * some.values.shape[1])
+    form = CellForm(rows.scaling, margins, rows.code, _trust(job, earlier, some, margins, rows.code))
+    sample, is_part = rows.take(form)
+    if job.recipe.n_factors is None:
+        guess: Gaussian = start_from_pairs(*rows.pair_sums(), job.recipe.shrinkage)
+    else:  # singular vectors of a sample are as good a start as those of a long table
+        guess = job.recipe.start(sample.scores, sample.observed)
+    start: Any = _earlier_or(guess, rows.scaling, earlier, margins)
+    if is_part and earlier is None:  # EM on the sample improves the guess at a fraction of the cost
+        start = run_em(
+            job.recipe.em_on(start, sample.scores, sample.observed, engine),
+            start,
+            n_cells=int(sample.observed.sum()),
+            tol=SAMPLE_TOL * job.tol,
+            max_iter=job.max_iter,
+        ).model
+    resume = checkpoint is not None and checkpoint.is_there()
+    result = run_em(
+        EM(rows.expect(start), job.recipe.shrinkage),
         start,
-        n_cells=int(cells.observed.sum()),
+        n_cells=int(rows.counts.sum()) + (rows.code.n_labelled * rows.code.n_outputs if form.trust else 0),
         tol=job.tol,
         max_iter=job.max_iter,
         callback=job.callback,
+        state=EMState.from_arrays(checkpoint.load(), start) if checkpoint and resume else None,
+        after=None if checkpoint is None else lambda state: checkpoint.save(state.to_arrays()),
     )
-    fitted = FittedGaussian(went.model, margins, trust)
-    # Without labels, what completes the table is the model of EM itself, whose last step has done it.
-    completed = em.completed(went.model) if trust == 0 else fitted.complete(cells, layout, pool)
-    posterior = fitted.posterior(cells, completed)
+    fitted = FittedGaussian(result.model, margins, form.trust)
     if job.calibrate:
-        fitted, posterior = fitted.calibrated(cells, completed, posterior)
-    return Fit(fitted, cells, posterior, went)
+        fitted = fitted.calibrated(*rows.left_out_residuals(fitted), rows.counts)
+    return fitted, form, result
 
 
-def every_kth(cells: Cells) -> Cells:
-    """Return every k-th row: all rows of a short table, else 2,000 to 4,000."""
-    every = sample_stride(len(cells.scores))
-    return Cells(cells.scores[::every], cells.observed[::every])
-
-
-def sample_stride(n_rows: int) -> int:
-    """Return k of `every_kth`."""
-    return max(1, n_rows // SAMPLE_ROWS)
-
-
-def first_model(
-    job: Job,
-    guess: Gaussian,
-    earlier: Start | None,
-    sample: Cells,
-    margins: Margins,
-    *,
-    is_part: bool,
-    pool: ThreadPoolExecutor | None = None,
-) -> Gaussian:
-    """Return where EM starts: at an earlier fit if it fits, else at a guess.
-
-    If the sample of rows is only a part of the table, EM on it improves the guess at a fraction of the cost.
-    """
-    start: Any = _earlier_or(guess, job, earlier, margins)
-    if earlier is not None or not is_part:
-        return start
-    problem = start.layout(sample.observed).em(sample.scores, job.recipe.shrinkage, pool)
-    n_cells = int(sample.observed.sum())
-    return climb(problem, start, n_cells=n_cells, tol=SAMPLE_TOL * job.tol, max_iter=job.max_iter).model
-
-
-def scaled_labels(labels: Labels) -> Array:
-    """Return the label columns with mean 0 and variance 1 over the labelled rows, 0 in the others."""
-    known = labels.targets[labels.labelled]
-    spread = known.std(axis=0)
-    centred = (labels.targets - known.mean(axis=0)) / np.where(spread > 0, spread, 1)
-    return np.where(labels.labelled[:, None], centred, 0)
-
-
-def is_ranked(job: Job, earlier: Start | None) -> bool:
+def _is_ranked(job: Job, earlier: Start | None, some: SampleRows) -> bool:
     """Return whether margins are ranked: as set, as in an earlier fit, or chosen."""
     if job.margins != "auto":
         return job.margins == "rank"
     if earlier is not None:
         return bool(earlier.fitted.margins.ranked.any())
-    return choose_ranked(job.values, job.observed, job.recipe, job.rng)
+    return choose_ranked(some.values, some.observed, job.recipe, job.rng)
 
 
-def trust_of(job: Job, earlier: Start | None, scores: Array, margins: Margins, labels: Labels) -> float:
+def _trust(job: Job, earlier: Start | None, some: SampleRows, margins: Margins, code: LabelCode) -> float:
     """Return the trust in the labels: as given, as in an earlier fit, or chosen; 0 without labels."""
-    if not labels.labelled.any():
+    if code.n_labelled == 0:
         return 0.0
     if job.label_trust != "auto":
         return float(job.label_trust)
     if earlier is not None:
         return earlier.fitted.trust
-    for_loss = code_labels(
-        job.y, len(scores), "squared" if labels.classes is None else "logistic", job.target
-    )
-    columns = scaled_labels(labels)
-    return choose_trust(scores, job.observed, columns, for_loss, margins, job.recipe, job.rng)
+    kind: Any = "number" if code.classes is None else "classes"
+    try:
+        columns = code_labels(some.y, len(some.values), "squared", kind).columns
+    except DataError:  # the labels of a sample may tell nothing apart
+        return 0.0
+    for_loss = code_labels(some.y, len(some.values), "squared" if kind == "number" else "logistic", kind)
+    scores = margins.to_scores(some.values, some.observed)
+    return choose_trust(scores, some.observed, columns, for_loss, margins, job.recipe, job.rng)
 
 
-def _earlier_or(fresh: Gaussian, job: Job, earlier: Start | None, margins: Margins) -> Gaussian:
+def _earlier_or(fresh: Gaussian, now: Scaling, earlier: Start | None, margins: Margins) -> Gaussian:
     """Return the earlier model in the units of the new scaling if it fits, else the fresh one."""
     if earlier is None:
         return fresh
@@ -205,7 +152,7 @@ def _earlier_or(fresh: Gaussian, job: Job, earlier: Start | None, margins: Margi
     if (old.margins.ranked != margins.ranked).any():
         return fresh
     factor, shift = np.ones(len(fresh.mean)), np.zeros(len(fresh.mean))
-    d, then, now = len(margins.columns), earlier.scaling, job.scaling
+    d, then = len(margins.columns), earlier.scaling
     factor[:d] = np.where(margins.ranked, 1, then.width / now.width)
     shift[:d] = np.where(margins.ranked, 0, (then.offset - now.offset) / now.width)
     return old.model.rescaled(factor, shift)

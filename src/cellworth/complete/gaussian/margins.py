@@ -13,17 +13,26 @@ by Gauss-Hermite quadrature. The mean, not g(m), is what has the least squared e
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from cellworth.arrays import BoolArray
-
-Array = NDArray[np.floating]
+from cellworth.arrays import BoolArray, FloatArray
+from cellworth.blocks.sources import Part, Source
+from cellworth.complete.completer import scaled_cells
+from cellworth.complete.scaling import Scaling
 
 QUADRATURE_POINTS = 15
 MAX_KNOTS = 512  # of one column: more distinct values than this are thinned out, evenly in rank
+
+Values = tuple[
+    FloatArray, NDArray[np.int64]
+]  # distinct values of a column, increasing, and how often each occurs
+
+MOST_VALUES = 100_000  # distinct ones of a column, up to which its margin is exact
+SAMPLE_ROWS = 100_000  # from which the margin of a column with more is learned
 
 
 @dataclass(frozen=True)
@@ -36,16 +45,16 @@ class Margin:
         Increasing; the knots of the map.
     """
 
-    values: Array
-    scores: Array
+    values: FloatArray
+    scores: FloatArray
 
     @classmethod
-    def of(cls, cells: Array) -> Margin:
+    def of(cls, cells: FloatArray) -> Margin:
         """Learn the map from the observed values of a column, O(n log n)."""
         return cls.of_counts(*np.unique(cells, return_counts=True))
 
     @classmethod
-    def of_counts(cls, values: Array, counts: NDArray[np.int64]) -> Margin:
+    def of_counts(cls, values: FloatArray, counts: NDArray[np.int64]) -> Margin:
         """Learn the map from distinct values, increasing, and how often each is observed."""
         mid_ranks = np.cumsum(counts) - counts / 2
         scores = ndtri(mid_ranks / counts.sum())
@@ -54,16 +63,16 @@ class Margin:
             values, scores = values[kept], scores[kept]
         return cls(values, scores)
 
-    def to_scores(self, cells: Array) -> Array:
+    def to_scores(self, cells: FloatArray) -> FloatArray:
         """Return the normal scores of values."""
         return np.interp(cells, self.values, self.scores)
 
-    def to_values(self, scores: Array) -> Array:
+    def to_values(self, scores: FloatArray) -> FloatArray:
         """Return the values of normal scores."""
         return np.interp(scores, self.scores, self.values)
 
-    def moments(self, mean: Array, variance: Array) -> tuple[Array, Array]:
-        """Return mean and variance of the value of normal scores with these moments, (k,) each."""
+    def mean_and_variance(self, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return mean and variance of the value of normal scores with this mean and variance, (k,) each."""
         nodes, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE_POINTS)
         weights = weights / weights.sum()
         points = self.to_values(mean[:, None] + np.sqrt(variance)[:, None] * nodes)
@@ -78,7 +87,7 @@ class Margins:
     columns: tuple[Margin | None, ...]
 
     @classmethod
-    def of(cls, values: Array, observed: BoolArray, ranked: BoolArray) -> Margins:
+    def of(cls, values: FloatArray, observed: BoolArray, ranked: BoolArray) -> Margins:
         """Learn the maps of the columns marked in ``ranked`` (d,) from the observed cells, (n, d)."""
         return cls(
             tuple(Margin.of(values[observed[:, j], j]) if ranked[j] else None for j in range(values.shape[1]))
@@ -89,7 +98,7 @@ class Margins:
         """Which columns are mapped, (d,)."""
         return np.array([margin is not None for margin in self.columns])
 
-    def to_scores(self, values: Array, observed: BoolArray) -> Array:
+    def to_scores(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         """Return the scores of the observed cells, 0 in the holes, (n, d)."""
         scores = np.where(observed, values, 0.0)
         for j, margin in enumerate(self.columns):
@@ -98,7 +107,7 @@ class Margins:
                 scores[seen, j] = margin.to_scores(values[seen, j])
         return scores
 
-    def to_values(self, scores: Array) -> Array:
+    def to_values(self, scores: FloatArray) -> FloatArray:
         """Return the values of scores (n, d), cell by cell."""
         values = scores.copy()
         for j, margin in enumerate(self.columns):
@@ -106,11 +115,54 @@ class Margins:
                 values[:, j] = margin.to_values(scores[:, j])
         return values
 
-    def moments(self, mean: Array, variance: Array, holes: BoolArray) -> tuple[Array, Array]:
+    def mean_and_variance(
+        self, mean: FloatArray, variance: FloatArray, holes: BoolArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Return mean and variance of the values of normal scores in the holes; others stay, (n, d) each."""
         mean, variance = mean.copy(), variance.copy()
         for j, margin in enumerate(self.columns):
             if margin is not None:
                 at = holes[:, j]
-                mean[at, j], variance[at, j] = margin.moments(mean[at, j], variance[at, j])
+                mean[at, j], variance[at, j] = margin.mean_and_variance(mean[at, j], variance[at, j])
         return mean, variance
+
+
+def learn_margins(source: Source, scaling: Scaling) -> Margins:
+    """Return the margins of all columns of a table of row blocks.
+
+    They are those of the whole table for columns of at most `MOST_VALUES` distinct values; for others, those
+    of about `SAMPLE_ROWS` rows, evenly spread over the table. One or two passes.
+    """
+    found: list[Values | None] = list(source.reduce(_distinct, _merge, shared=(scaling,)))
+    if any(values is None for values in found):
+        X = source.sample(max(1, source.n_rows // SAMPLE_ROWS)).X
+        of_sample = _distinct_values(X, scaling, most=len(X))
+        found = [b if a is None else a for a, b in zip(found, of_sample, strict=True)]
+    return Margins(tuple(Margin.of_counts(*values) for values in found if values is not None))
+
+
+def _distinct(part: Part, scaling: Scaling) -> tuple[Values | None, ...]:
+    return _distinct_values(part.X, scaling, MOST_VALUES)
+
+
+def _distinct_values(X: FloatArray, scaling: Scaling, most: int) -> tuple[Values | None, ...]:
+    values, observed = scaled_cells(X.astype(np.float64, copy=False), scaling)
+    columns = (values[observed[:, j], j] for j in range(X.shape[1]))
+    return tuple(_bounded(*np.unique(column, return_counts=True), most) for column in columns)
+
+
+def _merge(a: tuple[Values | None, ...], b: tuple[Values | None, ...]) -> tuple[Values | None, ...]:
+    return tuple(
+        None if of_a is None or of_b is None else _together(of_a, of_b)
+        for of_a, of_b in zip(a, b, strict=True)
+    )
+
+
+def _together(a: Values, b: Values) -> Values | None:
+    values, place = np.unique(np.concatenate([a[0], b[0]]), return_inverse=True)
+    counts = np.bincount(place, weights=np.concatenate([a[1], b[1]])).astype(np.int64)
+    return _bounded(values, counts, MOST_VALUES)
+
+
+def _bounded(values: Any, counts: Any, most: int) -> Values | None:
+    return None if len(values) > most else (values, counts)

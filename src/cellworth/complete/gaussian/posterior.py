@@ -1,24 +1,83 @@
-"""What a fitted Gaussian says about the cells of a table, in scaled units."""
+r"""What a fitted Gaussian says about the cells of a table, in scaled units, and how far it can be trusted.
+
+Each observed cell has a closed-form prediction from the OTHER observed cells of its row. With
+:math:`u = \Sigma_{oo}^{-1}(x_o - \mu_o)` it misses by :math:`u_j s_j^2`, where
+:math:`s_j^2 = 1/(\Sigma_{oo}^{-1})_{jj}` is the variance that the model expects. If the model were right, the
+standardised residuals :math:`u_j s_j` would be standard normal. Their quantiles, column by column, take
+the place of the normal ones in intervals, and their mean square corrects the variance. So skewed and
+heavy-tailed columns get intervals that cover, as in split conformal prediction, at no extra fit.
+
+The residuals are of cells that the model has seen. As in a regression on k columns fitted to n rows,
+squared residuals are too small by :math:`(1-h)/(1+h)`, with the leverage :math:`h = k/n`; they are divided
+by that factor.
+"""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.special import ndtri
 
-from cellworth.arrays import BoolArray
-from cellworth.complete.gaussian.calibration import Calibration
-from cellworth.complete.gaussian.choose import Gaussian
-from cellworth.complete.gaussian.margins import Margins
-from cellworth.complete.gaussian.trust import temper
+from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.blocks.threads import ThreadEngine
+from cellworth.complete.gaussian.choices import Gaussian, temper
+from cellworth.complete.gaussian.dense import DenseGaussian
+from cellworth.complete.gaussian.factor import FactorGaussian
+from cellworth.complete.gaussian.margins import Margin, Margins
 
-Array = NDArray[np.floating]
-
+PRIOR_CELLS = 10.0  # normal quantiles count as much as those of this many cells
+LEVELS = np.concatenate([[0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.9975, 0.999]])
+MAX_LEVERAGE = 0.5
 CALIBRATION_ROWS = 4096  # about as many take part, evenly spread over the table
 SAMPLE_ROWS = 4096  # rows that are drawn in one go
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The distribution of standardised residuals, column by column.
+
+    Attributes
+    ----------
+    variance_factor : (d,) array
+        Mean square.
+    quantiles : (d, len(LEVELS)) array
+    """
+
+    variance_factor: FloatArray
+    quantiles: FloatArray
+
+    @classmethod
+    def of(cls, standardised: FloatArray, observed: BoolArray, rows_per_column: IntArray) -> Calibration:
+        """Learn from the residuals (n, d) of the observed cells; few cells lean on the normal.
+
+        ``rows_per_column`` (d,) counts the observed cells that the model was fitted to.
+        """
+        d = standardised.shape[1]
+        counts = observed.sum(axis=0)
+        leverage = np.minimum(MAX_LEVERAGE, observed.sum(axis=1).mean() / np.maximum(rows_per_column, 1))
+        inflation = (1 + leverage) / (1 - leverage)
+        squares = inflation * (np.where(observed, standardised, 0) ** 2).sum(axis=0)
+        factor = (squares + PRIOR_CELLS) / (counts + PRIOR_CELLS)
+        quantiles = np.tile(ndtri(LEVELS), (d, 1))
+        for j in range(d):
+            if counts[j]:
+                seen = np.sqrt(inflation[j]) * np.quantile(standardised[observed[:, j], j], LEVELS)
+                trust = counts[j] / (counts[j] + PRIOR_CELLS)
+                quantiles[j] += trust * (seen - quantiles[j])
+        return cls(factor, quantiles)
+
+    @classmethod
+    def normal(cls, d: int) -> Calibration:
+        """Return the calibration of a model that is right."""
+        return cls(np.ones(d), np.tile(ndtri(LEVELS), (d, 1)))
+
+    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the lower and upper ends, in standard deviations, of the central interval, (d,) each."""
+        tail = (1 - level) / 2
+        ends = [np.array([np.interp(p, LEVELS, row) for row in self.quantiles]) for p in (tail, 1 - tail)]
+        return ends[0], ends[1]
 
 
 @dataclass(frozen=True)
@@ -32,7 +91,7 @@ class Cells:
     observed : (n, d + q) bool array
     """
 
-    scores: Array
+    scores: FloatArray
     observed: BoolArray
 
 
@@ -46,8 +105,8 @@ class Posterior:
         Observed cells have their own score as mean and variance 0.
     """
 
-    mean: Array
-    variance: Array
+    mean: FloatArray
+    variance: FloatArray
 
 
 @dataclass(frozen=True)
@@ -80,32 +139,32 @@ class FittedGaussian:
         """Label columns."""
         return len(self.model.mean) - self.n_columns
 
-    def unlabelled_cells(self, values: Array, observed: BoolArray) -> Cells:
+    def unlabelled_cells(self, values: FloatArray, observed: BoolArray) -> Cells:
         """Return the cells of scaled values (n, d) of rows without labels."""
         return Cells(self.margins.to_scores(values, observed), observed)
 
-    def complete(self, cells: Cells, layout: Any = None, pool: ThreadPoolExecutor | None = None) -> Array:
+    def complete(self, cells: Cells, layout: Any = None, engine: ThreadEngine | None = None) -> FloatArray:
         """Return the posterior means of all cells, labels included, (n, d + q).
 
         A ``layout`` made for the same observed cells saves making one.
         """
         model = self._for(cells)
         layout = model.layout(cells.observed) if layout is None else layout
-        completed: Array = layout.complete(model, cells.scores, pool)
+        completed: FloatArray = layout.complete(model, cells.scores, engine)
         return completed
 
-    def posterior(self, cells: Cells, completed: Array | None = None) -> Posterior:
+    def posterior(self, cells: Cells, completed: FloatArray | None = None) -> Posterior:
         """Return what is known about each cell, the variances calibrated; ``completed`` saves `complete`."""
         completed = self.complete(cells) if completed is None else completed
         variance = self._for(cells).hole_variances(cells.observed)[:, : self.n_columns]
         mean = np.ascontiguousarray(completed[:, : self.n_columns])
         return Posterior(mean, variance * self._variance_factor())
 
-    def moments(self, posterior: Posterior) -> tuple[Array, Array]:
+    def mean_and_variance(self, posterior: Posterior) -> tuple[FloatArray, FloatArray]:
         """Return the mean and variance of each cell in scaled units, (n, d) each."""
-        return self.margins.moments(posterior.mean, posterior.variance, posterior.variance > 0)
+        return self.margins.mean_and_variance(posterior.mean, posterior.variance, posterior.variance > 0)
 
-    def interval(self, posterior: Posterior, level: float) -> tuple[Array, Array]:
+    def interval(self, posterior: Posterior, level: float) -> tuple[FloatArray, FloatArray]:
         """Return the ends of intervals in scaled units, (n, d) each."""
         # Quantiles of residuals are in units of the model's own deviation, before its calibration.
         deviation = np.sqrt(posterior.variance / self._variance_factor())
@@ -113,7 +172,9 @@ class FittedGaussian:
         ends = posterior.mean + deviation * lower, posterior.mean + deviation * upper
         return self.margins.to_values(ends[0]), self.margins.to_values(ends[1])
 
-    def sample(self, cells: Cells, posterior: Posterior, n_draws: int, rng: np.random.Generator) -> Array:
+    def sample(
+        self, cells: Cells, posterior: Posterior, n_draws: int, rng: np.random.Generator
+    ) -> FloatArray:
         """Return draws of all cells in scaled units, (n_draws, n, d).
 
         A draw x* of whole rows from the model misses its own completion from the observed cells by
@@ -132,24 +193,34 @@ class FittedGaussian:
             draws[i : i + at_once] = self.margins.to_values(scores).reshape(-1, n, d)
         return draws
 
-    def calibrated(
-        self, cells: Cells, completed: Array, posterior: Posterior
-    ) -> tuple[FittedGaussian, Posterior]:
-        """Learn the calibration from observed cells, each left out in turn; return both with it.
+    def calibrated(self, residuals: FloatArray, observed: BoolArray, counts: IntArray) -> FittedGaussian:
+        """Return the model with the calibration of the `left_out_residuals` (m, d) of some rows.
 
-        ``completed`` and ``posterior`` are what `complete` and `posterior` return for the cells.
+        ``observed`` (m, d) tells the observed cells of these rows, and ``counts`` (d,) how many observed
+        cells of each column the model was fitted to.
         """
-        every, d = calibration_stride(len(cells.scores)), self.n_columns
-        sample = Cells(cells.scores[::every], cells.observed[::every])
-        calibration = Calibration.of(
-            self.left_out_residuals(sample, completed[::every]),
-            sample.observed[:, :d],
-            rows_per_column=cells.observed[:, :d].sum(axis=0),
-        )
-        variance = posterior.variance * calibration.variance_factor
-        return replace(self, calibration=calibration), replace(posterior, variance=variance)
+        return replace(self, calibration=Calibration.of(residuals, observed, counts))
 
-    def left_out_residuals(self, cells: Cells, completed: Array) -> Array:
+    def to_state(self) -> dict[str, Any]:
+        """Return all parameters as arrays and plain values."""
+        knots = [None if m is None else [m.values, m.scores] for m in self.margins.columns]
+        calibration = None if self.calibration is None else dict(vars(self.calibration))
+        return {
+            "model": dict(vars(self.model)),
+            "margins": knots,
+            "trust": self.trust,
+            "calibration": calibration,
+        }
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> FittedGaussian:
+        """Return the model of what `to_state` returned."""
+        kind: Any = FactorGaussian if "loadings" in state["model"] else DenseGaussian
+        columns = tuple(None if knots is None else Margin(*knots) for knots in state["margins"])
+        calibration = None if state["calibration"] is None else Calibration(**state["calibration"])
+        return cls(kind(**state["model"]), Margins(columns), state["trust"], calibration)
+
+    def left_out_residuals(self, cells: Cells, completed: FloatArray) -> FloatArray:
         """Return how far each observed cell is from what the others of its row say, (n, d); 0 in the holes.
 
         In standard deviations that the model expects. ``completed`` is what `complete` returns.
@@ -164,7 +235,7 @@ class FittedGaussian:
             return self.model.on_columns(slice(self.n_columns))
         return temper(self.model, self.trust, self.n_labels)
 
-    def _variance_factor(self) -> Array:
+    def _variance_factor(self) -> FloatArray:
         return np.ones(self.n_columns) if self.calibration is None else self.calibration.variance_factor
 
 

@@ -3,7 +3,7 @@ r"""The linear systems of an E step: for each row, those of one matrix on the ro
 Three ways, chosen by what is cheapest for the patterns at hand, all exact:
 
 * patterns that many rows share: one Cholesky factor each, one product for all their rows;
-* up to `TREE_COLUMNS` columns: the tree of patterns of `cellworth.complete.gaussian.tree`;
+* up to `TREE_COLUMNS` columns: the tree of patterns of `cellworth.complete.gaussian.pattern_tree`;
 * more columns: stacked LAPACK calls over patterns with the same number of active columns.
 """
 
@@ -16,11 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from cellworth.arrays import BoolArray, IntArray
-from cellworth.complete.gaussian.patterns import Patterns
-from cellworth.complete.gaussian.tree import PatternTree
-
-Array = NDArray[np.floating]
+from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.complete.gaussian.pattern_tree import PatternTree
 
 TREE_COLUMNS = 28  # up to here the tree beats LAPACK on patterns that are nearly all distinct
 BLOCK_ROWS = 5500  # of a block: fits the cache, seldom repeats the top of the tree; not a power of 2
@@ -29,19 +26,67 @@ SHARED_WORK = 25_000  # rows x columns^2 from which a pattern of its own costs l
 SHARED_ROWS = 8  # never fewer rows than this in a pattern of its own
 
 
+@dataclass(frozen=True)
+class Patterns:
+    """The distinct rows of a mask, in lexicographic order (False before True, first column first).
+
+    Attributes
+    ----------
+    masks : (P, d) bool array
+    counts : (P,) int array
+        Rows of each pattern.
+    order : (n,) int array
+        The rows, pattern by pattern; rows of one pattern keep their order.
+    """
+
+    masks: BoolArray
+    counts: IntArray
+    order: IntArray
+
+    @classmethod
+    def of(cls, mask: BoolArray) -> Patterns:
+        """Group the rows of a mask (n, d). O(n d + n log n)."""
+        n, d = mask.shape
+        if d == 0:
+            return cls(mask[:1], np.array([n]), np.arange(n))
+        words = _as_words(mask)
+        order = np.lexsort(words.T[::-1]) if words.shape[1] > 1 else np.argsort(words[:, 0], kind="stable")
+        words = words[order]
+        is_first = np.ones(n, dtype=bool)
+        is_first[1:] = (words[1:] != words[:-1]).any(axis=1)
+        first = np.flatnonzero(is_first)
+        return cls(mask[order[first]], np.diff(first, append=n), order)
+
+    @property
+    def of_row(self) -> IntArray:
+        """The pattern of each row, (n,), rows in their own order."""
+        pattern = np.empty(len(self.order), dtype=np.intp)
+        pattern[self.order] = np.repeat(np.arange(len(self.counts)), self.counts)
+        return pattern
+
+
+def _as_words(mask: BoolArray) -> NDArray[np.uint64]:
+    """Pack each row into 64-bit words whose order is the lexicographic order of the rows."""
+    packed = np.packbits(mask, axis=1)
+    words = np.zeros((len(mask), -(-packed.shape[1] // 8) * 8), dtype=np.uint8)
+    words[:, : packed.shape[1]] = packed
+    return words.view(">u8").astype(np.uint64)
+
+
 class Solver(Protocol):
     """Solves the systems of a block of rows."""
 
-    def solve(self, A: Array, rhs: Array, *, with_inverses: bool = True) -> tuple[Array, float, Array]:
+    def solve(
+        self, A: FloatArray, rhs: FloatArray, *, with_inverses: bool = True
+    ) -> tuple[FloatArray, float, FloatArray]:
         """Return the sum of padded inverses, of log-determinants, and the solutions (0 where not active).
 
         Without inverses, their sum may be left at 0.
         """
-        ...
 
 
 @dataclass(frozen=True)
-class Block:
+class BlockSystems:
     """A block of rows, in the order of `Systems.order`, and what solves its systems."""
 
     rows: slice
@@ -62,7 +107,7 @@ class Systems:
     columns : (c,) int array
         The columns that are active in some row, in the order in which they are eliminated: those whose
         patterns vary least come first, so that more rows share the beginning.
-    blocks : list of Block
+    blocks : list of BlockSystems
         They depend on the mask alone, not on the number of threads.
     """
 
@@ -78,7 +123,7 @@ class Systems:
         self.blocks = _lay_out(patterns.masks[first], patterns.counts[first], int(shared.sum()))
 
 
-def _lay_out(masks: BoolArray, counts: IntArray, n_shared: int) -> list[Block]:
+def _lay_out(masks: BoolArray, counts: IntArray, n_shared: int) -> list[BlockSystems]:
     """Cut the patterns, shared ones first, into blocks of about BLOCK_ROWS rows each."""
     blocks, start = [], 0
     for begin, end in ((0, n_shared), (n_shared, len(counts))):
@@ -89,7 +134,7 @@ def _lay_out(masks: BoolArray, counts: IntArray, n_shared: int) -> list[Block]:
                 continue
             kind = SharedPatterns if end == n_shared else _kind_for(masks.shape[1])
             n = int(counts[lo:hi].sum())
-            blocks.append(Block(slice(start, start + n), kind(masks[lo:hi], counts[lo:hi])))
+            blocks.append(BlockSystems(slice(start, start + n), kind(masks[lo:hi], counts[lo:hi])))
             start += n
     return blocks
 
@@ -106,7 +151,9 @@ class SharedPatterns:
         self._ends = np.cumsum(counts)
         self._counts = counts
 
-    def solve(self, A: Array, rhs: Array, *, with_inverses: bool = True) -> tuple[Array, float, Array]:
+    def solve(
+        self, A: FloatArray, rhs: FloatArray, *, with_inverses: bool = True
+    ) -> tuple[FloatArray, float, FloatArray]:
         """See `Solver`."""
         inverse_sum, log_determinant, solution = np.zeros_like(A), 0.0, np.zeros_like(rhs)
         for columns, end, count in zip(self._columns, self._ends, self._counts, strict=True):
@@ -131,7 +178,9 @@ class PatternBatches:
             if columns.size
         ]
 
-    def solve(self, A: Array, rhs: Array, *, with_inverses: bool = True) -> tuple[Array, float, Array]:
+    def solve(
+        self, A: FloatArray, rhs: FloatArray, *, with_inverses: bool = True
+    ) -> tuple[FloatArray, float, FloatArray]:
         """See `Solver`."""
         d = len(A)
         inverse_sum, log_determinant, solution = np.zeros(d * d), 0.0, np.zeros_like(rhs)
@@ -178,7 +227,7 @@ def _rows_of(patterns: IntArray, counts: IntArray) -> IntArray:
     return np.repeat(ends - chosen, chosen) + within
 
 
-def inverse_diagonals(A: Array, active: BoolArray) -> Array:
+def inverse_diagonals(A: FloatArray, active: BoolArray) -> FloatArray:
     """Return the diagonals of the inverses of A on the active columns of each pattern, padded: (P, d)."""
     out = np.zeros(active.shape)
     for patterns, columns in batches_by_count(active):
@@ -187,7 +236,7 @@ def inverse_diagonals(A: Array, active: BoolArray) -> Array:
     return out
 
 
-def remaining_diagonals(A: Array, active: BoolArray) -> Array:
+def remaining_diagonals(A: FloatArray, active: BoolArray) -> FloatArray:
     r"""Return the diagonals of :math:`A_{bb} - A_{ba} A_{aa}^{-1} A_{ab}`, a active, b not: (P, d)."""
     out = np.tile(np.diag(A), (len(active), 1))
     for patterns, columns in batches_by_count(active):

@@ -12,12 +12,10 @@ from __future__ import annotations
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_softmax, softmax
 
+from cellworth.arrays import FloatArray
 from cellworth.errors import ParameterError
-
-Array = NDArray[np.floating]
 
 
 @runtime_checkable
@@ -37,10 +35,10 @@ class Loss(Protocol):
     coding: ClassVar[Literal["signs", "one-hot"]]
     curvature: ClassVar[float]
 
-    def value(self, scores: Array, targets: Array) -> Array:
+    def value(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the loss of each row, shape (n,), from two (n, n_outputs) arrays."""
 
-    def gradient(self, scores: Array, targets: Array) -> Array:
+    def gradient(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the derivative of each row's loss with respect to its scores, (n, n_outputs)."""
 
 
@@ -50,12 +48,12 @@ class SquaredLoss:
     coding: ClassVar[Literal["signs", "one-hot"]] = "signs"
     curvature: ClassVar[float] = 2.0
 
-    def value(self, scores: Array, targets: Array) -> Array:
+    def value(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the loss of each row, (n,)."""
         residual = scores - targets
         return np.einsum("ij,ij->i", residual, residual)
 
-    def gradient(self, scores: Array, targets: Array) -> Array:
+    def gradient(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the derivative with respect to the scores, (n, n_outputs)."""
         return 2 * (scores - targets)
 
@@ -66,11 +64,11 @@ class LogisticLoss:
     coding: ClassVar[Literal["signs", "one-hot"]] = "signs"
     curvature: ClassVar[float] = 0.25
 
-    def value(self, scores: Array, targets: Array) -> Array:
+    def value(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the loss of each row, (n,)."""
         return np.logaddexp(0, -targets * scores).sum(axis=1)
 
-    def gradient(self, scores: Array, targets: Array) -> Array:
+    def gradient(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the derivative with respect to the scores, (n, n_outputs)."""
         return -targets * expit(-targets * scores)
 
@@ -81,12 +79,12 @@ class SquaredHingeLoss:
     coding: ClassVar[Literal["signs", "one-hot"]] = "signs"
     curvature: ClassVar[float] = 2.0
 
-    def value(self, scores: Array, targets: Array) -> Array:
+    def value(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the loss of each row, (n,)."""
         slack = np.maximum(1 - targets * scores, 0)
         return np.einsum("ij,ij->i", slack, slack)
 
-    def gradient(self, scores: Array, targets: Array) -> Array:
+    def gradient(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the derivative with respect to the scores, (n, n_outputs)."""
         return -2 * targets * np.maximum(1 - targets * scores, 0)
 
@@ -101,13 +99,13 @@ class MultinomialLoss:
     coding: ClassVar[Literal["signs", "one-hot"]] = "one-hot"
     curvature: ClassVar[float] = 0.5
 
-    def value(self, scores: Array, targets: Array) -> Array:
+    def value(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the loss of each row, (n,)."""
         return -np.einsum("ij,ij->i", targets, log_softmax(scores, axis=1))
 
-    def gradient(self, scores: Array, targets: Array) -> Array:
+    def gradient(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         """Return the derivative with respect to the scores, (n, n_outputs)."""
-        probabilities: Array = softmax(scores, axis=1)
+        probabilities: FloatArray = softmax(scores, axis=1)
         return probabilities - targets
 
 

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.complete.solver.model import Model
+from cellworth.arrays import FloatArray
+from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.svt import Shrinkage
-
-Array = NDArray[np.floating]
 
 IN_SIGHT = 3.0  # times the goal; and a fast fall is by this factor from one step to the next:
 FAST_FALL = 0.8
@@ -53,7 +51,7 @@ class Solution:
     ----------
     iterate : (n, d) array
         The completed table, scaled; or its row blocks, where they lie elsewhere.
-    model : Model
+    model : LinearPart
     singular_values : (rank,) array
         Of ``iterate``, descending, all positive.
     basis : (min(n, d), rank) array
@@ -67,9 +65,9 @@ class Solution:
     """
 
     iterate: Any
-    model: Model
-    singular_values: Array
-    basis: Array
+    model: LinearPart
+    singular_values: FloatArray
+    basis: FloatArray
     objective: list[float] = field(default_factory=list)
     n_iter: int = 0
     converged: bool = False
@@ -147,7 +145,7 @@ class Monitor:
         falls = self.stationarity <= FAST_FALL * self.stationarity_before
         return falls and self.stationarity <= IN_SIGHT * self.tol
 
-    def solution(self, iterate: Any, model: Model, shrunk: Shrinkage) -> Solution:
+    def solution(self, iterate: Any, model: LinearPart, shrunk: Shrinkage) -> Solution:
         """Return the outcome, with what the last proximal step has left and the record."""
         kept = self.objective[1:] or self.objective
         found = iterate, model, shrunk.singular_values, shrunk.basis

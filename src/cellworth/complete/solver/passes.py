@@ -1,7 +1,7 @@
-"""Passes over the rows of a table: all that the loop of `cellworth.complete.solver.apg` asks of them.
+"""Passes over the rows of a table: all that the loop of proximal gradient asks of them.
 
-The loop knows small matrices only. Where the rows lie, in this memory or on other machines, is the matter of
-who makes the passes.
+The loop knows small matrices only. Where the rows lie, in this memory or on other machines, is up to
+whoever makes the passes.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.complete.solver.blocks import RowBlocks
-from cellworth.complete.solver.model import Model, Moments
+from cellworth.arrays import FloatArray
+from cellworth.blocks.threads import RowBlocks
+from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
 from cellworth.complete.solver.svt import Shrinkage
-
-Array = NDArray[np.floating]
 
 
 class Passes(Protocol):
@@ -39,19 +37,19 @@ class Passes(Protocol):
     def iterate(self) -> Any:
         """The iterate as it is now: an (n, d) array, or its row blocks."""
 
-    def first(self, lipschitz: float, model: Model) -> StepSums:
+    def first(self, lipschitz: float, model: LinearPart) -> StepSums:
         """Form a point from the iterate, without momentum."""
 
     def next(
-        self, operator: Array, momentum: float, lipschitz: float, model: Model, ahead: Model
+        self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
     ) -> StepSums:
         """Shrink the point to the next iterate, and form the next point."""
 
-    def last(self, operator: Array, model: Model) -> StepSums:
+    def last(self, operator: FloatArray, model: LinearPart) -> StepSums:
         """Shrink the point to the next iterate; there is no next point."""
 
-    def moments(self, sums: StepSums, shrunk: Shrinkage) -> Moments:
-        """Return the moments of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
+    def labelled_sums(self, sums: StepSums, shrunk: Shrinkage) -> LabelledSums:
+        """Return the labelled sums of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
 
 
 class InPlacePasses:
@@ -69,7 +67,7 @@ class InPlacePasses:
     Memory: one array like ``iterate``, and an eighth.
     """
 
-    def __init__(self, iterate: Array, rows: Rows, blocks: RowBlocks) -> None:
+    def __init__(self, iterate: FloatArray, rows: Rows, blocks: RowBlocks) -> None:
         self.scale = float(np.linalg.norm(rows.values))
         self.eps = float(np.finfo(rows.values.dtype).eps)
         self._iterate, self._point = iterate, np.empty_like(iterate)
@@ -77,17 +75,17 @@ class InPlacePasses:
         self._rows, self._blocks = rows, blocks
 
     @property
-    def iterate(self) -> Array:
+    def iterate(self) -> FloatArray:
         """The iterate as it is now, (n, d)."""
         return self._iterate
 
-    def first(self, lipschitz: float, model: Model) -> StepSums:
+    def first(self, lipschitz: float, model: LinearPart) -> StepSums:
         """Form a point from the iterate, without momentum."""
         X, A, rows = self._iterate, self._point, self._rows
         return StepSums(*self._blocks.sum(lambda b: start(X[b], A[b], lipschitz, rows[b], model)))
 
     def next(
-        self, operator: Array, momentum: float, lipschitz: float, model: Model, ahead: Model
+        self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
     ) -> StepSums:
         """Shrink the point to the next iterate, and form the next point."""
         X, A, rows, trails = self._iterate, self._point, self._rows, self._trails
@@ -98,7 +96,7 @@ class InPlacePasses:
         self._iterate, self._point = A, X
         return StepSums(*sums)
 
-    def last(self, operator: Array, model: Model) -> StepSums:
+    def last(self, operator: FloatArray, model: LinearPart) -> StepSums:
         """Shrink the point to the next iterate; there is no next point."""
         X, A, rows = self._iterate, self._point, self._rows
         P = operator.astype(X.dtype, copy=False)
@@ -106,9 +104,9 @@ class InPlacePasses:
         self._iterate, self._point = A, X
         return StepSums(*sums)
 
-    def moments(self, sums: StepSums, shrunk: Shrinkage) -> Moments:
-        """Return the moments of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
+    def labelled_sums(self, sums: StepSums, shrunk: Shrinkage) -> LabelledSums:
+        """Return the labelled sums of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
         m = len(self._rows.targets)
         if self._rows.wide:
-            return Moments.of(shrunk.operator[:m] @ self._point, sums.working)
-        return sums.moments(m).after(shrunk.operator)
+            return LabelledSums.of(shrunk.operator[:m] @ self._point, sums.working)
+        return sums.labelled_sums(m).after(shrunk.operator)

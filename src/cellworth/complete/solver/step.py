@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.blas import get_blas_funcs
 
-from cellworth.complete.solver.model import Model, Moments
-
-Array = NDArray[np.floating]
+from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 
 SYRK_FROM = 48  # columns; below, BLAS is faster at the full product than at half of it
 
@@ -35,9 +33,9 @@ class Rows:
         The whole table has fewer rows than columns: thresholding works on the row side, in one block.
     """
 
-    values: Array
-    observed: NDArray[np.bool_]
-    targets: Array
+    values: FloatArray
+    observed: BoolArray
+    targets: FloatArray
     wide: bool
 
     def __getitem__(self, block: slice) -> Rows:
@@ -48,10 +46,10 @@ class Rows:
 class StepSums(NamedTuple):
     """What a step returns; additive over blocks."""
 
-    labelled: Array  # (d, d): Gram matrix of the next point's labelled rows; wide: of all rows, (n, n)
-    unlabelled: Array | float  # (d, d): of the other rows; 0.0 if there are none, or if wide
-    cross: Array  # (d, n_outputs + 1): next point's labelled rows, times working targets and ones
-    working: Array  # (n_outputs,): sum of the working targets; wide: the working targets themselves
+    labelled: FloatArray  # (d, d): Gram matrix of the next point's labelled rows; wide: of all rows, (n, n)
+    unlabelled: FloatArray | float  # (d, d): of the other rows; 0.0 if there are none, or if wide
+    cross: FloatArray  # (d, n_outputs + 1): next point's labelled rows, times working targets and ones
+    working: FloatArray  # (n_outputs,): sum of the working targets; wide: the working targets themselves
     misfit: float  # 1/2 sum over observed cells of (new iterate - value)^2
     loss: float  # weighted loss of the new iterate
     change: float  # ||D||^2 for the move D = new iterate - old iterate
@@ -59,13 +57,13 @@ class StepSums(NamedTuple):
     overlap: float  # <D, the move before> in the sampled rows
 
     @property
-    def gram(self) -> Array:
+    def gram(self) -> FloatArray:
         """Gram matrix of the next point."""
         return np.asarray(self.labelled + self.unlabelled)
 
-    def moments(self, n_labelled: int) -> Moments:
-        """Return the moments of the next point (not if wide)."""
-        return Moments(self.labelled, self.cross[:, :-1], self.cross[:, -1], self.working, n_labelled)
+    def labelled_sums(self, n_labelled: int) -> LabelledSums:
+        """Return the labelled sums of the next point (not if wide)."""
+        return LabelledSums(self.labelled, self.cross[:, :-1], self.cross[:, -1], self.working, n_labelled)
 
 
 def sample_size(n_rows: int) -> int:
@@ -78,15 +76,15 @@ def sample_size(n_rows: int) -> int:
 
 
 def step(
-    iterate: Array,
-    point: Array,
-    trail: Array,
-    operator: Array,
+    iterate: FloatArray,
+    point: FloatArray,
+    trail: FloatArray,
+    operator: FloatArray,
     momentum: float,
     lipschitz: float,
     rows: Rows,
-    model: Model,
-    ahead: Model,
+    model: LinearPart,
+    ahead: LinearPart,
 ) -> StepSums:
     """Do one accelerated proximal gradient step on a block of rows, in place.
 
@@ -106,7 +104,7 @@ def step(
         beta_{k+1} in Z_{k+1} = X_{k+1} + beta_{k+1} (X_{k+1} - X_k).
     lipschitz : float
         L of the model ``ahead``.
-    model, ahead : Model
+    model, ahead : LinearPart
         The model that X_{k+1} is judged with, and the one that goes with Z_{k+1}.
 
     Notes
@@ -133,7 +131,9 @@ def step(
     return StepSums(*next_point, misfit, loss, change, sampled, overlap)
 
 
-def land(iterate: Array, point: Array, operator: Array, rows: Rows, model: Model) -> StepSums:
+def land(
+    iterate: FloatArray, point: FloatArray, operator: FloatArray, rows: Rows, model: LinearPart
+) -> StepSums:
     """Do the proximal half of a `step` on a block of rows: for what is probably the last iteration.
 
     On return ``point`` holds the new iterate; ``iterate`` is only read. There is no next point, so that
@@ -150,7 +150,9 @@ def land(iterate: Array, point: Array, operator: Array, rows: Rows, model: Model
     return StepSums(none, 0.0, none, none, misfit, loss, change, 0.0, 0.0)
 
 
-def start(iterate: Array, point: Array, lipschitz: float, rows: Rows, model: Model) -> StepSums:
+def start(
+    iterate: FloatArray, point: FloatArray, lipschitz: float, rows: Rows, model: LinearPart
+) -> StepSums:
     """Form the first point A = X - grad g(X) / L of a block from the iterate X, without momentum.
 
     ``point`` is overwritten; ``iterate`` is only read. The misfit and loss are those of ``iterate``.
@@ -166,8 +168,8 @@ def start(iterate: Array, point: Array, lipschitz: float, rows: Rows, model: Mod
 
 
 def _next_point(
-    Z: Array, residual: Array, scores: Array, lipschitz: float, rows: Rows, model: Model
-) -> tuple[Array, Array | float, Array, Array]:
+    Z: FloatArray, residual: FloatArray, scores: FloatArray, lipschitz: float, rows: Rows, model: LinearPart
+) -> tuple[FloatArray, FloatArray | float, FloatArray, FloatArray]:
     """Turn ``residual`` into Z - grad g(Z) / L; return its Gram matrices and what the model's fit needs.
 
     grad g(Z) = R_Omega(Z - X) + weight * l'(s_i) W^T, the second term in labelled rows. On entry
@@ -193,7 +195,7 @@ def _next_point(
     return _gram(labelled), unlabelled, _exact(labelled.T @ with_ones), sums
 
 
-def _gram(A: Array) -> Array:
+def _gram(A: FloatArray) -> FloatArray:
     """Return A^T A in float64."""
     if A.shape[1] > SYRK_FROM:
         return _exact(A.T @ A)  # NumPy calls SYRK, which does half the work
@@ -201,18 +203,18 @@ def _gram(A: Array) -> Array:
     return _exact(gemm(1.0, A.T, A.T, trans_b=True))
 
 
-def _exact(A: Array) -> Array:
+def _exact(A: FloatArray) -> FloatArray:
     """Return A in float64, so that sums over blocks lose nothing."""
     return A.astype(np.float64, copy=False)
 
 
-def _add_multiple(A: Array, factor: float, B: Array) -> Array:
+def _add_multiple(A: FloatArray, factor: float, B: FloatArray) -> FloatArray:
     """Return A + factor * B, in A's memory, in one pass."""
     axpy = get_blas_funcs("axpy", (A,))
     axpy(B.reshape(-1), A.reshape(-1), a=factor)
     return A
 
 
-def _sum_of_squares(A: Array) -> float:
+def _sum_of_squares(A: FloatArray) -> float:
     flat = A.reshape(-1)
     return float(flat @ flat)

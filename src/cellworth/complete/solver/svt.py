@@ -17,9 +17,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.floating]
+from cellworth.arrays import FloatArray
 
 
 class Shrinkage(NamedTuple):
@@ -35,9 +34,9 @@ class Shrinkage(NamedTuple):
         The singular vectors on the side of the Gram matrix, in the same order.
     """
 
-    operator: Array
-    singular_values: Array
-    basis: Array
+    operator: FloatArray
+    singular_values: FloatArray
+    basis: FloatArray
 
     @property
     def trace_norm(self) -> float:
@@ -45,7 +44,7 @@ class Shrinkage(NamedTuple):
         return float(self.singular_values.sum())
 
 
-def shrinkage(gram: Array, threshold: float) -> Shrinkage:
+def shrinkage(gram: FloatArray, threshold: float) -> Shrinkage:
     """Return the map that shrinks the singular values of A by ``threshold``, given A's Gram matrix.
 
     Parameters
@@ -67,12 +66,12 @@ def shrinkage(gram: Array, threshold: float) -> Shrinkage:
     return Shrinkage(operator, kept - threshold, basis)
 
 
-def spectrum(X: Array) -> Shrinkage:
+def spectrum(X: FloatArray) -> Shrinkage:
     """Return the positive singular values of X (n, d), and their vectors on its shorter side; none shrunk."""
     return shrinkage(X @ X.T if X.shape[0] < X.shape[1] else X.T @ X, 0.0)
 
 
-def threshold_singular_values(A: Array, threshold: float) -> Array:
+def threshold_singular_values(A: FloatArray, threshold: float) -> FloatArray:
     """Return the proximal map of ``threshold`` times the trace norm at A.
 
     Examples

@@ -15,11 +15,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import Float64Array
+from cellworth.blocks.threads import worker_threads
 from cellworth.complete.factored import check_rank, generator_of, watcher
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
 from cellworth.complete.penalty_path import PENALTIES, PenaltyUnit, check_penalty, search_path
-from cellworth.complete.solver.blocks import workers
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.sparse.held_out_cells import hold_out_cells, table_of
 from cellworth.complete.sparse.observed_cells import (
@@ -185,7 +185,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         small, rng = compact(cells), generator_of(self.random_state)
         n_columns = len(small.columns)
         offsets = fit_offsets(small.cells, n_columns, self.centre)
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
             table = table_of(take_off(small.cells, offsets), n_columns, pool)
             start = None if last is None else last[small.columns]
             rank, B = self._begin(small.cells, table, start, rng, pool)
@@ -244,7 +244,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         known = self._offsets._replace(columns=self.column_offsets_[small.columns])
         known = known._replace(rows=known.of_new_rows(small.cells))
         left, B = take_off(small.cells, known), self.column_factors_[small.columns]
-        with workers(int(effective_n_jobs(self.n_jobs))) as pool:
+        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
             blocks = ThreadedRowBlocks(cut_rows(left, len(B), left), pool)
             parts = blocks.map(row_factors, B, self.trace_penalty_).gather()
         offsets[small.rows], factors[small.rows] = known.rows, np.concatenate(parts)

@@ -1,35 +1,32 @@
-"""The first pass over a table: all that must be known of it as a whole before its blocks can be worked on."""
+"""The first pass over a table of row blocks: what must be known of it before its blocks can be worked on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
-from cellworth.blocks.protocol import Blocks, Engine
-from cellworth.blocks.source import Block, Source
-from cellworth.complete.labels import is_missing
-from cellworth.complete.scaling import SCALES, Scaling
-from cellworth.engine.labels import LabelSummary
+from cellworth.blocks.sources import Part, Source
+from cellworth.complete.labels import LabelSummary, is_missing
+from cellworth.complete.scaling import Scaling
 from cellworth.errors import DataError, ParameterError
-
-Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True)
-class Summary:
+class TableSummary:
     """Of some rows; summaries of neighbouring rows can be merged.
 
     Attributes
     ----------
-    moments : ColumnSums
+    sums : ColumnSums
     low, high : (d,) arrays
         Of the observed cells; infinite where there is none.
     first : (d,) int array
-        The number of the first row that has the column observed; the number of rows if none has.
+        The number of the first row that has the column observed; the largest integer if none has.
     infinite : tuple of (row, column) or None
         The first cell that is infinite.
     labels : LabelSummary or None
@@ -39,47 +36,41 @@ class Summary:
         Rows of each block, in order.
     """
 
-    moments: ColumnSums
-    low: Array
-    high: Array
-    first: NDArray[np.intp]
+    sums: ColumnSums
+    low: FloatArray
+    high: FloatArray
+    first: IntArray
     infinite: tuple[int, int] | None
     labels: LabelSummary | None
     labelled: tuple[int, ...]
     rows: tuple[int, ...]
 
     @property
-    def counts(self) -> NDArray[np.intp]:
+    def counts(self) -> IntArray:
         """Observed cells of each column, (d,)."""
-        return self.moments.count.astype(np.intp)
+        return self.sums.count.astype(np.intp)
 
     @property
-    def starts(self) -> list[tuple[int, int]]:
+    def rows_before(self) -> list[tuple[int, int]]:
         """For each block, the labelled rows and the other rows before it."""
         labelled = np.cumsum([0, *self.labelled])
         rows = np.cumsum([0, *self.rows])
         return list(zip(labelled[:-1].tolist(), (rows - labelled)[:-1].tolist(), strict=True))
 
-    def scaling(self, how: str | None, dtype: np.dtype[np.floating]) -> Scaling:
+    def scaling(self, how: str | None, dtype: Any) -> Scaling:
         """Return the scaling that `Scaling.of` learns from the whole table."""
-        if how not in SCALES:
+        if how == "minmax":
+            return Scaling.of_range(self.low, self.high, dtype)
+        if how == "standard":
+            return Scaling.of_sums(self.sums, dtype)
+        if how is not None:
             raise ParameterError(f"scale must be 'minmax', 'standard' or None; got {how!r}")
-        d = len(self.low)
-        offset: Array
-        width: Array
-        if how is None:
-            offset, width = np.zeros(d), np.ones(d)
-        elif how == "minmax":
-            offset, width = self.low.astype(np.float64), self.high - self.low.astype(np.float64)
-        else:
-            offset, width = self.moments.mean, self.moments.deviation()
-        smallest = np.finfo(dtype).eps * np.maximum(np.abs(offset), np.finfo(np.float64).tiny)
-        return Scaling(offset, np.where(np.isfinite(width) & (width > smallest), width, 1.0))
+        return Scaling(np.zeros(len(self.low)), np.ones(len(self.low)))
 
 
-def summarise(engine: Engine, blocks: Blocks, source: Source) -> Summary:
+def summarise(source: Source) -> TableSummary:
     """Make the first pass, and refuse a table that cannot be completed."""
-    summary: Summary = engine.reduce(_of_block, _merge, blocks)
+    summary: TableSummary = source.reduce(_of_part, _merge)
     if summary.infinite is not None:
         row, column = summary.infinite
         raise DataError(
@@ -90,7 +81,7 @@ def summarise(engine: Engine, blocks: Blocks, source: Source) -> Summary:
     return summary
 
 
-def _check_columns(summary: Summary, names: Sequence[str]) -> None:
+def _check_columns(summary: TableSummary, names: Sequence[str]) -> None:
     empty = [name for name, count in zip(names, summary.counts, strict=True) if not count]
     if empty:
         shown = ", ".join(map(repr, empty[:5])) + (f" and {len(empty) - 5} more" if len(empty) > 5 else "")
@@ -100,12 +91,11 @@ def _check_columns(summary: Summary, names: Sequence[str]) -> None:
         )
 
 
-def _of_block(block: Block) -> Summary:
-    part = block.read()
+def _of_part(part: Part) -> TableSummary:
     X, observed = part.X, ~np.isnan(part.X)
     infinite = np.argwhere(np.isinf(X))
     first = np.where(observed.any(axis=0), part.start + observed.argmax(axis=0), np.iinfo(np.intp).max)
-    return Summary(
+    return TableSummary(
         ColumnSums.of(np.where(np.isinf(X), np.nan, X) if len(infinite) else X),
         np.fmin.reduce(X, axis=0, initial=np.inf),
         np.fmax.reduce(X, axis=0, initial=-np.inf),
@@ -117,9 +107,9 @@ def _of_block(block: Block) -> Summary:
     )
 
 
-def _merge(a: Summary, b: Summary) -> Summary:
-    return Summary(
-        a.moments.merged(b.moments),
+def _merge(a: TableSummary, b: TableSummary) -> TableSummary:
+    return TableSummary(
+        a.sums.merged(b.sums),
         np.minimum(a.low, b.low),
         np.maximum(a.high, b.high),
         np.minimum(a.first, b.first),

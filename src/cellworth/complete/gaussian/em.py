@@ -15,45 +15,55 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import AnyArray, FloatArray
 from cellworth.complete.solver.monitor import Callback, Progress
-
-Array = NDArray[np.floating]
 
 MEMORY = 5  # steps that are combined
 
 
-class Model(Protocol):
+class EMModel(Protocol):
     """A model with unconstrained parameters."""
 
-    def to_vector(self) -> Array:
+    def to_vector(self) -> FloatArray:
         """Return the parameters."""
-        ...
 
-    def from_vector(self, vector: Array) -> Self:
+    def from_vector(self, vector: FloatArray) -> Self:
         """Return the model with these parameters."""
-        ...
+
+    def improved(self, expected: Any, shrinkage: float) -> tuple[float, float, Self]:
+        """Return the penalised and the plain log-likelihood, and the next model: the M step."""
 
 
-M = TypeVar("M", bound=Model)
-
-
-class Problem(Protocol[M]):
-    """EM on a given table."""
-
-    def step(self, model: M) -> tuple[float, float, M]:
-        """Return the penalised and the plain log-likelihood of the model, and the next model."""
-        ...
+M = TypeVar("M", bound=EMModel)
 
 
 @dataclass(frozen=True)
-class Climb(Generic[M]):
-    """Where EM ended, and how it went.
+class EM(Generic[M]):
+    """EM on the rows of a table, wherever they lie.
 
     Attributes
     ----------
-    model : Model
+    expect : callable
+        Returns the expected sums of a model, over all rows: the E step.
+    shrinkage : float
+    """
+
+    expect: Callable[[M], Any]
+    shrinkage: float
+
+    def step(self, model: M) -> tuple[float, float, M]:
+        """Return the penalised and the plain log-likelihood of the model, and the next model."""
+        return model.improved(self.expect(model), self.shrinkage)
+
+
+@dataclass(frozen=True)
+class EMResult(Generic[M]):
+    """The model that EM ended with, and how it got there.
+
+    Attributes
+    ----------
+    model : EMModel
         The best that was found.
     penalised : (n_iter,) array
         Best penalised log-likelihood after each E step; never falls.
@@ -64,19 +74,19 @@ class Climb(Generic[M]):
     """
 
     model: M
-    penalised: Array
+    penalised: FloatArray
     plain: float
     converged: bool
     stopped: bool
 
 
 @dataclass
-class Ascent(Generic[M]):
-    """Where EM stands: all that the next step needs, but for the table.
+class EMState(Generic[M]):
+    """Where EM is: all that the next step needs, but for the table.
 
     Attributes
     ----------
-    kind : Model
+    kind : EMModel
         Any model of the kind and size that is fitted.
     vector : array
         Parameters at which the next E step is taken.
@@ -86,7 +96,7 @@ class Ascent(Generic[M]):
         ``vector`` is ``safe``.
     found : array
         Parameters of the best model so far,
-    model : Model
+    model : EMModel
         and the model.
     best, best_plain : float
         Its penalised and its plain log-likelihood.
@@ -97,36 +107,71 @@ class Ascent(Generic[M]):
     """
 
     kind: M
-    vector: Array
-    safe: Array
-    found: Array
+    vector: FloatArray
+    safe: FloatArray
+    found: FloatArray
     model: M
     at_safe: bool = True
     best: float = -np.inf
     best_plain: float = -np.inf
-    history: list[tuple[Array, Array]] = field(default_factory=list)
+    history: list[tuple[FloatArray, FloatArray]] = field(default_factory=list)
     trace: list[float] = field(default_factory=list)
     converged: bool = False
     stopped: bool = False
 
     @classmethod
-    def of(cls, start: M) -> Ascent[M]:
-        """Return an ascent that begins at a model."""
+    def of(cls, start: M) -> EMState[M]:
+        """Return the state before the first step from a model."""
         vector = start.to_vector()
         return cls(start, vector, vector, vector, start)
 
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """Return all that `from_arrays` needs, for a checkpoint."""
+        steps = list(zip(*self.history, strict=True)) or [(), ()]
+        origins, ends = (np.array(points).reshape(-1, len(self.vector)) for points in steps)
+        return {
+            "vector": self.vector,
+            "safe": self.safe,
+            "found": self.found,
+            "from": origins,
+            "to": ends,
+            "trace": np.array(self.trace),
+            "best": np.array([self.best, self.best_plain]),
+            "flags": np.array([self.at_safe, self.converged, self.stopped]),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, AnyArray], kind: M) -> EMState[M]:
+        """Return the state of arrays that `to_arrays` returned; ``kind`` is a model of its kind and size."""
+        best, best_plain = arrays["best"].tolist()
+        at_safe, converged, _ = arrays["flags"].tolist()
+        found = arrays["found"]
+        return cls(
+            kind,
+            arrays["vector"],
+            arrays["safe"],
+            found,
+            kind.from_vector(found),
+            at_safe,
+            best,
+            best_plain,
+            list(zip(arrays["from"], arrays["to"], strict=True)),
+            arrays["trace"].tolist(),
+            converged,
+        )
+
     def step(
         self,
-        problem: Problem[M],
+        em: EM[M],
         n_cells: int,
         tol: float,
         max_iter: int,
         callback: Callback | None,
         began: float,
     ) -> None:
-        """Take one E step; see `climb`."""
+        """Take one E step; see `run_em`."""
         candidate = self.kind.from_vector(self.vector)
-        penalised, plain, following = _try_step(problem, candidate)
+        penalised, plain, following = _try_step(em, candidate)
         if following is None or penalised < self.best:
             self.trace.append(self.best)
             # A plain EM step can only seem to lose, by rounding: there is no more to gain.
@@ -146,44 +191,43 @@ class Ascent(Generic[M]):
         self.vector, self.at_safe = _combine(self.history), False
 
 
-def climb(
-    problem: Problem[M],
+def run_em(
+    em: EM[M],
     start: M,
     *,
     n_cells: int,
     tol: float,
     max_iter: int,
     callback: Callback | None = None,
-    ascent: Ascent[M] | None = None,
-    after: Callable[[Ascent[M]], Any] | None = None,
-) -> Climb[M]:
+    state: EMState[M] | None = None,
+    after: Callable[[EMState[M]], Any] | None = None,
+) -> EMResult[M]:
     """Raise the penalised likelihood from ``start`` until it gains no more.
 
     Ends when an E step finds a gain of at most ``tol`` per observed cell (``n_cells``) and its EM step
-    moves no parameter by more than the square root of ``tol``. An ``ascent`` that was interrupted goes on
-    where it stood; ``after`` is called with it after each step.
+    moves no parameter by more than the square root of ``tol``. A ``state`` of an interrupted run goes on
+    where it was; ``after`` is called with the state after each step.
     """
     began = time.perf_counter()
-    ascent = Ascent.of(start) if ascent is None else ascent
-    while len(ascent.trace) < max_iter and not (ascent.converged or ascent.stopped):
-        ascent.step(problem, n_cells, tol, max_iter, callback, began)
+    state = EMState.of(start) if state is None else state
+    while len(state.trace) < max_iter and not (state.converged or state.stopped):
+        state.step(em, n_cells, tol, max_iter, callback, began)
         if after is not None:
-            after(ascent)
-    trace = np.array(ascent.trace)
-    return Climb(ascent.model, trace, ascent.best_plain, ascent.converged, ascent.stopped)
+            after(state)
+    return EMResult(state.model, np.array(state.trace), state.best_plain, state.converged, state.stopped)
 
 
-def _try_step(problem: Problem[M], model: M) -> tuple[float, float, M | None]:
+def _try_step(em: EM[M], model: M) -> tuple[float, float, M | None]:
     """Take an EM step; a model that is not positive definite has likelihood minus infinity."""
     try:
         with np.errstate(all="ignore"):
-            penalised, plain, following = problem.step(model)
+            penalised, plain, following = em.step(model)
     except np.linalg.LinAlgError:
         return -np.inf, -np.inf, None
     return (penalised, plain, following) if np.isfinite(penalised) else (-np.inf, -np.inf, None)
 
 
-def _combine(history: Sequence[tuple[Array, Array]]) -> Array:
+def _combine(history: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
     """Return Anderson's combination of the last EM steps (from, to), the newest last."""
     origins, ends = (np.array(points) for points in zip(*history, strict=True))
     if len(ends) == 1:

@@ -19,20 +19,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.solver.factors import solve_rows
-from cellworth.complete.solver.model import Model
+from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import spectrum
-
-Array = NDArray[np.floating]
 
 WORTH_ITERATIONS = 4  # a refresh that costs more than so many iterations is left out
 LEAST_RIDGE = 1e-8  # of the squared norm of R, where rows see too few cells to be determined without
 
 
-def column_means(rows: Rows) -> tuple[Array, float]:
+def column_means(rows: Rows) -> tuple[FloatArray, float]:
     """Return the table (n, d) with column means in its holes, and its trace norm."""
     means = rows.values.sum(axis=0) / np.maximum(1, rows.observed.sum(axis=0))
     iterate = np.where(rows.observed, rows.values, means.astype(rows.values.dtype))
@@ -40,8 +38,8 @@ def column_means(rows: Rows) -> tuple[Array, float]:
 
 
 def refresh(
-    left: Array, right: Array, fresh: NDArray[np.bool_], rows: Rows, model: Model, penalty: float
-) -> tuple[Array, float]:
+    left: FloatArray, right: FloatArray, fresh: BoolArray, rows: Rows, model: LinearPart, penalty: float
+) -> tuple[FloatArray, float]:
     """Return the table (n, d) of an earlier fit, brought up to date, and an upper bound of its trace norm.
 
     Parameters
@@ -81,7 +79,7 @@ def refresh(
     return iterate, (left_norm + float(np.vdot(R, R))) / 2
 
 
-def _newton_step(L: Array, R: Array, rows: Rows, model: Model, penalty: float) -> Array:
+def _newton_step(L: FloatArray, R: FloatArray, rows: Rows, model: LinearPart, penalty: float) -> FloatArray:
     """Return L (c, rank) after one Newton step of each row, with the loss's largest curvature."""
     m = len(rows.targets)
     slope = _gradient(L @ R, rows, model) @ R.T + penalty * L
@@ -94,7 +92,9 @@ def _newton_step(L: Array, R: Array, rows: Rows, model: Model, penalty: float) -
     return L - step
 
 
-def _common_step(gradient: Array, L: Array, R: Array, rows: Rows, share: float, penalty: float) -> Array:
+def _common_step(
+    gradient: FloatArray, L: FloatArray, R: FloatArray, rows: Rows, share: float, penalty: float
+) -> FloatArray:
     r"""Return the Newton step of R (rank, d) for its gradient, with the left factor held.
 
     A move :math:`UB` of the table :math:`U\Sigma V^\top` has the curvature p from the data. The trace norm
@@ -115,7 +115,7 @@ def _common_step(gradient: Array, L: Array, R: Array, rows: Rows, share: float, 
     return direction * (along / (along + of_changed)) if along > 0 else direction
 
 
-def _gradient(X: Array, rows: Rows, model: Model) -> Array:
+def _gradient(X: FloatArray, rows: Rows, model: LinearPart) -> FloatArray:
     """Return the gradient in the table of the smooth part of F, (c, d)."""
     m = len(rows.targets)
     gradient = (X - rows.values) * rows.observed

@@ -4,33 +4,33 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.complete.solver import blocks as blocks_module
-from cellworth.complete.solver.apg import minimise, next_theta
-from cellworth.complete.solver.backtracking import minimise_by_search
-from cellworth.complete.solver.blocks import RowBlocks, workers
+from cellworth.blocks import threads as blocks_module
+from cellworth.blocks.threads import RowBlocks, ThreadEngine
+from cellworth.complete.solver.line_search import minimise_by_search
+from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.losses import (
     LogisticLoss,
     MultinomialLoss,
     SquaredHingeLoss,
     SquaredLoss,
 )
-from cellworth.complete.solver.model import Model
+from cellworth.complete.solver.proximal_gradient import minimise, next_theta
 
 from .problems import make_rows, objective, problems, random_model
 
 BOTH = pytest.mark.parametrize("method", [minimise, minimise_by_search])
 
 
-def solve(rows, model, penalty, method=minimise, first=None, pool=None, **options):
+def solve(rows, model, penalty, method=minimise, first=None, engine=None, **options):
     X = np.zeros_like(rows.values) if first is None else first.copy()
     trace = np.linalg.svd(X, compute_uv=False).sum()
     options = {"tol": 1e-9, "max_iter": 20_000} | options
-    blocks = RowBlocks(X.shape, 8, pool)
+    blocks = RowBlocks(X.shape, 8, engine)
     return method(X, model, rows, trace_penalty=penalty, trace_norm=trace, blocks=blocks, **options)
 
 
 def blank(loss, d, n_outputs, weight, ridge=0.01):
-    return Model(loss, weight, ridge, np.zeros((d, n_outputs)), np.zeros(n_outputs))
+    return LinearPart(loss, weight, ridge, np.zeros((d, n_outputs)), np.zeros(n_outputs))
 
 
 def best_by_cvxpy(rows, model, penalty):
@@ -90,7 +90,7 @@ def test_the_end_is_the_best_table_for_its_model_and_the_best_model_for_its_tabl
     other_table = solve(rows, done.model, penalty, hold_model=True)
     assert here <= other_table.objective[-1] + 1e-5 * abs(here)
     perturbed = [
-        Model(model.loss, model.weight, model.ridge, done.model.coef + h * e, done.model.intercept)
+        LinearPart(model.loss, model.weight, model.ridge, done.model.coef + h * e, done.model.intercept)
         for h in (-1e-3, 1e-3)
         for e in np.eye(model.coef.size).reshape(-1, *model.coef.shape)
     ]
@@ -113,7 +113,7 @@ def test_without_a_ridge_the_loss_could_be_driven_to_nothing():
     X = done.iterate - np.outer(done.iterate @ u, u)  # leave the direction u to the labels
     at_scale = []
     for epsilon in (1e-2, 1e-4, 1e-6):
-        faint = Model(SquaredLoss(), 1.0, 0.01, (u / epsilon)[:, None], np.zeros(1))
+        faint = LinearPart(SquaredLoss(), 1.0, 0.01, (u / epsilon)[:, None], np.zeros(1))
         total = objective(X + epsilon * np.outer(rows.targets[:, 0], u), rows, faint, 0.1)
         assert faint.total_loss(X + epsilon * np.outer(rows.targets[:, 0], u), rows.targets) < 1e-6
         at_scale.append((total - faint.penalty(), total))
@@ -163,8 +163,8 @@ def test_threads_give_the_same_bits(labelled, monkeypatch):
     rows = make_rows(3000, 8, SquaredLoss(), 1, rng, labelled=labelled)
     results = []
     for n_threads in (1, 2, 3):
-        with workers(n_threads) as pool:
-            results.append(solve(rows, blank(SquaredLoss(), 8, 1, 1e-3), 1.0, pool=pool, tol=1e-6))
+        with ThreadEngine(n_threads) as engine:
+            results.append(solve(rows, blank(SquaredLoss(), 8, 1, 1e-3), 1.0, engine=engine, tol=1e-6))
     assert all((r.iterate == results[0].iterate).all() for r in results)
     assert all(r.objective == results[0].objective for r in results)
 

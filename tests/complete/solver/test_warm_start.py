@@ -3,14 +3,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver import factors
-from cellworth.complete.solver.apg import minimise
-from cellworth.complete.solver.beginning import _common_step, _newton_step, refresh
-from cellworth.complete.solver.blocks import RowBlocks
 from cellworth.complete.solver.factors import factorise, solve_rows
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
+from cellworth.complete.solver.proximal_gradient import minimise
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import threshold_singular_values
+from cellworth.complete.solver.warm_start import _common_step, _newton_step, refresh
 
 from .problems import make_rows, objective, problems, random_model
 

@@ -22,18 +22,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.complete.solver.blocks import RowBlocks
-from cellworth.complete.solver.model import Model, fit_model
-from cellworth.complete.solver.monitor import Callback, Monitor, Progress, Solution
+from cellworth.arrays import AnyArray, FloatArray
+from cellworth.blocks.threads import RowBlocks
+from cellworth.complete.solver import losses
+from cellworth.complete.solver.linear_part import LinearPart, fit_linear_part
+from cellworth.complete.solver.monitor import Callback, Monitor, Solution
 from cellworth.complete.solver.passes import InPlacePasses, Passes
 from cellworth.complete.solver.step import Rows, StepSums
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
-__all__ = ["Callback", "Descent", "Momentum", "Monitor", "Progress", "Solution", "descend", "minimise"]
-
-Array = NDArray[np.floating]
+_OF_MONITOR = ("tol", "max_iter", "scale", "slack", "aim", "stationarity", "stationarity_before", "n_iter")
+_OF_DESCENT = ("lipschitz", "objective", "beta", "sampled", "landing")
 
 
 class Momentum:
@@ -65,7 +65,7 @@ class Descent:
 
     Attributes
     ----------
-    model, ahead : Model
+    model, ahead : LinearPart
         Those of the iterate and of the point.
     lipschitz : float
         L of ``ahead``.
@@ -84,8 +84,8 @@ class Descent:
     """
 
     monitor: Monitor
-    model: Model
-    ahead: Model
+    model: LinearPart
+    ahead: LinearPart
     lipschitz: float
     sums: StepSums
     shrunk: Shrinkage
@@ -99,7 +99,7 @@ class Descent:
     def begin(
         cls,
         passes: Passes,
-        model: Model,
+        model: LinearPart,
         *,
         trace_penalty: float,
         trace_norm: float,
@@ -114,8 +114,44 @@ class Descent:
         monitor = Monitor.of(passes.scale, passes.eps, objective, tol, max_iter, callback)
         return cls(monitor, model, model, lipschitz, sums, shrinkage(sums.gram, np.inf), objective)
 
+    def to_arrays(self) -> dict[str, AnyArray]:
+        """Return all that `from_arrays` needs, for a checkpoint: no pickles, so that reading runs no code."""
+        arrays: dict[str, Any] = {f"sums.{k}": v for k, v in self.sums._asdict().items()}
+        arrays |= {f"shrunk.{k}": v for k, v in self.shrunk._asdict().items()}
+        for name, model in (("model", self.model), ("ahead", self.ahead)):
+            arrays |= {f"{name}.coef": model.coef, f"{name}.intercept": model.intercept}
+        arrays |= {
+            "loss": type(self.model.loss).__name__,
+            "weights": [self.model.weight, self.model.ridge],
+            "monitor": [float(getattr(self.monitor, name)) for name in _OF_MONITOR],
+            "record": self.monitor.objective,
+            "descent": [float(getattr(self, name)) for name in _OF_DESCENT],
+            "theta": self.momentum.theta,
+        }
+        return {name: np.asarray(value) for name, value in arrays.items()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, AnyArray], callback: Callback | None) -> Descent:
+        """Return the descent of arrays that `to_arrays` returned."""
+        sums = StepSums(*(_number(arrays[f"sums.{name}"]) for name in StepSums._fields))
+        shrunk = Shrinkage(*(arrays[f"shrunk.{name}"] for name in Shrinkage._fields))
+        loss = getattr(losses, str(arrays["loss"]))()
+        weight, ridge = arrays["weights"].tolist()
+        model, ahead = (
+            LinearPart(loss, weight, ridge, arrays[f"{name}.coef"], arrays[f"{name}.intercept"])
+            for name in ("model", "ahead")
+        )
+        of_monitor = dict(zip(_OF_MONITOR, arrays["monitor"].tolist(), strict=True))
+        counts = {name: int(of_monitor[name]) for name in ("max_iter", "n_iter")}
+        monitor = Monitor(callback=callback, objective=arrays["record"].tolist(), **(of_monitor | counts))
+        lipschitz, objective, beta, sampled, landing = arrays["descent"].tolist()
+        momentum = Momentum(float(arrays["theta"]))
+        return cls(
+            monitor, model, ahead, lipschitz, sums, shrunk, objective, beta, sampled, bool(landing), momentum
+        )
+
     def wants_more(self) -> bool:
-        """Tell whether to go on."""
+        """Return whether to go on."""
         return self.monitor.wants_more(self.objective)
 
     def iterate(self, passes: Passes, trace_penalty: float, *, hold_model: bool = False) -> None:
@@ -123,7 +159,7 @@ class Descent:
         self.shrunk = shrinkage(self.sums.gram, trace_penalty / self.lipschitz)
         earlier, model_move = self.model, 0.0
         if not hold_model:
-            self.model, model_move = fit_model(self.ahead, passes.moments(self.sums, self.shrunk))
+            self.model, model_move = fit_linear_part(self.ahead, passes.labelled_sums(self.sums, self.shrunk))
         beta_before, lipschitz_before = self.beta, self.lipschitz
         self.beta = self.momentum.next()
         self._look_ahead(self.model.ahead_of(earlier, self.beta))
@@ -156,8 +192,12 @@ class Descent:
                 self.sums = passes.first(self.lipschitz, self.model)
         self.landing = self.beta == 0 and (done or monitor.in_sight())
 
-    def _look_ahead(self, model: Model) -> None:
+    def _look_ahead(self, model: LinearPart) -> None:
         self.ahead, self.lipschitz = model, model.lipschitz()
+
+
+def _number(value: AnyArray) -> Any:
+    return float(value) if value.ndim == 0 else value
 
 
 def descend(
@@ -180,8 +220,8 @@ def descend(
 
 
 def minimise(
-    iterate: Array,
-    model: Model,
+    iterate: FloatArray,
+    model: LinearPart,
     rows: Rows,
     *,
     trace_penalty: float,

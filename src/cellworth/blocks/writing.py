@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import AnyArray, BoolArray, FloatArray
 from cellworth.blocks.protocol import Blocks, add
-from cellworth.engine.filled import Filled
-from cellworth.errors import DataError, ParameterError
+from cellworth.blocks.sources import Part, Source
+from cellworth.errors import DataError
 from cellworth.optional import require
-
-if TYPE_CHECKING:
-    from cellworth.engine.outcome import Completed
 
 LEAST_CHUNK = 64  # rows of a chunk of a Zarr array
 
@@ -31,25 +30,60 @@ def check_new(path: Path) -> None:
         raise DataError(f"{path}: nothing can be written to {parent}; expected a folder that may be written.")
 
 
-def write_filled(done: Completed, path: str | PathLike[str], *, variance: bool) -> None:
-    """Write all blocks, and then give the result its name; see `Completed.write`."""
+@dataclass(frozen=True)
+class FilledPart:
+    """Some rows of a completed table.
+
+    Attributes
+    ----------
+    part : Part
+        As they were read.
+    completed : (m, d) array
+    variance : (m, d) array or None
+        Of each cell, 0 where observed.
+    """
+
+    part: Part
+    completed: FloatArray
+    variance: FloatArray | None
+
+    @property
+    def holes(self) -> BoolArray:
+        """(m, d) bool, True where the table has no value."""
+        return np.isnan(self.part.X)
+
+
+def write_blocks(
+    source: Source, reduce: Callable[..., Any], path: str | PathLike[str], *, variance: bool
+) -> None:
+    """Write the completed blocks of a table, and then give the result its name.
+
+    Parameters
+    ----------
+    source : Source
+    reduce : callable
+        ``reduce(function, merge, *blocks, shared=())`` calls a function on each `FilledPart`, as
+        `Source.reduce` does on each `Part`.
+    path : path
+        A new Parquet folder; or, if it ends in .zarr, a Zarr array.
+    variance : bool
+        Write the variances as well: in columns ``<name>_variance``, or in a second array beside the first
+        whose name ends in .variance.zarr.
+    """
     final = Path(fspath(path)).absolute()
-    if variance and not hasattr(done.completer, "_fitted"):
-        raise ParameterError(f"{type(done.completer).__name__} has no variances; write without variance=True")
     if final.suffix == ".zarr":
-        _write_zarr(done, final, of_variance=False)
+        _write_zarr(source, reduce, final, of_variance=False)
         if variance:
-            _write_zarr(done, final.with_suffix(".variance.zarr"), of_variance=True)
+            _write_zarr(source, reduce, final.with_suffix(".variance.zarr"), of_variance=True)
         return
-    source = done.source
     if variance:
         taken = set(source.columns) & {f"{name}_variance" for name in source.columns}
         if taken:
             raise DataError(f"the column {min(taken)!r} is in the table; its name is needed for variances.")
     partial = _begin(final)
-    numbers = Blocks(range(len(done.blocks)))
-    shared = str(partial), source.columns, source.target, source.row_id, variance
-    done.reduce(_write_parquet, add, numbers, shared=shared)
+    numbers = Blocks(range(len(source.blocks)))
+    shared = str(partial), source.columns, source.target, source.table.row_id, variance
+    reduce(_write_parquet, add, numbers, shared=shared)
     _end(partial, final)
 
 
@@ -72,7 +106,7 @@ def _end(partial: Path, final: Path) -> None:
 
 
 def _write_parquet(
-    filled: Filled,
+    filled: FilledPart,
     number: int,
     folder: str,
     columns: tuple[str, ...],
@@ -99,29 +133,27 @@ def _write_parquet(
     return (1,)
 
 
-def _arrow(values: NDArray[Any] | None) -> Any:
+def _arrow(values: AnyArray | None) -> Any:
     return require("pyarrow").array(values, from_pandas=True)
 
 
-def _write_zarr(done: Completed, final: Path, *, of_variance: bool) -> None:
+def _write_zarr(source: Source, reduce: Callable[..., Any], final: Path, *, of_variance: bool) -> None:
     zarr = require("zarr")
-    starts = np.cumsum([0, *done.summary.rows])[1:-1]
-    chunk = int(np.gcd.reduce(starts)) if len(starts) else done.source.n_rows
-    if chunk < min(LEAST_CHUNK, done.source.n_rows):
+    starts = [block.start for block in source.blocks.items[1:]]
+    chunk = int(np.gcd.reduce(starts)) if starts else source.n_rows
+    if chunk < min(LEAST_CHUNK, source.n_rows):
         raise DataError(
             f"{final}: blocks of unequal lengths have no common chunks of {LEAST_CHUNK} rows or more in a "
             "Zarr array; write a Parquet folder, or choose a block_rows that divides the files' row groups."
         )
     partial = _begin(final)
-    shape = done.source.n_rows, len(done.source.columns)
-    zarr.create_array(
-        str(partial), shape=shape, chunks=(chunk, shape[1]), dtype=done.source.dtype, overwrite=True
-    )
-    done.reduce(_write_rows, add, shared=(str(partial), of_variance))
+    shape = source.n_rows, len(source.columns)
+    zarr.create_array(str(partial), shape=shape, chunks=(chunk, shape[1]), dtype=source.dtype, overwrite=True)
+    reduce(_write_rows, add, shared=(str(partial), of_variance))
     _end(partial, final)
 
 
-def _write_rows(filled: Filled, path: str, of_variance: bool) -> tuple[int]:
+def _write_rows(filled: FilledPart, path: str, of_variance: bool) -> tuple[int]:
     zarr = require("zarr")
     values = filled.variance if of_variance else filled.completed
     start = filled.part.start

@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
 
-from cellworth.complete.solver import blocks as blocks_module
-from cellworth.complete.solver.blocks import RowBlocks, workers
+from cellworth.blocks import threads as threads_module
+from cellworth.blocks.threads import RowBlocks, ThreadEngine
 
 
 def test_blocks_cover_every_row_once_and_threads_change_no_bit(monkeypatch):
-    monkeypatch.setattr(blocks_module, "MIN_ROWS", 64)
-    monkeypatch.setattr(blocks_module, "BLOCK_BYTES", 2000)
+    monkeypatch.setattr(threads_module, "MIN_ROWS", 64)
+    monkeypatch.setattr(threads_module, "BLOCK_BYTES", 2000)
     rng = np.random.default_rng(0)
     A = rng.normal(size=(5003, 6))
 
@@ -16,8 +16,8 @@ def test_blocks_cover_every_row_once_and_threads_change_no_bit(monkeypatch):
 
     results = []
     for n_threads in (1, 2, 3):
-        with workers(n_threads) as pool:
-            results.append(RowBlocks(A.shape, 8, pool).sum(gram_and_count))
+        with ThreadEngine(n_threads) as engine:
+            results.append(RowBlocks(A.shape, 8, engine).sum(gram_and_count))
     assert all(count == 5003 for _, count in results)
     assert all((gram == results[0][0]).all() for gram, _ in results)
     np.testing.assert_allclose(results[0][0], A.T @ A)
@@ -31,5 +31,5 @@ def test_errors_in_a_thread_reach_the_caller():
     def fail(block):
         raise RuntimeError("in a block")
 
-    with workers(2) as pool, pytest.raises(RuntimeError, match="in a block"):
-        RowBlocks((100, 3), 8, pool).sum(fail)
+    with ThreadEngine(2) as engine, pytest.raises(RuntimeError, match="in a block"):
+        RowBlocks((100, 3), 8, engine).sum(fail)

@@ -1,29 +1,27 @@
 r"""The same iteration with the paper's line search: plain, on whole arrays.
 
 For those who want L found by search, as the paper has it, instead of known. It is also the plain version
-against which `cellworth.complete.solver.apg.minimise` is tested.
+against which `cellworth.complete.solver.proximal_gradient.minimise` is tested.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.complete.solver.apg import Momentum
-from cellworth.complete.solver.blocks import RowBlocks
-from cellworth.complete.solver.model import Model, Moments, fit_model
+from cellworth.arrays import FloatArray
+from cellworth.blocks.threads import RowBlocks
+from cellworth.complete.solver.linear_part import LabelledSums, LinearPart, fit_linear_part
 from cellworth.complete.solver.monitor import Callback, Monitor, Solution
+from cellworth.complete.solver.proximal_gradient import Momentum
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
-
-Array = NDArray[np.floating]
 
 GROWTH = 1.5  # gamma of the paper
 
 
 def minimise_by_search(
-    iterate: Array,
-    model: Model,
+    iterate: FloatArray,
+    model: LinearPart,
     rows: Rows,
     *,
     trace_penalty: float,
@@ -67,7 +65,7 @@ def minimise_by_search(
         model_move = 0.0
         if not hold_model:
             working = scores - slopes / ahead.loss.curvature
-            model, model_move = fit_model(ahead, Moments.of(X[:m], working))
+            model, model_move = fit_linear_part(ahead, LabelledSums.of(X[:m], working))
         previous = objective
         objective = _smooth(X, rows, model) + trace_penalty * shrunk.trace_norm + model.penalty()
         monitor.record(objective, float(np.hypot(L * np.linalg.norm(move), model_move)), exact=True)
@@ -80,14 +78,14 @@ def minimise_by_search(
     return monitor.solution(X, model, shrunk)
 
 
-def _smooth(X: Array, rows: Rows, model: Model) -> float:
+def _smooth(X: FloatArray, rows: Rows, model: LinearPart) -> float:
     """Return g(X) = 1/2 ||R_Omega(X - data)||^2 + weighted loss."""
     residual = (X - rows.values) * rows.observed
     m = len(rows.targets)
     return 0.5 * float(np.vdot(residual, residual)) + model.total_loss(X[:m], rows.targets)
 
 
-def _shrink(A: Array, threshold: float, wide: bool) -> tuple[Array, Shrinkage]:
+def _shrink(A: FloatArray, threshold: float, wide: bool) -> tuple[FloatArray, Shrinkage]:
     shrunk = shrinkage(A @ A.T if wide else A.T @ A, threshold)
     operator = shrunk.operator.astype(A.dtype)
     return (operator @ A if wide else A @ operator), shrunk

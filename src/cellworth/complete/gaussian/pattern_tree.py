@@ -24,11 +24,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.arrays import BoolArray, IntArray
-
-Array = NDArray[np.floating]
+from cellworth.arrays import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -44,8 +41,8 @@ class Level:
     forks: IntArray  # (parents with two children,)
     other_child: IntArray  # (parents with two children,) their child that is not in a_child
     node: IntArray  # (n,) parent of each row
-    active: Array  # (n,) 1.0 where column l is active in a row, else 0.0
-    weight: Array  # (parents,) rows below in which column l is active
+    active: FloatArray  # (n,) 1.0 where column l is active in a row, else 0.0
+    weight: FloatArray  # (parents,) rows below in which column l is active
 
 
 class PatternTree:
@@ -62,7 +59,9 @@ class PatternTree:
     def __init__(self, masks: BoolArray, counts: IntArray) -> None:
         self._levels = _grow(masks, counts)
 
-    def solve(self, A: Array, rhs: Array, *, with_inverses: bool = True) -> tuple[Array, float, Array]:
+    def solve(
+        self, A: FloatArray, rhs: FloatArray, *, with_inverses: bool = True
+    ) -> tuple[FloatArray, float, FloatArray]:
         """Return the sum of the padded inverses (d, d), of the log-determinants, and the solutions (n, d).
 
         Parameters
@@ -79,7 +78,9 @@ class PatternTree:
         self._substitute(for_rows, pivots, rows)
         return inverse_sum, log_determinant, rows.T
 
-    def _eliminate(self, A: Array, rows: Array) -> tuple[list[Array], list[Array], list[Array], float]:
+    def _eliminate(
+        self, A: FloatArray, rows: FloatArray
+    ) -> tuple[list[FloatArray], list[FloatArray], list[FloatArray], float]:
         """Go down the tree, and forward-substitute in ``rows``.
 
         Returns l and 1/sigma of the nodes of each level, l of the rows, and the sum of log-determinants.
@@ -100,7 +101,7 @@ class PatternTree:
             S = _schur_complements(S, columns[-1], level)
         return columns, pivots, for_rows, log_determinant
 
-    def _gather(self, columns: list[Array], pivots: list[Array]) -> Array:
+    def _gather(self, columns: list[FloatArray], pivots: list[FloatArray]) -> FloatArray:
         """Come up the tree: return the sum of padded inverses."""
         last = self._levels[-1]
         K = np.zeros((0, len(last.passive_parents) + len(last.active_parents)))
@@ -119,7 +120,7 @@ class PatternTree:
             K = merged
         return _unpack(K[:, 0], len(columns))
 
-    def _substitute(self, for_rows: list[Array], pivots: list[Array], rows: Array) -> None:
+    def _substitute(self, for_rows: list[FloatArray], pivots: list[FloatArray], rows: FloatArray) -> None:
         """Back-substitute in ``rows``, in place."""
         for depth in range(len(self._levels) - 1, -1, -1):
             level = self._levels[depth]
@@ -128,7 +129,7 @@ class PatternTree:
             rows[depth] *= level.active
 
 
-def _schur_complements(S: Array, l: Array, level: Level) -> Array:  # noqa: E741
+def _schur_complements(S: FloatArray, l: FloatArray, level: Level) -> FloatArray:  # noqa: E741
     """Return the packed matrices of the children from those of the parents."""
     m = len(l) + 1
     n_passive = len(level.passive_parents)
@@ -144,7 +145,7 @@ def _schur_complements(S: Array, l: Array, level: Level) -> Array:  # noqa: E741
     return out
 
 
-def _symmetric_product(K: Array, v: Array) -> Array:
+def _symmetric_product(K: FloatArray, v: FloatArray) -> FloatArray:
     """Return K v (m, N) for N packed symmetric matrices K and vectors v (m, N)."""
     m = len(v)
     out, work = np.zeros_like(v), np.empty_like(v)
@@ -157,7 +158,7 @@ def _symmetric_product(K: Array, v: Array) -> Array:
     return out
 
 
-def _unpack(packed: Array, d: int) -> Array:
+def _unpack(packed: FloatArray, d: int) -> FloatArray:
     full = np.zeros((d, d))
     upper = np.triu_indices(d)  # row after row of the upper triangle: columns of the lower one
     full[upper] = packed

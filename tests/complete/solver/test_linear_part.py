@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
 
+from cellworth.complete.solver.linear_part import LabelledSums, LinearPart, fit_linear_part
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
-from cellworth.complete.solver.model import Model, Moments, fit_model
 from cellworth.complete.solver.step import start
 
 from .problems import LOSSES, make_rows, problems, random_model
@@ -21,7 +21,7 @@ def penalised(model, X, targets):
 def refit(model, X, targets):
     scores = model.scores(X)
     working = scores - model.loss.gradient(scores, targets) / model.loss.curvature
-    return fit_model(model, Moments.of(X, working))
+    return fit_linear_part(model, LabelledSums.of(X, working))
 
 
 def best_by_cvxpy(model, X, targets):
@@ -72,19 +72,19 @@ def test_a_fit_lowers_the_loss_by_at_least_half_the_squared_move(problem):
 def test_squared_loss_equals_ridge_regression_of_scikit_learn():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(50, 4)), rng.normal(size=(50, 1))
-    fitted, _ = refit(Model(SquaredLoss(), 0.02, 0.3, np.zeros((4, 1)), np.zeros(1)), X, y)
+    fitted, _ = refit(LinearPart(SquaredLoss(), 0.02, 0.3, np.zeros((4, 1)), np.zeros(1)), X, y)
     # weight * sum (s - y)^2 + ridge/2 ||W||^2 is scikit-learn's objective with alpha = ridge / (2 weight).
     peer = Ridge(alpha=0.3 / (2 * 0.02)).fit(X, y[:, 0])
     np.testing.assert_allclose(fitted.coef[:, 0], peer.coef_, rtol=1e-9)
     assert fitted.intercept[0] == pytest.approx(peer.intercept_)
 
 
-def test_moments_follow_the_table_through_an_operator():
+def test_labelled_sums_follow_the_table_through_an_operator():
     rng = np.random.default_rng(1)
     X, t = rng.normal(size=(30, 5)), rng.normal(size=(30, 2))
     P = rng.normal(size=(5, 5))
     P = P + P.T
-    for got, expected in zip(Moments.of(X, t).after(P), Moments.of(X @ P, t), strict=True):
+    for got, expected in zip(LabelledSums.of(X, t).after(P), LabelledSums.of(X @ P, t), strict=True):
         np.testing.assert_allclose(got, expected, atol=1e-10)
 
 

@@ -1,4 +1,4 @@
-r"""The linear model f of Eq. (1), and its best fit to a completed table.
+r"""The linear part of Eq. (1), the model f of the target, and its best fit to a completed table.
 
 A loss with curvature c lies below the parabola through its value and slope at the present scores
 :math:`s`, whose bottom is at the working targets :math:`t = s - \ell'(s)/c`. Fitting the model to the
@@ -17,35 +17,33 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
 
+from cellworth.arrays import FloatArray
 from cellworth.complete.solver.losses import Loss
-
-Array = NDArray[np.floating]
 
 
 @dataclass(frozen=True)
-class Model:
+class LinearPart:
     """f(x) = W^T x + b, with the loss that judges it and the weight of one labelled row's loss."""
 
     loss: Loss
     weight: float  # label weight / number of labelled rows
     ridge: float  # rho
-    coef: Array  # (d, n_outputs): W
-    intercept: Array  # (n_outputs,): b
+    coef: FloatArray  # (d, n_outputs): W
+    intercept: FloatArray  # (n_outputs,): b
 
-    def scores(self, X: Array) -> Array:
+    def scores(self, X: FloatArray) -> FloatArray:
         """Return the scores of the rows of X, (n, n_outputs)."""
-        scores: Array = X @ self.coef.astype(X.dtype, copy=False)
+        scores: FloatArray = X @ self.coef.astype(X.dtype, copy=False)
         scores += self.intercept.astype(X.dtype, copy=False)
         return scores
 
-    def total_loss(self, X: Array, targets: Array) -> float:
+    def total_loss(self, X: FloatArray, targets: FloatArray) -> float:
         """Return the weighted sum of the losses of the labelled rows X, one row of targets each."""
         return self.weighted(self.scores(X), targets)
 
-    def weighted(self, scores: Array, targets: Array) -> float:
+    def weighted(self, scores: FloatArray, targets: FloatArray) -> float:
         """Return the weighted sum of the losses of the given scores (m, n_outputs)."""
         return self.weight * float(self.loss.value(scores, targets).sum())
 
@@ -60,49 +58,49 @@ class Model:
         """
         return 1.0 + self.loss.curvature * self.weight * float(eigvalsh(self.coef.T @ self.coef)[-1])
 
-    def ahead_of(self, earlier: Model, momentum: float) -> Model:
+    def ahead_of(self, earlier: LinearPart, momentum: float) -> LinearPart:
         """Return self + momentum * (self - earlier)."""
         coef = self.coef + momentum * (self.coef - earlier.coef)
         intercept = self.intercept + momentum * (self.intercept - earlier.intercept)
-        return Model(self.loss, self.weight, self.ridge, coef, intercept)
+        return LinearPart(self.loss, self.weight, self.ridge, coef, intercept)
 
 
-class Moments(NamedTuple):
+class LabelledSums(NamedTuple):
     """Sums over the labelled rows x of a table and their working targets t."""
 
-    xx: Array  # (d, d)
-    xt: Array  # (d, n_outputs)
-    x: Array  # (d,)
-    t: Array  # (n_outputs,)
+    xx: FloatArray  # (d, d)
+    xt: FloatArray  # (d, n_outputs)
+    x: FloatArray  # (d,)
+    t: FloatArray  # (n_outputs,)
     n_rows: int
 
     @classmethod
-    def of(cls, X: Array, targets: Array) -> Moments:
-        """Return the moments of rows X (m, d) and working targets (m, n_outputs)."""
+    def of(cls, X: FloatArray, targets: FloatArray) -> LabelledSums:
+        """Return the sums of rows X (m, d) and working targets (m, n_outputs)."""
         X, targets = X.astype(np.float64, copy=False), targets.astype(np.float64, copy=False)
         return cls(X.T @ X, X.T @ targets, X.sum(axis=0), targets.sum(axis=0), len(X))
 
-    def after(self, operator: Array) -> Moments:
-        """Return the moments of the table X P for a symmetric P (d, d), from those of X."""
-        return Moments(
+    def after(self, operator: FloatArray) -> LabelledSums:
+        """Return the sums of the table X P for a symmetric P (d, d), from those of X."""
+        return LabelledSums(
             operator @ self.xx @ operator, operator @ self.xt, operator @ self.x, self.t, self.n_rows
         )
 
 
-def fit_model(start: Model, moments: Moments) -> tuple[Model, float]:
-    """Return the best model for the moments, and how far it is from ``start``.
+def fit_linear_part(start: LinearPart, sums: LabelledSums) -> tuple[LinearPart, float]:
+    """Return the best model for the sums, and how far it is from ``start``.
 
     The distance is measured in the metric of the objective's Hessian, so that half its square is what the
     move lowers the (majorised) objective by. O(d^3).
     """
-    if moments.n_rows == 0:
+    if sums.n_rows == 0:
         return start, 0.0
     scale = start.loss.curvature * start.weight
-    x_mean, t_mean = moments.x / moments.n_rows, moments.t / moments.n_rows
-    hessian = scale * (moments.xx - moments.n_rows * np.outer(x_mean, x_mean))
+    x_mean, t_mean = sums.x / sums.n_rows, sums.t / sums.n_rows
+    hessian = scale * (sums.xx - sums.n_rows * np.outer(x_mean, x_mean))
     hessian[np.diag_indices_from(hessian)] += start.ridge
-    side = scale * (moments.xt - moments.n_rows * np.outer(x_mean, t_mean))
+    side = scale * (sums.xt - sums.n_rows * np.outer(x_mean, t_mean))
     coef = cho_solve(cho_factor(hessian, lower=True), side)
     move = coef - start.coef
-    fitted = Model(start.loss, start.weight, start.ridge, coef, t_mean - x_mean @ coef)
+    fitted = LinearPart(start.loss, start.weight, start.ridge, coef, t_mean - x_mean @ coef)
     return fitted, float(np.sqrt(max(0.0, np.vdot(move, hessian @ move))))

@@ -1,0 +1,265 @@
+"""Tables that are read block by block: what they are, and one way to open them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from cellworth.arrays import AnyArray, FloatArray
+from cellworth.blocks.protocol import Blocks, Engine, Function, Merge, join
+from cellworth.blocks.threads import ThreadEngine
+from cellworth.errors import ParameterError
+from cellworth.optional import require
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a table, read.
+
+    Attributes
+    ----------
+    X : (m, d) array
+        NaN in the holes.
+    y : (m,) array or None
+        Labels; NaN or None where missing. None: the table has no target.
+    row_ids : (m,) array or None
+        The user's names of the rows; None: rows are numbered.
+    start : int
+        The number of the first row in the whole table.
+    """
+
+    X: FloatArray
+    y: AnyArray | None
+    row_ids: AnyArray | None
+    start: int
+
+    def every(self, k: int) -> Part:
+        """Return the rows whose number in the whole table is a multiple of k."""
+        rows = slice((-self.start) % k, None, k)
+        y, row_ids = (None if a is None else a[rows] for a in (self.y, self.row_ids))
+        return Part(self.X[rows], y, row_ids, self.start + rows.start)
+
+
+class Block(Protocol):
+    """Where some rows of a table are, small enough to be sent about."""
+
+    @property
+    def start(self) -> int:
+        """Number of the first row in the whole table."""
+
+    @property
+    def stop(self) -> int:
+        """Number of the row after the last."""
+
+    def read(self) -> Part:
+        """Read the rows."""
+
+
+class StoredTable(Protocol):
+    """A table that can be read in row blocks."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the d feature columns."""
+
+    @property
+    def named(self) -> bool:
+        """Whether the user gave the names of the columns."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
+
+    @property
+    def target(self) -> str | None:
+        """Name of the column of labels; None: there is none."""
+
+    @property
+    def row_id(self) -> str | None:
+        """Name of the column that names the rows; None: rows are numbered."""
+
+    def blocks(self, most_rows: int) -> list[Block]:
+        """Cut the table into blocks of at most ``most_rows`` rows, in order; each has at least one."""
+
+    def identity(self) -> dict[str, Any]:
+        """Return what tells this table from another, as plain data: for checkpoints."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table in row blocks, and the engine that works on them: what `fit` of a completer takes.
+
+    `open_blocks` makes one. It is cut into blocks when they are first needed.
+
+    Attributes
+    ----------
+    table : StoredTable
+    engine : Engine
+        Must be open while the table is worked on.
+    """
+
+    table: StoredTable
+    engine: Engine
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.table.n_rows
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the d feature columns."""
+        return self.table.columns
+
+    @property
+    def target(self) -> str | None:
+        """Name of the column of labels; None: there is none."""
+        return self.table.target
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 or float64."""
+        return self.table.dtype
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """Where the rows are: a `Block` for each row block, of a size that suits the engine."""
+        row_bytes = max(1, len(self.columns)) * self.dtype.itemsize
+        return Blocks(self.table.blocks(self.engine.rows_per_block(self.n_rows, row_bytes)))
+
+    def map(self, function: Function, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
+        """Read each block and call ``function(part, *of_block, *shared)``; results stay with the engine."""
+        return self.engine.map(OnPart(function), self.blocks, *blocks, shared=shared)
+
+    def reduce(self, function: Function, merge: Merge, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Any:
+        """Do the same, and merge the small results in a fixed order; see `Engine.reduce`."""
+        return self.engine.reduce(OnPart(function), merge, self.blocks, *blocks, shared=shared)
+
+    def sample(self, every: int) -> Part:
+        """Gather every k-th row of the table."""
+        parts: tuple[Part, ...] = self.reduce(_every_kth, join, shared=(every,))
+        y, row_ids = (
+            None if first is None else np.concatenate([getattr(part, name) for part in parts])
+            for name, first in (("y", parts[0].y), ("row_ids", parts[0].row_ids))
+        )
+        return Part(np.concatenate([part.X for part in parts]), y, row_ids, 0)
+
+    def with_blocks(self, change: Callable[[Block], Block]) -> Source:
+        """Return the table with each block replaced by another of the same rows, cut in the same places."""
+        return replace(self, table=_Recut(self.table, tuple(change(block) for block in self.blocks.items)))
+
+
+@dataclass(frozen=True)
+class OnPart:
+    """Reads a block, and calls a function on its rows."""
+
+    function: Function
+
+    def __call__(self, block: Block, *others: Any) -> Any:
+        """Return the function's result."""
+        return self.function(block.read(), *others)
+
+
+def _every_kth(part: Part, every: int) -> tuple[Part]:
+    return (part.every(every),)
+
+
+@dataclass(frozen=True)
+class _Recut:
+    """A table whose blocks are given."""
+
+    table: StoredTable
+    given: tuple[Block, ...]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.table, name)
+
+    def blocks(self, most_rows: int) -> list[Block]:
+        """Return the blocks, however many rows they have."""
+        return list(self.given)
+
+
+def open_blocks(
+    table: Any,
+    *,
+    target: Any = None,
+    row_id: str | None = None,
+    columns: Sequence[str] | None = None,
+    engine: Engine | None = None,
+) -> Source:
+    """Open a table that is read block by block; only its outline is read now.
+
+    Parameters
+    ----------
+    table : path, array, data frame or StoredTable
+        A Parquet file or folder (with its sub-folders, files in the order of their names); a Zarr array
+        (a path that ends in .zarr); a Dask or NumPy array; a Dask data frame. NaN and null are holes.
+    target : str or array, optional
+        The labels: the name of a column, or for arrays an array (n,) or the path of a Zarr array.
+    row_id : str, optional
+        The column that names the rows, in Parquet files. By default rows are numbered from 0.
+    columns : sequence of str, optional
+        Parquet: the columns to complete, by default all but the target and the row id. Arrays: their names.
+    engine : Engine, optional
+        Where the blocks are worked on; by default on the threads of this process, a `ThreadEngine`.
+
+    Returns
+    -------
+    Source
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth.blocks import open_blocks
+    >>> source = open_blocks(np.array([[1.0, np.nan], [2.0, 4.0]]), columns=["a", "b"])
+    >>> source.n_rows, source.columns
+    (2, ('a', 'b'))
+    """
+    return Source(_open(table, target, row_id, columns), ThreadEngine() if engine is None else engine)
+
+
+def _open(table: Any, target: Any, row_id: str | None, columns: Sequence[str] | None) -> StoredTable:
+    from cellworth.blocks.array_source import array_table
+    from cellworth.blocks.parquet_source import parquet_table
+
+    if hasattr(table, "identity") and hasattr(table, "blocks"):
+        stored: StoredTable = table
+        return stored
+    if isinstance(table, str | PathLike):
+        path = Path(fspath(table)).absolute()  # workers may run in another folder
+        if path.suffix != ".zarr":
+            if target is not None and not isinstance(target, str):
+                raise ParameterError(
+                    f"the target of a Parquet table must be the name of a column; got {type(target).__name__}"
+                )
+            return parquet_table(path, target, row_id, columns)
+        require("zarr")
+        table = str(path)
+    if row_id is not None:
+        raise ParameterError(f"row_id is for Parquet tables; got {row_id!r} with {type(table).__name__}")
+    if hasattr(table, "to_dask_array"):
+        # The partitions of a Dask data frame are counted now.
+        names = list(columns or (name for name in table.columns if name != target))
+        y = None if target is None else table[target].to_dask_array(lengths=True)
+        return array_table(table[names].to_dask_array(lengths=True), y, names)
+    if isinstance(target, str | PathLike):
+        target = str(Path(fspath(target)).absolute())
+        if not target.endswith(".zarr"):
+            raise ParameterError(
+                f"the target of an array must be an array, or a path that ends in .zarr; got {target!r}"
+            )
+    if not isinstance(table, str) and not hasattr(table, "dask"):
+        table = np.asarray(table)
+    if target is not None and not isinstance(target, str) and not hasattr(target, "dask"):
+        target = np.asarray(target)
+    return array_table(table, target, columns)

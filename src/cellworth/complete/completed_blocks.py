@@ -1,0 +1,122 @@
+"""A table of row blocks, completed: what `fit` leaves in ``completed_``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import FloatArray
+from cellworth.blocks.protocol import Blocks, Engine, join
+from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.writing import FilledPart, write_blocks
+from cellworth.complete.summary import TableSummary
+from cellworth.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class CompletedBlocks:
+    """A table of row blocks, completed. Its cells stay with the engine, or are made when they are asked for.
+
+    Attributes
+    ----------
+    source : Source
+        The table. Its engine must still be open when cells are asked for.
+    completer : completer
+        A fitted copy that can be sent about: without callback, and without what has the table's size.
+    summary : TableSummary
+    """
+
+    source: Source
+    completer: Any
+    summary: TableSummary
+    _states: Blocks | None = field(repr=False)  # what `complete_rows` takes beside the rows of a block
+
+    @property
+    def engine(self) -> Engine:
+        """Where the blocks are worked on."""
+        return self.source.engine
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of the whole table."""
+        return self.source.n_rows, len(self.source.columns)
+
+    @property
+    def has_variance(self) -> bool:
+        """Whether the variance of each cell is known."""
+        return bool(self.completer.has_variance)
+
+    def map(self, function: Callable[..., Any], *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
+        """Call ``function(filled, *of_block, *shared)`` on each completed block, a `FilledPart`; one pass."""
+        return self.source.map(*self._on_filled(function, blocks), shared=shared)
+
+    def reduce(
+        self,
+        function: Callable[..., Any],
+        merge: Callable[[Any, Any], Any],
+        *blocks: Blocks,
+        shared: tuple[Any, ...] = (),
+    ) -> Any:
+        """Do the same, and merge the small results in a fixed order; see `Engine.reduce`."""
+        do, *others = self._on_filled(function, blocks)
+        return self.source.reduce(do, merge, *others, shared=shared)
+
+    def gather(self) -> tuple[FloatArray, FloatArray | None]:
+        """Return the completed table (n, d) and its variances or None: for tables that fit in memory."""
+        parts = self.reduce(_both, join)
+        completed, variances = zip(*parts, strict=True)
+        whole = None if variances[0] is None else np.concatenate(variances)
+        return np.concatenate(completed), whole
+
+    def write(self, path: str | PathLike[str], *, variance: bool = False) -> None:
+        """Write the completed table, block by block; the folder appears when it is complete.
+
+        Parameters
+        ----------
+        path : path
+            A new Parquet folder, with the row ids and the target beside the completed columns; or, if it ends
+            in .zarr, a Zarr array.
+        variance : bool
+            Write the variance of each cell as well: in columns ``<name>_variance``, or in a second array
+            beside the first whose name ends in .variance.zarr.
+        """
+        if variance and not self.has_variance:
+            raise ParameterError(
+                f"{type(self.completer).__name__} has no variances; write without variance=True"
+            )
+        write_blocks(self.source, self.reduce, path, variance=variance)
+
+    def _on_filled(self, function: Callable[..., Any], blocks: tuple[Blocks, ...]) -> tuple[Any, ...]:
+        states = () if self._states is None else (self._states,)
+        return OnFilled(function, self.completer, len(states)), *states, *blocks
+
+
+@dataclass(frozen=True)
+class OnFilled:
+    """Completes the rows of a block, and calls a function on what came out.
+
+    Attributes
+    ----------
+    function : callable
+        Of a `FilledPart`, and of what else is passed.
+    completer : completer
+    n_states : int
+        How many arguments after the rows are for the completer: 0 or 1.
+    """
+
+    function: Callable[..., Any]
+    completer: Any
+    n_states: int
+
+    def __call__(self, part: Part, *others: Any) -> Any:
+        """Return the function's result on the completed rows."""
+        completed, variance = self.completer.complete_rows(part, *others[: self.n_states])
+        return self.function(FilledPart(part, completed, variance), *others[self.n_states :])
+
+
+def _both(filled: FilledPart) -> tuple[tuple[FloatArray, FloatArray | None], ...]:
+    return ((filled.completed, filled.variance),)

@@ -1,0 +1,269 @@
+"""The rows of a table as a fit of a Gaussian asks for them: in this memory, or in row blocks of an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.blocks.protocol import Blocks, Sized, add, join
+from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.threads import ThreadEngine
+from cellworth.complete.completer import scaled_cells
+from cellworth.complete.gaussian.dense import pair_sums
+from cellworth.complete.gaussian.margins import Margins, learn_margins
+from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, calibration_stride
+from cellworth.complete.labels import LabelCode, code_labels, label_code
+from cellworth.complete.scaling import Scaling
+from cellworth.complete.summary import TableSummary
+
+SAMPLE_ROWS = 2000  # enough for a covariance of some dozen columns to be a good start
+
+
+@dataclass(frozen=True)
+class CellForm:
+    """How rows become cells of the Gaussian: scaled, normal scores, and labels as further columns.
+
+    Attributes
+    ----------
+    code : LabelCode
+    trust : float
+        In the labels; above 0 they join as further columns.
+    """
+
+    scaling: Scaling
+    margins: Margins
+    code: LabelCode
+    trust: float
+
+    def cells(self, part: Part) -> Cells:
+        """Return the cells of some rows."""
+        values, observed = scaled_cells(part.X.astype(np.float64, copy=False), self.scaling)
+        return self.with_labels(values, observed, *self.code.targets(part.y, len(values)))
+
+    def with_labels(
+        self, values: FloatArray, observed: BoolArray, targets: FloatArray, labelled: BoolArray
+    ) -> Cells:
+        """Return the cells of scaled values (n, d), 0 in the holes, and coded labels."""
+        scores = self.margins.to_scores(values, observed)
+        if self.trust == 0:
+            return Cells(scores, observed)
+        columns = self.code.columns(targets, labelled)
+        known = np.repeat(labelled[:, None], columns.shape[1], axis=1)
+        return Cells(np.hstack([scores, columns]), np.hstack([observed, known]))
+
+
+@dataclass(frozen=True)
+class SampleRows:
+    """The rows on which is chosen what is chosen: scaled (m, d), 0 in the holes, with the user's labels."""
+
+    values: FloatArray
+    observed: BoolArray
+    y: Any
+
+
+class TableRows(Protocol):
+    """The rows of a table, as a fit asks for them.
+
+    Attributes
+    ----------
+    scaling : Scaling
+    code : LabelCode
+    counts : (d,) int array
+        Observed cells of each column.
+    """
+
+    scaling: Scaling
+    code: LabelCode
+    counts: IntArray
+
+    def to_choose_on(self) -> SampleRows:
+        """Return the rows for choices: all of those in memory, else every k-th."""
+
+    def rank_margins(self) -> Margins:
+        """Return the rank margins of the columns."""
+
+    def take(self, form: CellForm) -> tuple[Cells, bool]:
+        """Take cells of this form from now on; return those of every k-th row, and whether it is not all."""
+
+    def pair_sums(self) -> tuple[FloatArray, FloatArray]:
+        """Return the `pair_sums` of all cells."""
+
+    def expect(self, kind: Any) -> Callable[[Any], Any]:
+        """Return the E step over all cells for models of the kind and size of ``kind``."""
+
+    def left_out_residuals(self, fitted: FittedGaussian) -> tuple[FloatArray, BoolArray]:
+        """Return the residuals of some rows, and their observed cells; (m, d) each."""
+
+
+class ArrayRows:
+    """The rows of a table in this memory; see `TableRows`.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        NaN in the holes.
+    y : the user's labels, or None
+    target : {"auto", "classes", "number"}
+    engine : ThreadEngine
+
+    Attributes
+    ----------
+    cells : Cells
+        Once they are taken.
+    """
+
+    cells: Cells
+
+    def __init__(self, X: FloatArray, y: Any, target: Any, engine: ThreadEngine) -> None:
+        self.scaling = Scaling.of(X, "standard")
+        self._values, self._observed = scaled_cells(X.astype(np.float64, copy=False), self.scaling)
+        self._y, self._labels = y, code_labels(y, len(X), "squared", target)
+        self.code, self.counts = self._labels.code, self._observed.sum(axis=0)
+        self._engine = engine
+        self._completed: tuple[FittedGaussian, FloatArray] | None = None
+
+    def to_choose_on(self) -> SampleRows:
+        """Return all rows."""
+        return SampleRows(self._values, self._observed, self._y)
+
+    def rank_margins(self) -> Margins:
+        """Return the rank margins of the columns."""
+        return Margins.of(self._values, self._observed, np.ones(self._values.shape[1], dtype=bool))
+
+    def take(self, form: CellForm) -> tuple[Cells, bool]:
+        """Form all cells."""
+        labels = self._labels
+        self.cells = form.with_labels(self._values, self._observed, labels.targets, labels.labelled)
+        every = sample_stride(len(self._values))
+        return Cells(self.cells.scores[::every], self.cells.observed[::every]), every > 1
+
+    def pair_sums(self) -> tuple[FloatArray, FloatArray]:
+        """Return the `pair_sums` of all cells."""
+        return pair_sums(self.cells.scores, self.cells.observed)
+
+    def expect(self, kind: Any) -> Callable[[Any], Any]:
+        """Return the E step over all cells, in memory that is used again; see `completed`."""
+        self._layout = kind.layout(self.cells.observed)
+        self._prepared = self._layout.prepared(self.cells.scores)
+        self._residuals = self._layout.work(self._prepared)
+        self._stepped: Any = None
+
+        def expect(model: Any) -> Any:
+            self._stepped = None
+            expected = self._layout.expect(model, self._prepared, self._engine, self._residuals)
+            self._stepped = model  # the residuals are now completed by this model
+            return expected
+
+        return expect
+
+    def left_out_residuals(self, fitted: FittedGaussian) -> tuple[FloatArray, BoolArray]:
+        """Return the residuals of every k-th row."""
+        every = calibration_stride(len(self._values))
+        some = Cells(self.cells.scores[::every], self.cells.observed[::every])
+        residuals = fitted.left_out_residuals(some, self.completed(fitted)[::every])
+        return residuals, some.observed[:, : fitted.n_columns]
+
+    def completed(self, fitted: FittedGaussian) -> FloatArray:
+        """Return the posterior means of all cells, labels included, (n, d + q)."""
+        if self._completed is None or self._completed[0].model is not fitted.model:
+            if fitted.trust == 0:  # what completes the table is the model of EM itself: its last step did
+                at_hand = self._residuals if self._stepped is fitted.model else None
+                means = self._layout.completed(fitted.model, self._prepared, self._engine, at_hand)
+            else:
+                means = fitted.complete(self.cells, self._layout, self._engine)
+            self._completed = fitted, means
+        return self._completed[1]
+
+
+class BlockRows:
+    """The rows of a table in row blocks; see `TableRows`.
+
+    What is chosen on held-out cells is chosen on every k-th row, 2,000 to 4,000 of them.
+    """
+
+    def __init__(self, source: Source, summary: TableSummary, target: Any) -> None:
+        self.scaling = summary.scaling("standard", source.dtype)
+        self.code = label_code(summary.labels, "squared", target, f"the target {source.target!r}")
+        self.counts = summary.counts
+        self._source = source
+        self._sample = source.sample(sample_stride(source.n_rows))
+
+    def to_choose_on(self) -> SampleRows:
+        """Return every k-th row."""
+        X = self._sample.X.astype(np.float64, copy=False)
+        return SampleRows(*scaled_cells(X, self.scaling), self._sample.y)
+
+    def rank_margins(self) -> Margins:
+        """Return the rank margins of the columns."""
+        return learn_margins(self._source, self.scaling)
+
+    def take(self, form: CellForm) -> tuple[Cells, bool]:
+        """Keep the form; the blocks' cells are formed where they are."""
+        self._form = form
+        return form.cells(self._sample), len(self._sample.X) < self._source.n_rows
+
+    def pair_sums(self) -> tuple[FloatArray, FloatArray]:
+        """Return the `pair_sums` of all cells."""
+        pairs, products = self._source.reduce(_pair_sums, add, shared=(self._form,))
+        return pairs, products
+
+    def expect(self, kind: Any) -> Callable[[Any], Any]:
+        """Lay out the blocks; return the E step over them."""
+        prepared: Blocks = self._source.map(_prepare, shared=(self._form, kind))
+
+        def expect(model: Any) -> Any:
+            np.linalg.cholesky(model.covariance)  # an impossible model is noticed before it is sent
+            return self._source.engine.reduce(_expect, add, prepared, shared=(model,))
+
+        return expect
+
+    def left_out_residuals(self, fitted: FittedGaussian) -> tuple[FloatArray, BoolArray]:
+        """Return the residuals of every k-th row, about 4,096 of them."""
+        every = calibration_stride(self._source.n_rows)
+        parts = self._source.reduce(_left_out_residuals, join, shared=(fitted, self._form, every))
+        residuals, observed = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return residuals, observed
+
+
+def _pair_sums(part: Part, form: CellForm) -> tuple[FloatArray, FloatArray]:
+    cells = form.cells(part)
+    return pair_sums(cells.scores, cells.observed)
+
+
+@dataclass(frozen=True)
+class PreparedRows(Sized):
+    """The layout of a block's systems, and its values as the layout takes them."""
+
+    layout: Any
+    values: FloatArray
+
+
+def _prepare(part: Part, form: CellForm, kind: Any) -> PreparedRows:
+    cells = form.cells(part)
+    layout = kind.layout(cells.observed)
+    return PreparedRows(layout, layout.prepared(cells.scores))
+
+
+def _expect(rows: PreparedRows, model: Any) -> tuple[Any, ...]:
+    expected: tuple[Any, ...] = rows.layout.expect(model, rows.values)
+    return expected
+
+
+def _left_out_residuals(
+    part: Part, fitted: FittedGaussian, form: CellForm, every: int
+) -> tuple[tuple[FloatArray, BoolArray], ...]:
+    some = part.every(every)
+    if not len(some.X):
+        return ()
+    cells = form.cells(some)
+    residuals = fitted.left_out_residuals(cells, fitted.complete(cells))
+    return ((residuals, cells.observed[:, : fitted.n_columns]),)
+
+
+def sample_stride(n_rows: int) -> int:
+    """Return k: every k-th row is all of a short table, else 2,000 to 4,000 rows."""
+    return max(1, n_rows // SAMPLE_ROWS)

@@ -1,0 +1,346 @@
+"""Passes over row blocks that lie with an engine: the row-block step as pure functions of blocks.
+
+A block of the user's table is two runs of the table that the solver works on, in which rows with labels come
+first: its labelled rows, and its other rows. Each run is cut where the solver cuts the whole table. So the
+same rows take part in the sample by which momentum is judged, and the iterations are those of a table in
+memory, up to the rounding of sums, however the table is cut into blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from cellworth.blocks.checkpoints import Checkpoint
+from cellworth.blocks.protocol import Blocks, Engine, Sized, add, merge_in_tree
+from cellworth.blocks.threads import block_size
+from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
+from cellworth.complete.solver.monitor import Callback, Solution
+from cellworth.complete.solver.proximal_gradient import Descent, descend
+from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
+from cellworth.complete.solver.svt import Shrinkage, shrinkage
+
+CHECKPOINT_EVERY = 20  # iterations: what is lost at most, and how far back a lost block is made again
+
+
+def minimise_blocks(
+    engine: Engine,
+    data: Blocks,
+    model: LinearPart,
+    sums: CellSums,
+    *,
+    n_targets: int,
+    dtype: Any,
+    trace_penalty: float,
+    tol: float,
+    max_iter: int,
+    checkpoint: Checkpoint | None = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Minimise F from the column means, or go on from a checkpoint; see `proximal_gradient.minimise`.
+
+    Parameters
+    ----------
+    data : Blocks of ScaledBlock
+    sums : CellSums
+        Of all blocks.
+    n_targets : int
+        Rows that enter the loss.
+    dtype : data-type
+        Of the table's values.
+
+    Returns
+    -------
+    Solution
+        Its iterate is `Blocks` of `RowState`.
+    """
+    made_for = n_targets, float(np.sqrt(sums.square)), float(np.finfo(dtype).eps)
+    if checkpoint is not None and checkpoint.is_there():
+        states = checkpoint.load_states(engine, len(data), from_arrays)
+        passes = BlockPasses(engine, data, states, *made_for)
+        descent = Descent.from_arrays(checkpoint.load(), callback)
+    else:
+        states = engine.map(column_means, data, shared=(sums.totals / np.maximum(1, sums.counts),))
+        passes = BlockPasses(engine, data, states, *made_for)
+        (gram,) = engine.reduce(gram_of_iterate, add, states)
+        descent = Descent.begin(
+            passes,
+            model,
+            trace_penalty=trace_penalty,
+            trace_norm=shrinkage(gram, 0.0).trace_norm,
+            tol=tol,
+            max_iter=max_iter,
+            callback=callback,
+        )
+    del states  # only the passes hold the present ones: those before are freed as soon as possible
+
+    def save(so_far: Descent) -> None:
+        if checkpoint is not None and so_far.monitor.n_iter % CHECKPOINT_EVERY == 0:
+            kept = so_far.to_arrays(), passes.states
+            passes.states = checkpoint.save_states(engine, *kept, to_arrays, from_arrays)
+
+    return descend(passes, descent, trace_penalty, after=save)
+
+
+class BlockPasses:
+    """Passes over row blocks that lie with an engine; see `cellworth.complete.solver.passes.Passes`.
+
+    Parameters
+    ----------
+    engine : Engine
+    data : Blocks of ScaledBlock
+    states : Blocks of RowState
+    n_targets : int
+        Rows that enter the loss.
+    scale, eps : float
+    """
+
+    def __init__(
+        self, engine: Engine, data: Blocks, states: Blocks, n_targets: int, scale: float, eps: float
+    ) -> None:
+        self.scale, self.eps = scale, eps
+        self.states = states
+        self._engine, self._data, self._n_targets = engine, data, n_targets
+
+    @property
+    def iterate(self) -> Blocks:
+        """The states of all blocks."""
+        return self.states
+
+    def first(self, lipschitz: float, model: LinearPart) -> StepSums:
+        """Form a point from the iterate, without momentum."""
+        return self._pass(first_pass, lipschitz, model)
+
+    def next(
+        self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
+    ) -> StepSums:
+        """Shrink the point to the next iterate, and form the next point."""
+        return self._pass(next_pass, operator, momentum, lipschitz, model, ahead)
+
+    def last(self, operator: FloatArray, model: LinearPart) -> StepSums:
+        """Shrink the point to the next iterate; there is no next point."""
+        return self._pass(last_pass, operator, model)
+
+    def labelled_sums(self, sums: StepSums, shrunk: Shrinkage) -> LabelledSums:
+        """Return the labelled sums of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
+        return sums.labelled_sums(self._n_targets).after(shrunk.operator)
+
+    def _pass(self, function: Any, *shared: Any) -> StepSums:
+        self.states = self._engine.map(function, self.states, self._data, shared=shared)
+        return StepSums(*self._engine.reduce(sums_of, add, self.states))
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows that are worked on together, in cache.
+
+    Attributes
+    ----------
+    rows : slice
+        Of the block, labelled rows first.
+    n_targets : int
+        Rows among them that enter the loss: all or none.
+    n_sampled : int
+        Rows among them, the first ones, that are sampled.
+    """
+
+    rows: slice
+    n_targets: int
+    n_sampled: int
+
+
+@dataclass(frozen=True)
+class ScaledBlock(Sized):
+    """The data of a block, scaled, labelled rows first.
+
+    Attributes
+    ----------
+    values, observed : (m, d) arrays
+    targets : (m, n_outputs) array
+        Of all rows; only those that pieces count enter the loss.
+    pieces : list of Piece
+    order : (m,) int array
+        The rows of the block in this order.
+    """
+
+    values: FloatArray
+    observed: BoolArray
+    targets: FloatArray
+    pieces: list[Piece]
+    order: IntArray
+
+    def of(self, piece: Piece) -> Rows:
+        """Return the data of a piece."""
+        targets = self.targets[piece.rows][: piece.n_targets]
+        return Rows(self.values[piece.rows], self.observed[piece.rows], targets, wide=False)
+
+
+@dataclass(frozen=True)
+class RowState(Sized):
+    """Where the rows of a block stand between two passes.
+
+    Attributes
+    ----------
+    iterate, point : (m, d) arrays
+        X and A of `cellworth.complete.solver.step`.
+    trails : list of (n_sampled, d) arrays
+        The last move in the sampled rows, for each piece.
+    sums : StepSums
+        Of the pass that led here.
+    """
+
+    iterate: FloatArray
+    point: FloatArray
+    trails: list[FloatArray]
+    sums: StepSums
+
+
+def cut_pieces(
+    labelled: tuple[int, int],
+    others: tuple[int, int],
+    shape: tuple[int, int],
+    itemsize: int,
+    *,
+    supervised: bool,
+) -> list[Piece]:
+    """Cut the labelled and the other rows of a block where the solver cuts the whole table.
+
+    Parameters
+    ----------
+    labelled, others : (number, place)
+        How many there are in the block, and where the first of them stands in the table with labelled rows
+        first.
+    shape : (n, d)
+        Of the whole table.
+    itemsize : int
+        Bytes of one value.
+    supervised : bool
+        Labels take part.
+    """
+    n = shape[0]
+    size = block_size(shape, itemsize)
+    pieces, begin = [], 0
+    for (number, place), enters in ((labelled, supervised), (others, False)):
+        end = begin + number
+        while begin < end:
+            first = place - place % size  # of the solver's block that this row is in
+            length = min(size, n - first)
+            stop = min(end, begin + first + length - place)
+            sampled = min(max(0, first + sample_size(length) - place), stop - begin)
+            pieces.append(Piece(slice(begin, stop), stop - begin if enters else 0, sampled))
+            place += stop - begin
+            begin = stop
+    return pieces
+
+
+NO_SUMS = StepSums(np.zeros((0, 0)), 0.0, np.zeros((0, 0)), np.zeros((0, 0)), 0, 0, 0, 0, 0)
+
+
+def to_arrays(state: RowState) -> dict[str, AnyArray]:
+    """Return the arrays of a state, for a checkpoint; the loop has the sums."""
+    trails = {f"trail{i}": trail for i, trail in enumerate(state.trails)}
+    return {"iterate": state.iterate, "point": state.point, **trails}
+
+
+def from_arrays(arrays: dict[str, AnyArray]) -> RowState:
+    """Return the state of arrays that `to_arrays` returned."""
+    trails = [arrays[f"trail{i}"] for i in range(len(arrays) - 2)]
+    return RowState(arrays["iterate"], arrays["point"], trails, NO_SUMS)
+
+
+def column_means(data: ScaledBlock, means: FloatArray) -> RowState:
+    """Return the state with the means (d,) of the scaled columns in the holes, before the first pass."""
+    iterate = np.where(data.observed, data.values, means.astype(data.values.dtype))
+    d = iterate.shape[1]
+    trails = [np.zeros((piece.n_sampled, d), dtype=iterate.dtype) for piece in data.pieces]
+    return RowState(iterate, iterate, trails, NO_SUMS)
+
+
+def first_pass(state: RowState, data: ScaledBlock, lipschitz: float, model: LinearPart) -> RowState:
+    """Form the points of a block without momentum: `start`."""
+    point = np.empty_like(state.iterate)
+    sums = _over_pieces(
+        data, lambda i, p: start(state.iterate[p.rows], point[p.rows], lipschitz, data.of(p), model)
+    )
+    return RowState(state.iterate, point, state.trails, sums)
+
+
+def next_pass(
+    state: RowState,
+    data: ScaledBlock,
+    operator: FloatArray,
+    momentum: float,
+    lipschitz: float,
+    model: LinearPart,
+    ahead: LinearPart,
+) -> RowState:
+    """Shrink the points of a block and form the next ones: `step`."""
+    # Copied piece by piece, while it is in cache: the old state may be needed again.
+    iterate, point = np.empty_like(state.iterate), np.empty_like(state.point)
+    trails = [trail.copy() for trail in state.trails]
+    operator = operator.astype(point.dtype, copy=False)
+
+    def of_piece(i: int, piece: Piece) -> StepSums:
+        X, A = iterate[piece.rows], point[piece.rows]
+        X[...], A[...] = state.iterate[piece.rows], state.point[piece.rows]
+        return step(X, A, trails[i], operator, momentum, lipschitz, data.of(piece), model, ahead)
+
+    sums = _over_pieces(data, of_piece)
+    return RowState(point, iterate, trails, sums)
+
+
+def last_pass(state: RowState, data: ScaledBlock, operator: FloatArray, model: LinearPart) -> RowState:
+    """Shrink the points of a block: `land`."""
+    point = np.empty_like(state.point)
+    operator = operator.astype(point.dtype, copy=False)
+
+    def of_piece(i: int, piece: Piece) -> StepSums:
+        A = point[piece.rows]
+        A[...] = state.point[piece.rows]
+        return land(state.iterate[piece.rows], A, operator, data.of(piece), model)
+
+    sums = _over_pieces(data, of_piece)
+    return RowState(point, state.iterate, state.trails, sums)
+
+
+def _over_pieces(data: ScaledBlock, function: Callable[[int, Piece], StepSums]) -> StepSums:
+    """Add up what a function returns for the pieces of a block."""
+    return StepSums(*merge_in_tree(add, (function(i, piece) for i, piece in enumerate(data.pieces))))
+
+
+def settled(state: RowState, data: ScaledBlock) -> FloatArray:
+    """Return the iterate (m, d) with the rows in the order of the block."""
+    iterate = np.empty_like(state.iterate)
+    iterate[data.order] = state.iterate
+    return iterate
+
+
+def sums_of(state: RowState) -> StepSums:
+    """Return the sums of the pass that led to a state."""
+    return state.sums
+
+
+class CellSums(NamedTuple):
+    """Of the scaled table with zeros in its holes; additive over blocks."""
+
+    totals: FloatArray  # (d,): of each column
+    counts: IntArray  # (d,): observed cells
+    gram: FloatArray  # (d, d)
+    square: float  # its squared norm
+
+
+def cell_sums(data: ScaledBlock) -> CellSums:
+    """Return the sums of a block."""
+    exact = data.values.astype(np.float64, copy=False)
+    squares = float(np.vdot(exact, exact))
+    return CellSums(exact.sum(axis=0), data.observed.sum(axis=0), exact.T @ exact, squares)
+
+
+def gram_of_iterate(state: RowState) -> tuple[FloatArray]:
+    """Return the Gram matrix of the iterate."""
+    exact = state.iterate.astype(np.float64, copy=False)
+    return (exact.T @ exact,)
