@@ -5,7 +5,7 @@ from scipy.special import expit
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.errors import ParameterError
 from cellworth.score import ExpectedUtility, PosteriorVariance, Round, expected_utility
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 
 
 class Drawer:

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cellworth.arrays import Float64Array, Int64Array
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.score import LabelKind, Round, Scorer
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 
 Target = LabelKind | None
 
