@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cellworth.optional import require
-from cellworth.report.drawing import save
+from cellworth.report.figures import save
 from cellworth.simulation.plot import half_width
 from studies.completion.report import COLOURS
 from studies.paper.experiments import Row

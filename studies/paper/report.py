@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cellworth.report import page
 from cellworth.report import page as html
-from cellworth.report import style
 from studies.completion.report import plot_errors
 from studies.paper import claims_on_buying, claims_on_completion, tables
 from studies.paper.experiments import Row
@@ -35,7 +35,7 @@ BANDS = (
 
 
 _STYLE = (
-    style.STYLE
+    page.STYLE
     + """
 :root { --yes: #00704f; --part: #8a5a00; --no: #b03a00; --ours: #eef4fa; }
 @media (prefers-color-scheme: dark) { :root { --yes: #4fc9a0; --part: #e5b24a; --no: #ff8f5e;

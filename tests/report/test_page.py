@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.errors import MissingDependencyError
-from cellworth.report import drawing, page
-from cellworth.report.style import STYLE
+from cellworth.report import figures, page
+from cellworth.report.page import STYLE
 from tests.report.pages import Strict
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -62,9 +62,9 @@ def test_a_figure_gives_the_same_bytes_each_time():
     pytest.importorskip("matplotlib")
 
     def draw():
-        figure = drawing.new_figure(2, 2)
+        figure = figures.new_figure(2, 2)
         figure.subplots().set_title("太 ñ")
-        return drawing.to_svg(figure)
+        return figures.to_svg(figure)
 
     assert draw() == draw()
     assert "太 ñ".encode() in draw()
@@ -74,4 +74,4 @@ def test_without_matplotlib_the_remedy_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "cellworth\[plot\]"'):
-        drawing.new_figure(1, 1)
+        figures.new_figure(1, 1)

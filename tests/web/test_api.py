@@ -281,7 +281,7 @@ def test_summaries_come_in_the_end(study):
     until(lambda: study.summary("overview").as_of is not None, 60)
     found = study.summary("overview")
     assert (found.as_of, found.newest, found.renewing) == (0, 0, False)
-    assert found.data["standing"]["name"] == study.name
+    assert found.data["status"]["name"] == study.name
 
 
 def test_exports_are_disarmed(client, http):

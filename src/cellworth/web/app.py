@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
@@ -12,11 +13,11 @@ from starlette.staticfiles import StaticFiles
 
 from cellworth import __version__
 from cellworth.errors import ParameterError
+from cellworth.report import SUMMARIES, summarise
 from cellworth.web import pages, problems
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import OPEN_PATHS, role_of
-from cellworth.web.findings import FINDINGS as SUMMARIES
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
 from cellworth.web.security.access import Access
@@ -103,7 +104,8 @@ def check_roles(routes: Sequence[BaseRoute]) -> None:
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     notifications: Notifications = app.state.notifications
     pool = app.state.pool = CampaignPool(app.state.store, notifications)
-    jobs = app.state.jobs = JobQueue(app.state.store, SUMMARIES, notifications)
+    renewed = {what: partial(summarise, summary=summary) for what, summary in SUMMARIES.items()}
+    jobs = app.state.jobs = JobQueue(app.state.store, renewed, notifications)
     jobs.start()
     try:
         yield

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from cellworth.campaign import Campaign
 from cellworth.errors import ParameterError
-from cellworth.web import findings
+from cellworth.report import preview_summary, summarise
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import (
     CampaignName,
@@ -48,7 +48,7 @@ async def overview(
         return await _page(request, name, pool, jobs, wish=wish)
     try:
         limits = amount(budget, "Money"), whole(count, "Cells", least=1)
-        bought = await jobs.run(name, findings.preview, *limits)
+        bought = await jobs.run(name, summarise, preview_summary, *limits)
     except ParameterError as error:
         return await _page(request, name, pool, jobs, wish=wish, error=str(error), status=422)
     return await _page(request, name, pool, jobs, wish=wish, preview=bought)
@@ -86,8 +86,8 @@ async def _page(
     summary = summary_of(jobs, name, "overview")
     curve = None
     if summary.data is not None:
-        standing = summary.data["standing"]
-        curve = {key: standing[key] for key in ("metric", "history", "budget")}
+        status_now = summary.data["status"]
+        curve = {key: status_now[key] for key in ("metric", "history", "budget")}
         curve["projection"] = summary.data["projection"]
     shared = {"curve": curve, "leases": LEASES, "key": f"page-{secrets.token_hex(8)}"}
     return show(

@@ -10,10 +10,10 @@ from starlette.responses import JSONResponse, Response
 
 from cellworth.campaign import Campaign
 from cellworth.errors import DataError, ParameterError
-from cellworth.web import findings
+from cellworth.report import cell_map_summary, row_summary, summarise
+from cellworth.report.cell_summaries import written
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
-from cellworth.web.findings.row import written
 from cellworth.web.jobs import JobQueue
 from cellworth.web.pages.forms import Name, OptionalText, page_number, value_field, whole
 from cellworth.web.pages.frame import back, head_of, path_of, show, summary_of
@@ -83,7 +83,7 @@ async def _part(jobs: JobQueue, name: str, whole_map: Any, first: str, last: str
         return whole_map
     if begin is None or end is None or not begin < end:
         raise ParameterError(f"Expected the first row before the last; got {first!r} and {last!r}.")
-    return await jobs.run(name, findings.cell_map, begin, end)
+    return await jobs.run(name, summarise, cell_map_summary, begin, end)
 
 
 @router.get("/campaigns/{name}/rows/{place}", dependencies=[require_role("read")], name="row")
@@ -174,7 +174,7 @@ async def _row_page(
             extra = by_column[cell["column"]]
             if cell["status"] in ("estimated", "out", "refused"):
                 names = ("estimate", "low", "high", "worth", "rank", "of", "why", "unsure", "price")
-                cell.update({key: extra[key] for key in names if key in extra})
+                cell.update({key: extra[key] for key in names if extra[key] is not None})
     shared = {"known": known, "place": place, "thought": thought}
     summary = summary_of(jobs, name, "cell_map")
     return show(
@@ -191,7 +191,7 @@ async def _row_page(
 
 async def _estimates(jobs: JobQueue, name: str, row: str) -> Any:
     """Return the finding of a row, or None if it takes too long: the work goes on, for the next look."""
-    work = asyncio.ensure_future(jobs.run(name, findings.row_detail, row))
+    work = asyncio.ensure_future(jobs.run(name, summarise, row_summary, row))
     done, _ = await asyncio.wait([work], timeout=PATIENCE)
     if not done:
         work.add_done_callback(lambda late: late.cancelled() or late.exception())

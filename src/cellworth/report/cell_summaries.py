@@ -1,0 +1,324 @@
+"""The cells of the table, as a map and row by row: what is known, and estimates and worths of the rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+import numpy as np
+
+from cellworth.arrays import AnyArray, Float64Array
+from cellworth.campaign import Campaign
+from cellworth.errors import ParameterError
+from cellworth.report.summary import Summary, SummaryInputs, inputs_of, short_name
+from cellworth.table import Column
+
+MOST_COLUMNS = 400
+MOST_ROWS = 2000
+MOST_CELLS = 120_000  # with a code each, at most 4 figures and a comma
+MOST_GROUPED = 16_000  # with six numbers each
+LONGEST_ROW_NAME = 40
+KNOWN, BOUGHT, REFUSED, ESTIMATED = 0, 1, 2, 100
+"""Codes of cells on the map; that of an estimate is ESTIMATED and its uncertainty in per cent added."""
+OUT = 1000
+"""Is added to the code of an estimate that is asked for."""
+
+CellWord = Literal["known", "bought", "refused", "out", "estimated"]
+
+
+@dataclass(frozen=True)
+class CellCounts:
+    """All cells of the table by their status; those that are out are among the estimated ones."""
+
+    known: int
+    bought: int
+    refused: int
+    out: int
+    estimated: int
+
+
+def count_cells(inputs: SummaryInputs) -> CellCounts:
+    """Count the cells of the table; O(n p)."""
+    cells = inputs.cells
+    masks = (cells.known, cells.bought, cells.refused, inputs.asked, cells.available)
+    return CellCounts(*(int(mask.sum()) for mask in masks))
+
+
+@dataclass(frozen=True)
+class CellMapSummary(Summary):
+    """The table as a map: what is known, bought, refused or out, and how unsure the rest is.
+
+    Attributes
+    ----------
+    first, last : int
+        Places of the first row that is shown, and of the one after the last.
+    rows : int
+        Of the table in all.
+    group : int
+        Rows in a group; 1 for single rows.
+    columns : list of str
+        Names, shortened.
+    columns_left_out : int
+    unsure_known : bool
+        Whether the completer says how sure it is.
+    counts : CellCounts
+        Of the whole table.
+    ids, codes : list of str, (rows, columns) array or None
+        For single rows: ids, shortened, and a code for each cell, such as `KNOWN`.
+    starts : array or None
+        For groups: the place of each group's first row.
+    known, bought, refused, out, estimated : (groups, columns) arrays or None
+        For groups: counts of cells.
+    unsure : (groups, columns) array or None
+        For groups: the mean uncertainty of the estimates, 0 to 1.
+    """
+
+    first: int
+    last: int
+    rows: int
+    group: int
+    columns: list[str]
+    columns_left_out: int
+    unsure_known: bool
+    counts: CellCounts
+    ids: list[str] | None = None
+    codes: AnyArray | None = None
+    starts: AnyArray | None = None
+    known: AnyArray | None = None
+    bought: AnyArray | None = None
+    refused: AnyArray | None = None
+    out: AnyArray | None = None
+    estimated: AnyArray | None = None
+    unsure: Float64Array | None = None
+
+
+def cell_map_summary(campaign: Campaign, first: int = 0, last: int | None = None) -> CellMapSummary:
+    """Summarise the cells of some rows, by default of all; many rows are put together in groups.
+
+    Costs one completion and the newest round; nothing anew if the table is the same. Below 1 MB as JSON.
+
+    Parameters
+    ----------
+    campaign : Campaign
+    first, last : int
+        Places of the first row and of the one after the last.
+    """
+    inputs = inputs_of(campaign)
+    n, p = inputs.table.shape
+    last = n if last is None else min(last, n)
+    if not 0 <= first < last:
+        raise ParameterError(f"rows must be from 0 to {n}, the first before the last; got {first} to {last}.")
+    shown = min(p, MOST_COLUMNS)
+    group = _group_size(last - first, shown)
+    part = np.s_[first:last, :shown]
+    return CellMapSummary(
+        inputs.number,
+        first,
+        last,
+        n,
+        group,
+        [short_name(column.name) for column in inputs.table.columns[:shown]],
+        p - shown,
+        inputs.filled is None or inputs.filled.variance is not None,
+        count_cells(inputs),
+        **(_single_rows(inputs, part) if group == 1 else _groups(inputs, part, group)),
+    )
+
+
+def _group_size(rows: int, columns: int) -> int:
+    """Return how many rows go together, so that the map stays small."""
+    if rows <= MOST_ROWS and rows * columns <= MOST_CELLS:
+        return 1
+    return -(-rows // max(1, min(400, MOST_GROUPED // columns)))
+
+
+def _single_rows(inputs: SummaryInputs, part: Any) -> dict[str, Any]:
+    cells = inputs.cells
+    code = np.select(
+        [cells.known[part], cells.bought[part], cells.refused[part]],
+        [KNOWN, BOUGHT, REFUSED],
+        ESTIMATED + np.rint(100 * inputs.unsure[part]).astype(np.int64) + OUT * inputs.asked[part],
+    )
+    ids = [short_name(row, LONGEST_ROW_NAME) for row in inputs.table.row_ids[part[0]]]
+    return {"ids": ids, "codes": code}
+
+
+def _groups(inputs: SummaryInputs, part: Any, group: int) -> dict[str, Any]:
+    starts = np.arange(0, part[0].stop - part[0].start, group)
+
+    def sums(values: AnyArray) -> Float64Array:
+        return np.add.reduceat(values.astype(np.float64), starts, axis=0)
+
+    cells = inputs.cells
+    masks = {
+        "known": cells.known,
+        "bought": cells.bought,
+        "refused": cells.refused,
+        "out": inputs.asked,
+        "estimated": cells.available,
+    }
+    counts = {name: sums(mask[part]).astype(np.int64) for name, mask in masks.items()}
+    unsure = sums(np.where(cells.available[part], inputs.unsure[part], 0.0))
+    mean = np.divide(unsure, counts["estimated"], out=np.zeros_like(unsure), where=counts["estimated"] > 0)
+    return {"starts": starts + part[0].start, **counts, "unsure": np.round(mean, 2)}
+
+
+@dataclass(frozen=True)
+class TargetLabel:
+    """The target, and a row's label as it is written; None if it has none."""
+
+    name: str
+    label: object
+
+
+@dataclass(frozen=True)
+class CellSummary:
+    """A cell of a row.
+
+    Attributes
+    ----------
+    column, kind, unit : str
+    status : {"known", "bought", "refused", "out", "estimated"}
+    price : float
+        In money, as the only cell of a batch.
+    unsure : float
+        From 0 to 1.
+    value : object
+        As written, if it is known.
+    estimate, low, high : str or None
+        If it is not: the estimate, and its interval where there is one.
+    worth : float or None
+        In units of the average hole, if it can be had.
+    rank, of : int or None
+        Its place by worth per money among the ``of`` cells that can be had.
+    why : str or None
+        The same in a sentence.
+    """
+
+    column: str
+    kind: str
+    unit: str | None
+    status: CellWord
+    price: float
+    unsure: float
+    value: object = None
+    estimate: str | None = None
+    low: str | None = None
+    high: str | None = None
+    worth: float | None = None
+    rank: int | None = None
+    of: int | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class RowSummary(Summary):
+    """One row: its values and estimates, and why a cell of it is worth asking for.
+
+    Attributes
+    ----------
+    row : str
+    place : int
+        In the table, from 0.
+    target : TargetLabel or None
+    level : float or None
+        Of the intervals; None where no cell is missing.
+    cells : list of CellSummary
+        One for each column.
+    """
+
+    row: str
+    place: int
+    target: TargetLabel | None
+    level: float | None
+    cells: list[CellSummary]
+
+
+def row_summary(campaign: Campaign, row: str) -> RowSummary:
+    """Summarise a row; DataError with the closest id if there is no such row.
+
+    Costs one completion and the newest round; O(n p) if the table is the same as before.
+    """
+    inputs = inputs_of(campaign)
+    place, _ = inputs.view._log.state.places.cell(row, inputs.table.columns[0].name)
+    target, label = inputs.table.target, None
+    if target is not None:
+        number = float(target.values[place])
+        label = None if np.isnan(number) else target.column.format(number)
+    return RowSummary(
+        inputs.number,
+        inputs.table.row_ids[place],
+        place,
+        None if target is None else TargetLabel(target.name, written(label)),
+        None if inputs.filled is None else inputs.filled.level,
+        [_summarise_cell(inputs, place, j) for j in range(len(inputs.table.columns))],
+    )
+
+
+def _summarise_cell(inputs: SummaryInputs, i: int, j: int) -> CellSummary:
+    column, cells, filled = inputs.table.columns[j], inputs.cells, inputs.filled
+    found: dict[str, Any] = {
+        "column": column.name,
+        "kind": column.kind,
+        "unit": column.unit,
+        "status": _status_word(inputs, i, j),
+        "price": float(cells.price[i, j]),
+        "unsure": float(inputs.unsure[i, j]),
+    }
+    if not inputs.table.holes[i, j]:
+        return CellSummary(**found, value=written(column.format(float(inputs.table.values[i, j]))))
+    assert filled is not None  # there is a hole
+    found["estimate"] = _rounded(column, filled.table.values[i, j])
+    for name, ends in (("low", filled.lower), ("high", filled.upper)):
+        if ends is not None and np.isfinite(ends[i, j]):
+            found[name] = _rounded(column, ends[i, j])
+    if not cells.available[i, j]:
+        return CellSummary(**found)
+    rank, of = _rank(inputs, i, j)
+    found |= {"worth": float(cells.worth[i, j]) / inputs.average_worth, "rank": rank, "of": of}
+    return CellSummary(**found, why=_why(found, filled.level))
+
+
+def _status_word(inputs: SummaryInputs, i: int, j: int) -> CellWord:
+    cells = inputs.cells
+    if cells.known[i, j]:
+        return "known"
+    if cells.bought[i, j]:
+        return "bought"
+    if cells.refused[i, j]:
+        return "refused"
+    return "out" if inputs.asked[i, j] else "estimated"
+
+
+def _rank(inputs: SummaryInputs, i: int, j: int) -> tuple[int, int]:
+    """Return the place of a cell among those that can be had, by worth per money, and their number."""
+    cells = inputs.cells
+    per_money = cells.worth[cells.available] / cells.price[cells.available]
+    better = per_money > cells.worth[i, j] / cells.price[i, j] * (1 + 1e-12)
+    return 1 + int(better.sum()), per_money.size
+
+
+def _why(cell: dict[str, Any], level: float | None) -> str:
+    unit = f" {cell['unit']}" if cell["unit"] else ""
+    words = f"Thought to be {cell['estimate']}{unit}"
+    if "low" in cell and level is not None:
+        words += f" ({100 * level:.0f} % interval {cell['low']} to {cell['high']})"
+    much = f"{cell['worth']:.2g} times as much as the average hole"
+    best = f"number {cell['rank']} of {cell['of']} by worth for the money"
+    return f"{words}. Worth {much}, costs {cell['price']:.2f}: {best}."
+
+
+def _rounded(column: Column, number: float) -> str:
+    """Write an estimate to the figures that make sense."""
+    value = column.format(float(column.nearest(np.array([float(number)]))[0]))
+    return f"{value:.4g}" if isinstance(value, float) else str(written(value))
+
+
+def written(value: object) -> object:
+    """Write a value of the user as on a page."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, date):
+        return value.isoformat()
+    return f"{value:.10g}" if isinstance(value, float) else value

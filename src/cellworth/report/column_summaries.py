@@ -1,0 +1,197 @@
+"""The columns: what their holes cost and are worth, and how well they are filled."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.campaign import Campaign
+from cellworth.report.fill_errors import LEVEL, FillError
+from cellworth.report.summary import Summary, SummaryInputs, inputs_of
+from cellworth.table import Column
+from cellworth.table.column import BOUNDED
+
+MOST_COLUMNS = 500
+"""Of wider tables, the columns of the most worth per money are summarised."""
+
+
+@dataclass(frozen=True)
+class ColumnError:
+    """How far the filling of a column is off on known cells that were hidden, in numbers and in words.
+
+    Attributes
+    ----------
+    words, guess_words : str
+        The error with its standard error and unit, and that of the best single guess.
+    error, spread, guess, hidden, covered
+        As in `FillError`.
+    relative : float or None
+        The error over that of the best single guess: 0 is perfect, 1 is no better than guessing.
+    """
+
+    words: str
+    guess_words: str
+    error: float
+    spread: float
+    guess: float
+    relative: float | None
+    hidden: int
+    covered: int | None
+
+
+@dataclass(frozen=True)
+class ColumnSummary:
+    """A column: what its holes cost and are worth, and how well they are filled.
+
+    Attributes
+    ----------
+    place : int
+        In the table, from 0.
+    name, kind, unit : str
+    price, price_low, price_high : float
+        Mean of the holes that can be had, each bought alone, and the ends for all its cells; in money.
+    worth, worth_low, worth_high, worth_most : float
+        Mean, quartiles and maximum, in units of the average hole of the table. NaN where nothing can be had,
+        as are ``price`` and ``per_money``.
+    per_money : float
+        Worth over price.
+    holes_before, holes : float
+        Shares of the rows, at the start and now.
+    missing, bought, refused, out : int
+        Cells.
+    error : ColumnError or None
+        None if too few cells are known.
+    """
+
+    place: int
+    name: str
+    kind: str
+    unit: str | None
+    price: float
+    price_low: float
+    price_high: float
+    worth: float
+    worth_low: float
+    worth_high: float
+    worth_most: float
+    per_money: float
+    holes_before: float
+    holes: float
+    missing: int
+    bought: int
+    refused: int
+    out: int
+    error: ColumnError | None
+
+
+@dataclass(frozen=True)
+class ColumnsSummary(Summary):
+    """Price against worth of each column, and how well its holes are filled.
+
+    Attributes
+    ----------
+    level : float
+        Of the intervals that ``error.covered`` counts.
+    columns : list of ColumnSummary
+        The best buy first, then those without holes that can be had.
+    left_out : int
+        Columns beyond `MOST_COLUMNS`.
+    """
+
+    level: float
+    columns: list[ColumnSummary]
+    left_out: int
+
+
+def columns_summary(campaign: Campaign) -> ColumnsSummary:
+    """Summarise the columns.
+
+    Costs the newest round and one to ten completions; nothing anew if the table is the same.
+    """
+    inputs = inputs_of(campaign)
+    found = summarise_columns(inputs)
+    return ColumnsSummary(inputs.number, LEVEL, found[:MOST_COLUMNS], max(0, len(found) - MOST_COLUMNS))
+
+
+def summarise_columns(inputs: SummaryInputs) -> list[ColumnSummary]:
+    """Return the summaries of all columns, the best buy first."""
+    worth = _column_means(inputs.cells.worth / inputs.average_worth, inputs)
+    price = _column_means(inputs.cells.price, inputs)
+    per_money = worth / price
+    order = np.argsort(-np.nan_to_num(per_money, nan=-1.0), kind="stable")
+    return [
+        _summarise_column(inputs, j, float(worth[j]), float(price[j]), float(per_money[j]))
+        for j in order.tolist()
+    ]
+
+
+def _column_means(values: Float64Array, inputs: SummaryInputs) -> Float64Array:
+    """Return the mean (p,) over each column's holes that can be had, NaN if none."""
+    available = inputs.cells.available
+    counts = available.sum(axis=0)
+    sums = np.where(available, values, 0.0).sum(axis=0)
+    return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
+
+
+def _summarise_column(
+    inputs: SummaryInputs, j: int, worth: float, price: float, per_money: float
+) -> ColumnSummary:
+    column, cells, holes = inputs.table.columns[j], inputs.cells, inputs.table.holes[:, j]
+    here = cells.worth[cells.available[:, j], j] / inputs.average_worth
+    ends = np.quantile(here, [0.25, 0.75, 1.0]) if here.size else np.full(3, np.nan)
+    return ColumnSummary(
+        place=j,
+        name=column.name,
+        kind=column.kind,
+        unit=column.unit,
+        price=price,
+        price_low=float(cells.price[:, j].min()),
+        price_high=float(cells.price[:, j].max()),
+        worth=worth,
+        worth_low=float(ends[0]),
+        worth_high=float(ends[1]),
+        worth_most=float(ends[2]),
+        per_money=per_money,
+        holes_before=1 - float(cells.known[:, j].mean()),
+        holes=float(holes.mean()),
+        missing=int(holes.sum()),
+        bought=int(cells.bought[:, j].sum()),
+        refused=int(cells.refused[:, j].sum()),
+        out=int(inputs.asked[:, j].sum()),
+        error=_column_error(column, inputs.fill_errors[j]),
+    )
+
+
+def _column_error(column: Column, measured: FillError | None) -> ColumnError | None:
+    if measured is None:
+        return None
+    if column.kind in BOUNDED:
+        unit = " days" if column.kind == "date" else f" {column.unit}" if column.unit else ""
+        words = f"{plus_minus(measured.error, measured.spread)}{unit}", f"{measured.guess:.3g}{unit}"
+    else:
+        spread = max(measured.spread, 0.005)
+        words = f"{measured.error:.0%} ± {spread:.0%} wrong", f"{measured.guess:.0%} wrong"
+    return ColumnError(
+        *words,
+        measured.error,
+        measured.spread,
+        measured.guess,
+        measured.error / measured.guess if measured.guess > 0 else None,
+        measured.hidden,
+        measured.covered,
+    )
+
+
+def plus_minus(value: float, spread: float) -> str:
+    """Write a number with its standard error, both to the place of the error's first figure.
+
+    >>> plus_minus(258.3, 71.0), plus_minus(0.01138, 0.00066)
+    ('260 ± 70', '0.0114 ± 0.0007')
+    """
+    if spread <= 0:
+        return f"{value:.3g} ± 0"
+    places = -math.floor(math.log10(spread))
+    return f"{round(value, places):.{max(0, places)}f} ± {round(spread, places):.{max(0, places)}f}"

@@ -1,0 +1,114 @@
+"""The ledger: who did what, when, to which cells, for how much; for pages, the report and a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from cellworth.campaign import CampaignView
+from cellworth.table.write_csv import csv_text, guard
+
+FIELDS = ("event", "time", "who", "what", "row", "column", "value", "old value", "price", "reason")
+_WORDS = {
+    "asked": "asked for",
+    "told": "bought",
+    "refused": "refused",
+    "cancelled": "withdrawn",
+    "corrected": "corrected",
+    "extended": "row added",
+    "taken": "taken",
+    "given back": "given back",
+}
+
+
+@dataclass(frozen=True)
+class LedgerLine:
+    """What an event says of a cell, or of a row that was added, which has no column.
+
+    Attributes
+    ----------
+    row, column : str
+    value, old : object
+        The value that was told, or that replaces an old one.
+    price : float or None
+    """
+
+    row: str
+    column: str = ""
+    value: object = None
+    old: object = None
+    price: float | None = None
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One event.
+
+    Attributes
+    ----------
+    number : int
+    time : datetime
+    who : str or None
+    kind : str
+        As in the log, such as "told".
+    what : str
+        The kind in the words of the reader, such as "bought".
+    reason : str or None
+    lines : tuple of LedgerLine
+    """
+
+    number: int
+    time: datetime
+    who: str | None
+    kind: str
+    what: str
+    reason: str | None
+    lines: tuple[LedgerLine, ...]
+
+
+def ledger_entries(campaign: CampaignView, after: int = 0, most: int | None = None) -> list[LedgerEntry]:
+    """Return the events above a number, the first one first, at most ``most``."""
+    return [
+        LedgerEntry(
+            record["number"],
+            record["time"],
+            record["who"],
+            record["kind"],
+            _WORDS.get(record["kind"], record["kind"]),
+            record.get("reason"),
+            tuple(_lines(record)),
+        )
+        for record in campaign.history(after=after, most=most)
+    ]
+
+
+def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
+    """Return entries as CSV, a line for each cell; texts that a spreadsheet would run are disarmed."""
+    return csv_text([FIELDS, *(fields for entry in entries for fields in _csv_lines(entry))])
+
+
+def _lines(record: dict[str, Any]) -> Iterator[LedgerLine]:
+    kind = record["kind"]
+    if kind == "corrected":
+        yield LedgerLine(record["row"], record["column"], record["new"], record["old"])
+    elif kind == "extended":
+        yield from map(LedgerLine, record["rows"])
+    else:
+        for cell in record["cells"]:
+            yield LedgerLine(cell["row"], cell["column"], cell.get("value"), price=cell.get("price"))
+
+
+def _csv_lines(entry: LedgerEntry) -> Iterator[list[str]]:
+    start = [str(entry.number), entry.time.isoformat(timespec="seconds"), guard(entry.who or ""), entry.what]
+    for line in entry.lines:
+        values = (line.row, line.column, line.value, line.old, line.price)
+        yield [*start, *map(_safe, values), guard(entry.reason or "")]
+
+
+def _safe(value: object) -> str:
+    """Write a value; numbers keep their sign, texts that begin like a formula get an apostrophe."""
+    if value is None:
+        return ""
+    return guard(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,317 @@
+"""What the money brought, what the last batch got for it, and what the next batch would buy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cellworth import strategy as strategies
+from cellworth.arrays import Float64Array
+from cellworth.campaign import Campaign
+from cellworth.campaign.cells import cells_of
+from cellworth.campaign.course import course_of
+from cellworth.campaign.moments import Snapshot
+from cellworth.campaign.standing import Standing
+from cellworth.campaign.stores.store import Event
+from cellworth.campaign.validation import Estimate
+from cellworth.report.summary import Summary, SummaryInputs, inputs_of
+from cellworth.select import Offer, Ratio
+
+MOST_LISTED = 200
+"""Purchases of a preview that are listed."""
+MOST_POINTS = 200
+"""Points of a curve of worth against money."""
+GREEDY_REACH = 3.0
+"""The greedy curve goes to this many times the bill of the batch: further right it tells nothing of it."""
+
+
+@dataclass(frozen=True)
+class ForecastCurve:
+    """The forecast as a curve: equally long lists of money spent by then, score, and its 95 % interval."""
+
+    money: Float64Array
+    score: Float64Array
+    low: Float64Array
+    high: Float64Array
+
+
+@dataclass(frozen=True)
+class LastRound:
+    """What the last round with answers brought, from its first ask up to now.
+
+    Attributes
+    ----------
+    round : int
+    since : int
+        The number of the event before its first ask.
+    cells, refused, corrected : int
+        Cells told, refused and corrected since then.
+    rows : int
+        Rows added since then.
+    money : float
+        Spent since then.
+    columns : list of (str, int)
+        Told cells by column, the most first.
+    metric : str or None
+    gain : Estimate or None
+        Of the score, on the same rows, with its 95 % interval; None without a score.
+    """
+
+    round: int
+    since: int
+    cells: int
+    money: float
+    refused: int
+    corrected: int
+    rows: int
+    columns: list[tuple[str, int]]
+    metric: str | None
+    gain: Estimate | None
+
+
+@dataclass(frozen=True)
+class OverviewSummary(Summary):
+    """Money, the learning curve with its forecast, and what the last round changed.
+
+    Attributes
+    ----------
+    status : Status
+    projection : ForecastCurve or None
+    outlook : str
+        What more money is expected to bring, in a sentence.
+    changed : LastRound or None
+        None before the first answer.
+    strategy, summary : str
+        The name of the strategy, and what it does.
+    """
+
+    status: Standing
+    projection: ForecastCurve | None
+    outlook: str
+    changed: LastRound | None
+    strategy: str
+    summary: str
+
+
+def overview_summary(campaign: Campaign) -> OverviewSummary:
+    """Summarise where a campaign stands.
+
+    Costs a status, and two completions for the gain of the last round; nothing anew if the table is the same.
+    """
+    inputs = inputs_of(campaign)
+    status = inputs.status
+    return OverviewSummary(
+        inputs.number,
+        status,
+        _projection(status),
+        status.outlook() if status.score is not None else f"there is no score: {status.note}",
+        _last_round(inputs),
+        campaign.strategy,
+        strategies.get(campaign.strategy).summary,
+    )
+
+
+def _projection(status: Standing) -> ForecastCurve | None:
+    projection, score = status.forecast.projection, status.score
+    if projection is None or score is None:
+        return None
+    return ForecastCurve(
+        status.spent + projection.money,
+        score.value + projection.gain,
+        score.value + projection.low,
+        score.value + projection.high,
+    )
+
+
+def _last_round(inputs: SummaryInputs) -> LastRound | None:
+    number, since = inputs.answered_round, inputs.answered_since
+    if number is None:
+        return None
+    events = list(inputs.view._log.events(after=since))
+    told = [cell for event in events if event.kind == "told" for cell in event.data["cells"]]
+    by_column: dict[str, int] = {}
+    for cell in told:
+        by_column[cell[1]] = by_column.get(cell[1], 0) + 1
+    metric, gain = inputs.once("gain", (inputs.changed, since), lambda: _gain(inputs, since))
+    return LastRound(
+        round=number,
+        since=since,
+        cells=len(told),
+        money=sum(cell[3] for cell in told),
+        refused=sum(len(event.data["cells"]) for event in events if event.kind == "refused"),
+        corrected=sum(event.kind == "corrected" for event in events),
+        rows=sum(len(event.data["rows"]) for event in events if event.kind == "extended"),
+        columns=sorted(by_column.items(), key=lambda item: (-item[1], item[0])),
+        metric=metric,
+        gain=gain,
+    )
+
+
+def _gain(inputs: SummaryInputs, since: int) -> tuple[str | None, Estimate | None]:
+    """Return how much the score has risen since an event, on the same rows."""
+    if inputs.status.score is None:
+        return None, None
+    shots = [_snapshot(inputs.view.replay(since)), _snapshot(inputs.view)]
+    course = course_of(shots, folds=5, repeats=None, seed=0)
+    if len(course.scores) < 2:
+        return None, None
+    return course.metric, course.scores[1].gain(course.scores[0])
+
+
+def _snapshot(view: Campaign) -> Snapshot:
+    totals = view.tally()
+    return Snapshot(totals.number, 0, totals.spent, totals.bought, view.table)
+
+
+@dataclass(frozen=True)
+class WorthCurve:
+    """Worth against money: equally long lists, both rising."""
+
+    money: Float64Array
+    worth: Float64Array
+
+
+@dataclass(frozen=True)
+class BatchWorth:
+    """A batch: its bill, the sum of its cells' worths, and their number."""
+
+    money: float
+    worth: float
+    cells: int
+
+
+@dataclass(frozen=True)
+class FrontSummary(Summary):
+    """The last batch beside what its money could have bought, by the worths that it was chosen by.
+
+    Worths are sums, in units of the average cell that could be had then.
+
+    Attributes
+    ----------
+    number : int or None
+        Of the last ask; None before the first, and so are all that follow.
+    time : str or None
+        Of the last ask, as ISO text.
+    batch : BatchWorth or None
+    greedy : WorthCurve or None
+        The cells of the most worth for the money, taken one after the other.
+    search : WorthCurve or None
+        The front of a strategy that searches for one; None for other strategies.
+
+    Notes
+    -----
+    A strategy that draws its batch, or looks at worth alone, lies below the greedy curve on purpose: cells
+    that are alike bring less together than their sum.
+    """
+
+    number: int | None = None
+    time: str | None = None
+    batch: BatchWorth | None = None
+    greedy: WorthCurve | None = None
+    search: WorthCurve | None = None
+
+
+def front_summary(campaign: Campaign) -> FrontSummary:
+    """Compare the last batch with what its money could have bought.
+
+    Costs the rounds since the last cache of the campaign, and two selections.
+    """
+    inputs = inputs_of(campaign)
+    ask = inputs.last_ask
+    if ask is None:
+        return FrontSummary(inputs.number)
+    batch, greedy, search = inputs.once("front", ask.number, lambda: _front(inputs, ask))
+    return FrontSummary(inputs.number, ask.number, ask.time.isoformat(), batch, greedy, search)
+
+
+def _front(inputs: SummaryInputs, ask: Event) -> tuple[BatchWorth, WorthCurve, WorthCurve | None]:
+    then = inputs.view.replay(ask.number - 1)
+    cells, table = cells_of(then), then.table
+    unit = float(cells.worth[cells.available].mean()) or 1.0
+    rows = {row: place for place, row in enumerate(table.row_ids)}
+    columns = {name: place for place, name in enumerate(table.column_names)}
+    chosen = np.array([(rows[cell[0]], columns[cell[1]]) for cell in ask.data["cells"]])
+    money = float(sum(cell[2] for cell in ask.data["cells"]))
+    offer = Offer(cells.worth / unit, cells.available, then.prices.on(table), ~table.holes)
+    rng = np.random.default_rng(0)
+    greedy = Ratio().select(offer, budget=GREEDY_REACH * money, rng=rng)
+    searched = strategies.get(then.strategy).selector.select(offer, budget=money, rng=rng).front
+    return (
+        BatchWorth(money, float(offer.scores[tuple(chosen.T)].sum()), len(chosen)),
+        _curve(np.cumsum(np.append(0.0, greedy.prices)), np.cumsum(np.append(0.0, greedy.scores))),
+        None if searched is None else _curve(searched.costs, searched.scores),
+    )
+
+
+def _curve(money: Float64Array, worth: Float64Array) -> WorthCurve:
+    """Return the curve at some of its points, the first and the last among them."""
+    kept = np.unique(np.linspace(0, len(money) - 1, MOST_POINTS).astype(np.intp))
+    return WorthCurve(money[kept], worth[kept])
+
+
+@dataclass(frozen=True)
+class PreviewColumn:
+    """What a preview would buy in one column."""
+
+    name: str
+    cells: int
+    money: float
+
+
+@dataclass(frozen=True)
+class PreviewPurchase:
+    """A cell that a preview would buy; see `cellworth.Purchase`."""
+
+    row: str
+    column: str
+    price: float
+    worth: float
+    why: str
+
+
+@dataclass(frozen=True)
+class PreviewSummary(Summary):
+    """What the next ask would buy.
+
+    Attributes
+    ----------
+    cells : int
+    money : float
+        Their bill.
+    rows : int
+        How many rows they lie in.
+    columns : list of PreviewColumn
+        The dearest first.
+    purchases : list of PreviewPurchase
+        The first `MOST_LISTED`.
+    """
+
+    cells: int
+    money: float
+    rows: int
+    columns: list[PreviewColumn]
+    purchases: list[PreviewPurchase]
+
+
+def preview_summary(
+    campaign: Campaign, budget: float | None = None, count: int | None = None
+) -> PreviewSummary:
+    """Summarise what `Campaign.preview` would buy; nothing is recorded. Costs what the ask costs."""
+    number = campaign.number
+    batch = campaign.preview(budget, count)
+    prices: dict[str, list[float]] = {}
+    for each in batch:
+        prices.setdefault(each.column, []).append(each.price)
+    columns = [PreviewColumn(name, len(paid), sum(paid)) for name, paid in prices.items()]
+    return PreviewSummary(
+        number,
+        len(batch),
+        sum(each.price for each in batch),
+        len({each.row for each in batch}),
+        sorted(columns, key=lambda column: (-column.money, column.name)),
+        [
+            PreviewPurchase(each.row, each.column, each.price, each.worth, each.why)
+            for each in batch[:MOST_LISTED]
+        ],
+    )

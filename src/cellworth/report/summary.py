@@ -1,0 +1,264 @@
+"""What all summaries share: their plain form, texts fit to be shown, and inputs that are computed once.
+
+A summary says something about a campaign, as of one of its events. The command line, the report, REST and the
+pages show the same summaries. They cost completions, so servers compute them in a process of their own.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from cellworth import strategy as strategies
+from cellworth.arrays import BoolArray, Float64Array
+from cellworth.campaign import Campaign
+from cellworth.campaign.cells import CellArrays, cells_of
+from cellworth.campaign.standing import Standing, standing_of
+from cellworth.campaign.stores.store import Event
+from cellworth.complete import FilledTable
+from cellworth.report.fill_errors import FillError, fill_errors
+from cellworth.table import Table
+
+T = TypeVar("T")
+
+UNKNOWN_ERROR = 0.5
+"""How unsure an estimate is of which the completer does not say so."""
+# Neither HTML nor SVG may hold these, nor UTF-8 half a pair of surrogates; marks that turn the direction of
+# writing would reach beyond their text.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Summary:
+    """The base of all summaries; their attributes are plain, or have a plain form of their own.
+
+    Attributes
+    ----------
+    as_of : int
+        The number of the event that it is true of.
+    """
+
+    as_of: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as data fit for JSON; see `to_json`."""
+        data: dict[str, Any] = _fields_to_json(self)
+        return data
+
+
+def to_json(value: Any) -> Any:
+    """Return data made of dicts, lists, texts, booleans and finite numbers; what is not finite becomes None.
+
+    Takes arrays, NumPy's numbers, data classes and dates as well, at any depth. O(size).
+
+    Examples
+    --------
+    >>> to_json({"a": np.array([1.0, np.nan]), "b": np.int64(3)})
+    {'a': [1.0, None], 'b': 3}
+    """
+    if value is None or isinstance(value, bool | str | int):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, np.ndarray | np.generic):
+        return to_json(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(name): to_json(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [to_json(each) for each in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Standing):
+        return to_json(value.plain())
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _fields_to_json(value)
+    raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
+
+
+def clean(text: str) -> str:
+    r"""Return a text with a mark in the place of each character that a page cannot hold.
+
+    >>> clean("a\x00b")
+    'a\ufffdb'
+    """
+    return _UNFIT.sub("\ufffd", text)
+
+
+def short_name(name: str, most: int = 24) -> str:
+    """Return a name on one line that fits beside an axis."""
+    name = clean(" ".join(name.split()))
+    return name if len(name) <= most else f"{name[: most - 1]}…"
+
+
+class SummaryInputs:
+    """A campaign as it was after an event, whatever is told meanwhile, and what several summaries need of it.
+
+    What is costly is computed at its first use. It depends on the table and on what is refused only, and is
+    kept by `renew` as long as these stay the same.
+
+    Attributes
+    ----------
+    view : Campaign
+        A replay, up to the event.
+    number : int
+        Of the event.
+    table : Table
+        With the answers so far.
+    last_ask : event or None
+        The newest ask.
+    answered_round : int or None
+        The newest round with an answer.
+    answered_since : int
+        The number of the last event before that round; 0 without an answer.
+    """
+
+    def __init__(self, campaign: Campaign) -> None:
+        self._kept: dict[str, tuple[object, Any]] = {}
+        self._round = self._round_since = self._changed = 0
+        self._asked: set[tuple[str, str]] = set()
+        self.last_ask: Event | None = None
+        self.answered_round: int | None = None
+        self.answered_since = 0
+        self.number = 0
+        self._advance(campaign)
+
+    def renew(self, campaign: Campaign) -> None:
+        """Go on to the newest event; O(new events + n p)."""
+        if campaign.number != self.number:
+            self._advance(campaign)
+
+    def once(self, what: str, key: object, compute: Callable[[], T]) -> T:
+        """Return what ``compute`` gives for a key; the last result of each ``what`` is kept."""
+        if what not in self._kept or self._kept[what][0] != key:
+            self._kept[what] = key, compute()
+        result: T = self._kept[what][1]
+        return result
+
+    @property
+    def changed(self) -> int:
+        """The number of the last event that changed the table, or refused a cell."""
+        return self._changed
+
+    @property
+    def cells(self) -> CellArrays:
+        """The cells as arrays, with prices and worths; see `Campaign.cells`."""
+        return self.once("cells", self._changed, lambda: cells_of(self.view))
+
+    @property
+    def filled(self) -> FilledTable | None:
+        """The table filled, with intervals; None where no cell is missing."""
+        if not self.table.holes.any():
+            return None
+        return self.once("filled", self._changed, self.view.complete)
+
+    @property
+    def unsure(self) -> Float64Array:
+        """How unsure each cell is, (n, p); see `uncertainty`."""
+        return self.once("unsure", self._changed, lambda: uncertainty(self.table, self.filled))
+
+    @property
+    def fill_errors(self) -> list[FillError | None]:
+        """How well each column is filled."""
+        completer = strategies.get(self.view.strategy).completer
+        return self.once("fill errors", self._changed, lambda: fill_errors(self.table, completer))
+
+    @property
+    def status(self) -> Standing:
+        """The status, with the money and the open cells of this event."""
+        status = self.once("status", self._changed, lambda: standing_of(self.view))
+        view = self.view
+        return dataclasses.replace(
+            status,
+            number=self.number,
+            reserved=view.reserved,
+            left=view.left,
+            open=len(view.open_purchases()),
+        )
+
+    @property
+    def average_worth(self) -> float:
+        """The mean worth of the cells that can be had, the unit in which worths are shown; 1 if it is 0."""
+        return self.once("average worth", self._changed, self._average_worth)
+
+    @property
+    def asked(self) -> BoolArray:
+        """(n, p) bool: the cells that are asked for, whether their leases have ended or not."""
+        return self.once("asked", self.number, self._asked_cells)
+
+    def _advance(self, campaign: Campaign) -> None:
+        number = campaign.number
+        self.view = campaign.replay(number)
+        self.table: Table = self.view.table
+        self._follow(self.view._log.events(after=self.number))
+        self.number = number
+
+    def _follow(self, events: Iterable[Event]) -> None:
+        for event in events:
+            if event.kind in ("told", "refused", "corrected", "extended"):
+                self._changed = event.number
+            if event.kind == "asked":
+                self.last_ask = event
+                self._asked.update((cell[0], cell[1]) for cell in event.data["cells"])
+                if event.data["round"] > self._round:
+                    self._round, self._round_since = event.data["round"], event.number - 1
+            elif event.kind in ("told", "refused", "cancelled"):
+                self._asked.difference_update((cell[0], cell[1]) for cell in event.data["cells"])
+            if event.kind == "told":
+                self.answered_round, self.answered_since = self._round, self._round_since
+
+    def _average_worth(self) -> float:
+        available = self.cells.available
+        return float(self.cells.worth[available].mean()) or 1.0 if available.any() else 1.0
+
+    def _asked_cells(self) -> BoolArray:
+        rows = {row: place for place, row in enumerate(self.table.row_ids)}
+        columns = {name: place for place, name in enumerate(self.table.column_names)}
+        asked = np.zeros(self.table.shape, dtype=bool)
+        for row, column in self._asked:
+            asked[rows[row], columns[column]] = True
+        return asked
+
+
+def uncertainty(table: Table, filled: FilledTable | None) -> Float64Array:
+    """Return how unsure each cell is, (n, p), from 0, known, to 1, as unsure as without its row.
+
+    It is the standard deviation that is left over that of the column's known cells.
+    """
+    if filled is None:
+        return np.zeros(table.shape)
+    if filled.variance is None:
+        return np.where(table.holes, UNKNOWN_ERROR, 0.0)
+    encoded = table.encode()
+    starts = np.searchsorted(encoded.owner, np.arange(table.shape[1]))
+    spread = np.add.reduceat(np.nanvar(encoded.X, axis=0), starts)
+    share = np.sqrt(np.divide(filled.variance, spread, out=np.zeros(table.shape), where=spread > 0))
+    return np.clip(share, 0.0, 1.0)
+
+
+_INPUTS: WeakKeyDictionary[Campaign, SummaryInputs] = WeakKeyDictionary()
+
+
+def inputs_of(campaign: Campaign) -> SummaryInputs:
+    """Return the inputs of summaries of a campaign as of its newest event; they are kept for the next call.
+
+    O(n p + new events) after a new event, and nothing anew without one.
+    """
+    inputs = _INPUTS.get(campaign)
+    if inputs is None:
+        inputs = _INPUTS[campaign] = SummaryInputs(campaign)
+    else:
+        inputs.renew(campaign)
+    return inputs
+
+
+def _fields_to_json(value: Any) -> dict[str, Any]:
+    return {field.name: to_json(getattr(value, field.name)) for field in dataclasses.fields(value)}

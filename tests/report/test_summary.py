@@ -1,0 +1,96 @@
+"""All summaries: plain, small, as of the newest event, and nothing costly computed twice."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cellworth import GaussianCompleter, Table
+from cellworth.campaign import Campaign
+from cellworth.campaign.results import fill_with_intervals
+from cellworth.campaign.standing import standing_of
+from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.report import SUMMARIES, overview_summary, row_summary, summary, to_json
+from cellworth.report.summary import inputs_of, uncertainty
+from tests.campaign.campaigns import begin, make_table
+from tests.report.campaigns import as_json, played
+
+
+@pytest.mark.parametrize("what", SUMMARIES)
+def test_summaries_are_plain_and_say_what_they_are_as_of(campaign, what):
+    found = SUMMARIES[what](campaign).to_json()
+    assert as_json(found) < 100_000
+    assert found["as_of"] == campaign.number
+
+
+@pytest.mark.parametrize("what", SUMMARIES)
+def test_a_campaign_without_events_target_or_budget(what):
+    table = Table.from_arrays(np.array([[1.0, np.nan, 3.0], [2.0, 5.0, np.nan], [4.0, 1.0, 2.5]] * 5))
+    bare = Campaign.create(table, store=MemoryStore())
+    as_json(SUMMARIES[what](bare).to_json())
+
+
+@pytest.mark.parametrize("what", SUMMARIES)
+def test_a_table_without_holes(what):
+    full = begin(make_table(30).with_values(np.nan_to_num(make_table(30).values, nan=0.0)))
+    found = SUMMARIES[what](full).to_json()
+    as_json(found)
+    if what == "columns":
+        assert all(column["worth"] is None for column in found["columns"])
+    assert row_summary(full, "p3").cells[0].estimate is None
+
+
+def test_what_is_costly_is_computed_once(monkeypatch):
+    campaign = played(2)
+    counts = {"cells_of": 0, "standing_of": 0, "fill_errors": 0}
+    for name in counts:
+        original = getattr(summary, name)
+
+        def counted(*arguments, name=name, original=original):
+            counts[name] += 1
+            return original(*arguments)
+
+        monkeypatch.setattr(summary, name, counted)
+
+    def summarise_all():
+        for function in SUMMARIES.values():
+            function(campaign)
+        row_summary(campaign, "p3").to_json()
+
+    summarise_all()
+    summarise_all()
+    campaign.take(1, who="Bob")  # changes no number
+    summarise_all()
+    assert counts == {"cells_of": 1, "standing_of": 1, "fill_errors": 1}
+    campaign.refuse(campaign.open_purchases()[:1], "gone")
+    summarise_all()
+    assert counts["cells_of"] == 2
+    assert not inputs_of(campaign).cells.available[inputs_of(campaign).cells.refused].any()
+
+
+def test_money_and_open_cells_are_of_the_newest_event():
+    campaign = played(1)
+    overview_summary(campaign).to_json()
+    campaign.cancel(campaign.open_purchases())
+    found = overview_summary(campaign).to_json()["status"]
+    assert found == to_json(replace(standing_of(campaign), number=campaign.number).plain())
+    assert found["open"] == 0
+    assert found["reserved"] == 0
+
+
+def test_to_json_refuses_what_json_cannot_hold():
+    with pytest.raises(TypeError, match="set"):
+        to_json({"a": {1}})
+
+
+def test_a_cell_is_unsure_where_its_row_says_nothing():
+    rng = np.random.default_rng(0)
+    twin = rng.normal(size=400)
+    X = np.column_stack([twin, twin + 0.01 * rng.normal(size=400), rng.normal(size=400)])
+    X[:50, 0] = np.nan  # its twin is known
+    X[50:100, 2] = np.nan  # nothing says anything about it
+    table = Table.from_arrays(X)
+    shade = uncertainty(table, fill_with_intervals(table, GaussianCompleter(), 0.9))
+    assert (shade[~table.holes] == 0).all()
+    assert shade[:50, 0].max() < 0.1
+    assert shade[50:100, 2].min() > 0.8

@@ -1,0 +1,63 @@
+"""Which kinds are found in text."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cellworth.table import Table
+
+
+def read(tmp_path, text, name="t.csv", **keywords):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Table.read(path, **keywords)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind", "values"),
+    [
+        (["1", "2", ""], "integer", [1, 2, np.nan]),
+        (["0", "1"], "integer", [0, 1]),
+        (["-3", "+4", " 5 "], "integer", [-3, 4, 5]),
+        (["1.0", "2"], "number", [1, 2]),
+        (["1E3", "2"], "number", [1000, 2]),
+        (["1e3", "NaN", "2"], "number", [1000, np.nan, 2]),
+        (["true", "False", "  "], "boolean", [1, 0, np.nan]),
+        (["YES", "no"], "boolean", [1, 0]),
+        (["yes", "yes"], "boolean", [1, 1]),
+        (["yes", "false"], "category", [1, 0]),
+        (["2020-01-01", ""], "date", [18262, np.nan]),
+        (["2020-01-01", "2020-01-01T12:00", "2020-01-01 12:00:00Z"], "date", [18262, 18262.5, 18262.5]),
+        (["b", "a", "None"], "category", [2, 1, 0]),
+        (["1_0", "2_0"], "category", [0, 1]),
+        (["x", "y", "1"], "category", [1, 2, 0]),
+    ],
+)
+def test_kinds_found_in_text(tmp_path, cells, kind, values):
+    table = read(tmp_path, "a,b\n" + "".join(f"{cell},1\n" for cell in cells))
+    assert table.columns[0].kind == kind
+    np.testing.assert_array_equal(table.values[:, 0], values)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
+def test_numbers_are_read_as_python_reads_them(tmp_path_factory, numbers):
+    text = "a\n" + "".join(f"{number!r}\n" for number in numbers)
+    table = read(tmp_path_factory.mktemp("n"), text)
+    assert table.values[:, 0].tobytes() == np.array(numbers).tobytes()
+
+
+def test_given_kinds_win(tmp_path):
+    text = "a,b,c,d\n1,1,007,low\n0,2,012,high\n"
+    table = read(
+        tmp_path,
+        text,
+        kinds={"a": "boolean", "b": "number", "c": "category", "d": "ordered"},
+        categories={"d": ["low", "mid", "high"]},
+        units={"b": "kg"},
+    )
+    assert [column.kind for column in table.columns] == ["boolean", "number", "category", "ordered"]
+    assert table.columns[2].categories == ("007", "012")
+    assert table.values[:, 3].tolist() == [0, 2]
+    assert table.columns[1].unit == "kg"
