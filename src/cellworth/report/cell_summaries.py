@@ -302,7 +302,7 @@ def _rank(inputs: SummaryInputs, i: int, j: int) -> tuple[int, int]:
 def _why(cell: dict[str, Any], level: float | None) -> str:
     unit = f" {cell['unit']}" if cell["unit"] else ""
     words = f"Thought to be {cell['estimate']}{unit}"
-    if "low" in cell:
+    if "low" in cell and level is not None:
         words += f" ({100 * level:.0f} % interval {cell['low']} to {cell['high']})"
     much = f"{cell['worth']:.2g} times as much as the average hole"
     best = f"number {cell['rank']} of {cell['of']} by worth for the money"
