@@ -6,13 +6,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export NO_MKDOCS_2_WARNING := 1
-# Measures the memory of processes that write to disk what does not fit: nothing else runs meanwhile.
-ALONE := tests/blocks/test_memory.py
-# All but those in a browser, and those by schemathesis, which needs newer packages.
-LOWEST_WEB := $(addprefix tests/web/, test_access.py test_api.py test_background.py test_desk.py test_findings.py test_server.py pages/test_answering.py pages/test_forms.py pages/test_looking.py pages/test_sending_files.py pages/test_signing_in.py)
-LOWEST_TESTS := tests/table tests/complete/test_supervised.py tests/complete/test_fill.py tests/complete/gaussian tests/prices tests/score tests/select tests/strategy tests/simulation tests/campaign tests/cli tests/report $(LOWEST_WEB) tests/blocks tests/test_theory.py tests/test_package.py
+# Two processes, each with a run of neighbouring tests, which share their servers, browsers and clusters; the one
+# that ends first takes over work of the other.
+PYTEST := -m pytest -n 2 --dist worksteal
+# How long `make soak` draws new examples.
+MINUTES ?= 10
 
-.PHONY: demo test lint types unit lowest docs docs-serve paper studies bench clean help
+.PHONY: demo check test static lint types fast alone unit lowest soak docs docs-serve paper studies bench clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -20,7 +20,15 @@ help:            ## list the commands
 demo: $(VENV)/.installed   ## fill a table, play a campaign, leave its report behind
 	$(BIN)/python -m cellworth demo
 
-test: lint types unit lowest docs   ## lint, types, all tests, tests on the oldest supported versions, documentation
+check: $(VENV)/.dev   ## lint, types and the fast tests, in three minutes
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line lint types fast
+
+test: lint $(VENV)/.dev   ## everything: lint, types, documentation, all tests, tests on the oldest supported versions
+	@$(MAKE) --no-print-directory alone
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line unit static
+	@$(MAKE) --no-print-directory lowest
+
+static: types docs
 
 lint: $(VENV)/.dev   ## style, formatting, and which folder may import which
 	$(BIN)/ruff check .
@@ -30,12 +38,23 @@ lint: $(VENV)/.dev   ## style, formatting, and which folder may import which
 types: $(VENV)/.dev   ## mypy, strict
 	$(BIN)/mypy
 
-unit: $(VENV)/.dev   ## the tests, on two processes, with coverage
-	$(BIN)/python -m pytest -q $(ALONE)
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered $(addprefix --ignore ,$(ALONE))
+fast: $(VENV)/.dev   ## the tests that start nothing and take no more than about a second
+	$(BIN)/python $(PYTEST) -q -m "not slow and not service and not alone"
 
-lowest: .venv-lowest/.installed   ## the core's tests on the oldest versions that pyproject.toml allows
-	.venv-lowest/bin/python -m pytest -q -n 2 $(LOWEST_TESTS) $(addprefix --ignore ,$(ALONE))
+alone: $(VENV)/.dev   ## the tests that measure memory: nothing else runs meanwhile
+	$(BIN)/python -m pytest -q -m alone
+
+unit: $(VENV)/.dev   ## all other tests, with coverage and the ten slowest
+	$(BIN)/python $(PYTEST) -m "not alone" --cov --cov-report=term:skip-covered --durations=10
+
+# On the oldest versions that pyproject.toml allows. Left out is what needs newer packages than these (browsers,
+# documentation, studies, doctests) and what is slow: it repeats for many numbers what quick tests try here once.
+lowest: .venv-lowest/.installed   ## the tests on the oldest supported versions
+	.venv-lowest/bin/python $(PYTEST) -q -m "not slow and not latest and not alone" --durations=10 tests
+
+soak: $(VENV)/.dev   ## the tests by hypothesis with fresh examples, again and again for MINUTES (10)
+	end=$$(($$(date +%s) + 60 * $(MINUTES))); while [ $$(date +%s) -lt $$end ]; do \
+		HYPOTHESIS_PROFILE=soak $(BIN)/python $(PYTEST) -q -m "hypothesis and not alone" tests || exit 1; done
 
 docs: $(VENV)/.dev   ## build the documentation into site/
 	$(BIN)/mkdocs build --strict --quiet

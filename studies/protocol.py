@@ -16,6 +16,7 @@ from sklearn.preprocessing import minmax_scale
 from sklearn.svm import LinearSVC
 
 from cellworth.arrays import Float64Array, IntArray
+from cellworth.complete.hold_out import hide_cells
 from cellworth.datasets import load
 from cellworth.datasets.tables import Dataset
 from cellworth.table import Table
@@ -76,7 +77,8 @@ def make_trial(data: Dataset, observed_share: float, seed: int) -> Trial:
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, train_size=TRAIN_SHARE, random_state=split_seed, stratify=y
     )
-    holed = np.where(rng.random(X_train.shape) < observed_share, X_train, np.nan)
+    hidden = hide_cells(~np.isnan(X_train), rng, keep=observed_share, spare=None)
+    holed = np.where(hidden, np.nan, X_train)
     return Trial(X_train, holed, y_train, X_test, y_test)
 
 

@@ -1,7 +1,16 @@
-"""What the tests need from outside, in one place.
+"""What the tests need from outside, what they cost, and how hypothesis draws its examples.
 
 A test that needs a component asks for its fixture. Where the component is absent the test is skipped with
 one line that says what is needed; with CELLWORTH_REQUIRE_ALL=1 its absence is a failure.
+
+Three marks say when a test runs; the first two are set here, by rule:
+
+- ``service``: it starts a server, a browser, a cluster or a database. Not part of `make check`.
+- ``latest``: it needs packages, or shows output, of the newest versions. Not part of `make lowest`.
+- ``slow``: it takes more than about a second by itself. Not part of `make check`, nor of `make lowest`: such
+  a test repeats for many numbers what its quick neighbours try once, on the oldest versions too.
+
+HYPOTHESIS_PROFILE=soak draws fresh examples, and more of them; otherwise they are the same each time.
 """
 
 import os
@@ -10,8 +19,29 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-settings.register_profile("cellworth", deadline=None, print_blob=True)
-settings.load_profile("cellworth")
+settings.register_profile("same", deadline=None, print_blob=True, derandomize=True)
+settings.register_profile("soak", deadline=None, print_blob=True, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+TESTS = Path(__file__).parent
+SERVICES = {"server", "postgresql", "postgresql_url", "cluster", "dask", "chromium", "site"}
+"""Fixtures that start something, and parameters by which a test asks for one of them."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests by what they use and where they are."""
+    for item in items:
+        inside = item.path.relative_to(TESTS).parts if item.path.is_relative_to(TESTS) else ("src",)
+        if inside[0] == "web" or _starts_a_service(item):
+            item.add_marker(pytest.mark.service)
+        if inside[0] in ("docs", "studies", "src") or "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.latest)
+
+
+def _starts_a_service(item: pytest.Item) -> bool:
+    parameters = getattr(getattr(item, "callspec", None), "params", {})
+    asked = [*getattr(item, "fixturenames", ()), *(v for v in parameters.values() if isinstance(v, str))]
+    return not SERVICES.isdisjoint(asked)
 
 
 def need(present: bool, what: str) -> None:

@@ -208,7 +208,7 @@ def _surprise(ratings: Ratings) -> Any:
 
 def _count_passes() -> Counter[str]:
     """Have the engine count, from now on, how often each function runs over all blocks."""
-    from cellworth.complete.sparse.row_pass import ThreadedRowBlocks as Blocks
+    from cellworth.complete.sparse.row_pass import CellBlocks as Blocks
 
     counted: Counter[str] = Counter()
 
@@ -230,7 +230,7 @@ def _in_words(passes: Counter[str]) -> str:
 
 def time_passes(size: tuple[int, int], share: float, seed: int) -> dict[str, float]:
     """Return seconds of one pass, the median of five, on one and on two threads."""
-    from cellworth.blocks.threads import worker_threads
+    from cellworth.blocks import ThreadEngine
     from cellworth.complete.sparse.held_out_cells import table_of
     from cellworth.complete.sparse.row_pass import CellBlock, step
 
@@ -239,8 +239,8 @@ def time_passes(size: tuple[int, int], share: float, seed: int) -> dict[str, flo
     B = np.random.default_rng(seed).normal(size=(X.shape[1], PASS_RANK))
     found: dict[str, float] = {"cells": X.nnz}
     for name, threads in (("one", 1), ("two", 2)):
-        with worker_threads(threads) as pool:
-            table, clocks = table_of(cells, X.shape[1], pool), []
+        with ThreadEngine(threads) as engine:
+            table, clocks = table_of(cells, X.shape[1], engine), []
             for _ in range(5):
                 wall, cpu = time.perf_counter(), time.process_time()
                 table.blocks.sum(step, B, 1.0)

@@ -10,6 +10,9 @@ from typing import NamedTuple
 MOST_WRONG_LINES = 20
 """Reading a file stops after this many wrong lines."""
 
+__all__ = ["CellworthError", "ConflictError", "DataError", "MissingDependencyError", "ParameterError"]
+# The others are told apart inside the package; users catch them by these.
+
 
 class CellworthError(Exception):
     """Base class of all errors that cellworth raises on purpose."""

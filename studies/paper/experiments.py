@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import OptSpaceCompleter, SoftImputeCompleter, SupervisedCompleter
-from cellworth.complete.committee import CommitteeCompleter, default_members
+from cellworth.complete.committee_completer import CommitteeCompleter, default_members
 from cellworth.complete.completer import Completer
 from cellworth.prices import Prices
 from cellworth.score import Variance

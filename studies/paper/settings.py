@@ -10,7 +10,7 @@ from cellworth.errors import ParameterError
 from studies.protocol import DATASETS
 
 DEFAULT_COMMITTEE = ("LMaFit", "NNLS", "Gaussian")
-"""The members of `cellworth.complete.committee.default_members`, by name and in their order."""
+"""The members of `cellworth.complete.committee_completer.default_members`, by name and in their order."""
 
 MEMBERS = (*DEFAULT_COMMITTEE, "SoftImpute", "OptSpace")
 """All names; the last two are completers as they come, which search their rank and take longer."""

@@ -14,6 +14,8 @@ from tests.blocks.tables import make_table
 SUPERVISED = SupervisedCompleter(max_iter=10, tol=0)
 NORMAL = GaussianCompleter(margins="normal", label_trust=0, max_iter=4, tol=0)
 
+pytestmark = pytest.mark.service
+
 
 @pytest.fixture(scope="module")
 def engine():

@@ -5,11 +5,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.blocks.conftest import need_dask
 from tests.conftest import need
 
 ROOT = Path(__file__).parent.parent.parent
 LIMIT = 500 * 10**6  # of the one worker; some 250 MB of it are Python and its libraries
+
+pytestmark = pytest.mark.alone
 
 
 def test_what_does_not_fit_goes_to_disk(tmp_path):

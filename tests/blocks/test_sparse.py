@@ -2,59 +2,87 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, save_npz
+from scipy.sparse import csr_array, save_npz, vstack
 
-from cellworth.blocks.protocol import Blocks as EngineBlocks
-from cellworth.blocks.protocol import join
-from cellworth.complete.sparse.row_pass import ThreadedRowBlocks, largest_singular_value, row_factors
-from cellworth.complete.sparse.trace_norm import SparseTable, certify, fit_trace_norm
-from cellworth.engine.sparse import _alone, _read, complete_sparse
-from cellworth.errors import DataError
+from cellworth import GaussianCompleter, SparseCompleter
+from cellworth.blocks import open_blocks
+from cellworth.errors import DataError, ParameterError
 from tests.blocks.tables import SAME, difference
 
 
 @pytest.fixture(scope="module")
 def parts():
+    """Three blocks of rows of one table of rank 3, 30 % observed, with offsets; one row has no cell."""
     rng = np.random.default_rng(0)
-    B = rng.normal(size=(40, 3))
-    return [csr_array((rng.random((n, 40)) < 0.3) * (rng.normal(size=(n, 3)) @ B.T)) for n in (70, 90, 60)]
+    B, columns = rng.normal(size=(40, 3)), rng.normal(size=40)
+    blocks = []
+    for n in (70, 90, 60):
+        values = 5 + columns + rng.normal(size=(n, 1)) + rng.normal(size=(n, 3)) @ B.T
+        seen = rng.random((n, 40)) < 0.3
+        seen[7] = False
+        blocks.append(csr_array(np.where(seen, values, 0)))
+    return blocks
 
 
-def in_memory(parts, share, rank):
-    blocks = ThreadedRowBlocks([_read(part) for part in parts])
-    counts = np.bincount(np.concatenate([p.indices for p in parts]), minlength=40).astype(float)
-    table, rng = SparseTable(blocks, counts), np.random.default_rng(0)
-    penalty = share * largest_singular_value(blocks, 40, rng)
-    fit = fit_trace_norm(table, penalty, rank, np.zeros((40, 0)), rng, tol=1e-6, max_iter=500)
-    rows = np.concatenate(blocks.map(row_factors, fit.B, penalty).gather())
-    return fit, rows, certify(table, fit.B, penalty, rng)
+def assert_same(whole, on_blocks, X):
+    completed, variance = on_blocks.completed_.gather()
+    assert variance is None
+    assert on_blocks.n_iter_ == whole.n_iter_
+    assert on_blocks.rank_ == whole.rank_
+    assert on_blocks.trace_penalty_ == pytest.approx(whole.trace_penalty_, rel=1e-8)
+    assert difference(completed, whole.complete(X)) < 100 * SAME
+    assert on_blocks.objective_[-1] == pytest.approx(whole.objective_[-1], rel=1e-8)
+    assert on_blocks.duality_gap_ == pytest.approx(whole.duality_gap_, rel=1e-3, abs=1e-6)
 
 
+@pytest.mark.parametrize("centre", ["none", "columns", "both"])
 @pytest.mark.parametrize("where", ["local", "dask"])
-def test_blocks_on_an_engine_give_what_blocks_in_memory_give(where, parts, request, tmp_path):
+def test_blocks_give_what_the_whole_table_gives(where, centre, parts, request, tmp_path):
     engine = request.getfixturevalue(where)
-    files = []
     for number, part in enumerate(parts):
-        files.append(tmp_path / f"{number}.npz")
-        save_npz(files[-1], part)
-    fit, rows, certificate = in_memory(parts, 0.05, 4)
-    for source in (files, parts):
-        done = complete_sparse(source, trace_penalty=0.05, rank=4, engine=engine)
-        found = np.concatenate(engine.reduce(_alone, join, done.row_factors))
-        assert done.fit.n_iter == fit.n_iter
-        assert difference(found @ done.column_factors.T, rows @ fit.B.T) < SAME
-        assert done.certificate.objective == pytest.approx(certificate.objective, rel=1e-10)
+        save_npz(tmp_path / f"{number}.npz", part)
+    settings = {"trace_penalty": 0.05, "penalty_unit": "relative", "rank": 4, "centre": centre}
+    whole = SparseCompleter(**settings).fit(vstack(parts, format="csr"))
+    for table in (tmp_path, sorted(tmp_path.iterdir()), parts):
+        on_blocks = SparseCompleter(**settings).fit(open_blocks(table, engine=engine))
+        assert_same(whole, on_blocks, vstack(parts, format="csr"))
+
+
+def test_what_is_chosen_on_a_short_table_is_what_the_whole_table_gives(parts, local):
+    whole = SparseCompleter().fit(vstack(parts, format="csr"))
+    on_blocks = SparseCompleter().fit(open_blocks(parts, engine=local))
+    assert on_blocks.trace_penalty_ == pytest.approx(whole.trace_penalty_, rel=1e-6)
+    assert difference(on_blocks.completed_.gather()[0], whole.complete(vstack(parts, format="csr"))) < 1e-2
+
+
+def test_a_dense_table_with_holes_is_taken_too(parts, local):
+    X = vstack(parts, format="csr").toarray()
+    X[X == 0] = np.nan
+    local.block_rows = 50
+    settings = {"trace_penalty": 2.0, "rank": 3}
+    whole = SparseCompleter(**settings).fit(X)
+    assert_same(whole, SparseCompleter(**settings).fit(open_blocks(X, engine=local)), X)
+
+
+def test_a_warm_start_takes_fewer_steps(parts, local):
+    completer = SparseCompleter(trace_penalty=2.0, rank=3, warm_start=True)
+    first = completer.fit(open_blocks(parts, engine=local)).n_iter_
+    assert completer.fit(open_blocks(parts, engine=local)).n_iter_ < first
 
 
 def test_the_fit_is_certified(parts, local):
-    done = complete_sparse(parts, trace_penalty=0.05, rank=10, engine=local)
-    assert 0 <= done.certificate.gap < 1e-3 * done.certificate.objective
-    assert isinstance(done.row_factors, EngineBlocks)
+    done = SparseCompleter(trace_penalty=2.0, rank=20, tol=1e-7).fit(open_blocks(parts, engine=local))
+    assert 0 <= done.duality_gap_ < 1e-3 * done.objective_[-1]
 
 
-def test_blocks_that_do_not_belong_together_are_refused(parts, local):
+def test_blocks_that_do_not_belong_together_are_refused(parts, local, tmp_path):
     with pytest.raises(DataError, match=r"blocks of \[39, 40\] columns"):
-        complete_sparse([parts[0], csr_array(parts[1][:, 1:])], trace_penalty=0.1, engine=local)
+        open_blocks([parts[0], csr_array(parts[1][:, 1:])], engine=local)
     hollow = [csr_array((5, 3)) for _ in range(2)]
-    with pytest.raises(DataError, match="3 columns have no observed cell"):
-        complete_sparse(hollow, trace_penalty=0.1, engine=local)
+    with pytest.raises(DataError, match="no row has a value of '0', '1', '2'"):
+        SparseCompleter(trace_penalty=0.1).fit(open_blocks(hollow, engine=local))
+    with pytest.raises(ParameterError, match="use SparseCompleter"):
+        GaussianCompleter().fit(open_blocks(parts, engine=local))
+    (tmp_path / "broken.npz").write_text("no matrix")
+    with pytest.raises(DataError, match=r"broken\.npz: cannot be read as a sparse matrix"):
+        open_blocks(tmp_path / "broken.npz")

@@ -25,8 +25,6 @@ from cellworth.campaign.file_telling import Told, check_file, tell_file
 from cellworth.campaign.row_file import read_rows
 from cellworth.errors import ConflictError, DataError
 from cellworth.strategy import Purchase
-from cellworth.table.table import guard_table
-from cellworth.table.write_csv import guard, unguard
 from tests.campaign.campaigns import VALUES, answers_to, begin, make_table
 
 TABLE = make_table()
@@ -55,13 +53,6 @@ def problems(path, table=TABLE):
     with pytest.raises(WrongAnswersError) as caught:
         read_answers(path, table)
     return [problem.removeprefix(f"{path}, ") for problem in caught.value.problems]
-
-
-@settings(max_examples=300, deadline=None)
-@given(st.text(st.sampled_from("'=+-@\t\rab"), max_size=5) | st.text(max_size=10))
-def test_guarding_is_undone_and_leaves_no_formula(text):
-    assert unguard(guard(text)) == text
-    assert guard(text)[:1] not in {"=", "+", "-", "@", "\t", "\r"}
 
 
 @settings(max_examples=60, deadline=None)
@@ -268,25 +259,6 @@ def test_cells_are_found_by_row_and_column():
         parse_cells(["z:a"], table)
     with pytest.raises(DataError, match="no column 'c'"):
         parse_cells(["x:c"], table)
-
-
-def test_a_guarded_table_has_the_same_cells():
-    pytest.importorskip("pandas")
-    table = Table.from_arrays(
-        [["+", -1.5], ["-", 2.0], [None, None]],
-        ["=a", "b", "=a"],
-        columns=["@x", "y"],
-        row_ids=["=1", "2", "3"],
-    )
-    guarded = guard_table(table)
-    assert guarded.row_ids == ("'=1", "2", "3")
-    assert guarded.column_names == ("'@x", "y")
-    assert sorted(guarded.columns[0].categories) == ["'+", "'-"]
-    assert guarded.target.classes == ("'=a", "b")
-    frame = guarded.to_frame("pandas")
-    assert frame["'@x"].tolist()[:2] == ["'+", "'-"]
-    assert frame["y"].tolist()[:2] == [-1.5, 2.0]
-    assert frame["target"].tolist() == ["'=a", "b", "'=a"]
 
 
 def test_rows_of_a_parquet_file_are_read_as_a_table(tmp_path):

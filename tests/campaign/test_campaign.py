@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cellworth import Prices, Table, strategy
 from cellworth.campaign import Campaign
+from cellworth.campaign.account import Account
 from cellworth.campaign.lease import parse_lease
-from cellworth.campaign.money import Account
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
 from tests.campaign.campaigns import PRICES, Clock, answers_to, begin, cells, make_table, same_state

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete.solver.factors import fold_in
 from cellworth.errors import ParameterError
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 
 
 def rank_five(seed):

@@ -17,7 +17,7 @@ from cellworth.complete.auto_candidates import ColumnMeanCompleter, default_cand
 from cellworth.complete.auto_search import CandidateResult, text_table
 from cellworth.errors import DataError, ParameterError
 from cellworth.testing import check_completer
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 from tests.complete.low_rank_cases import check_refuses, check_sensible_on_awkward_tables
 from tests.complete.scikit_learn import check_with_scikit_learn
 

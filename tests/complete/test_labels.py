@@ -40,7 +40,7 @@ def test_numbers_are_standardised():
     known = labels.targets[labels.labelled, 0]
     assert known.mean() == pytest.approx(0)
     assert known.std() == pytest.approx(1)
-    np.testing.assert_allclose(known * labels.width + labels.centre, [10.5, 20.0, 30.0])
+    np.testing.assert_allclose(known * labels.code.width + labels.code.centre, [10.5, 20.0, 30.0])
 
 
 @pytest.mark.parametrize(

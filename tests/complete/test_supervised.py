@@ -16,7 +16,7 @@ from sklearn.svm import LinearSVC
 from cellworth import SupervisedCompleter
 from cellworth.errors import DataError, ParameterError
 from cellworth.testing import check_completer
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 from tests.complete.scikit_learn import check_with_scikit_learn
 
 SETTINGS = [

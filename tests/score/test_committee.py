@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, clone
 
 from cellworth.complete import NNLSCompleter, SoftImputeCompleter, SupervisedCompleter
-from cellworth.complete.committee import CommitteeCompleter, default_members
+from cellworth.complete.committee_completer import CommitteeCompleter, default_members
 from cellworth.errors import DataError, ParameterError
 from cellworth.score import CommitteeStability, QueryByCommittee, Round
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 from tests.score.rounds import holed_tables, squared_ranges, told
 
 

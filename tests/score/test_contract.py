@@ -1,7 +1,7 @@
 import pytest
 
 from cellworth import GaussianCompleter, SupervisedCompleter
-from cellworth.complete.committee import CommitteeCompleter
+from cellworth.complete.committee_completer import CommitteeCompleter
 from cellworth.score import (
     CommitteeStability,
     ExpectedUtility,

@@ -6,7 +6,7 @@ from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.errors import ParameterError
 from cellworth.score import ExpectedUtility, PosteriorVariance, Round, expected_utility
 from cellworth.score.linear_model import fit_linear_model
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 
 
 class Drawer:

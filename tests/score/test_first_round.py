@@ -6,7 +6,7 @@ from cellworth import AutoCompleter, SupervisedCompleter
 from cellworth.complete import GaussianCompleter
 from cellworth.score import Round, Variance
 from cellworth.score.first_round import first_round_scores
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 from tests.score.rounds import squared_ranges, told
 
 

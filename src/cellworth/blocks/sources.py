@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.sparse import issparse, vstack
 
 from cellworth.arrays import AnyArray, FloatArray
 from cellworth.blocks.protocol import Blocks, Engine, Function, Merge, join
@@ -137,6 +138,10 @@ class Source:
         row_bytes = max(1, len(self.columns)) * self.dtype.itemsize
         return Blocks(self.table.blocks(self.engine.rows_per_block(self.n_rows, row_bytes)))
 
+    def on(self, engine: Engine) -> Source:
+        """Return the same table for another engine."""
+        return Source(self.table, engine)
+
     def map(self, function: Function, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
         """Read each block and call ``function(part, *of_block, *shared)``; results stay with the engine."""
         return self.engine.map(OnPart(function), self.blocks, *blocks, shared=shared)
@@ -152,7 +157,8 @@ class Source:
             None if first is None else np.concatenate([getattr(part, name) for part in parts])
             for name, first in (("y", parts[0].y), ("row_ids", parts[0].row_ids))
         )
-        return Part(np.concatenate([part.X for part in parts]), y, row_ids, 0)
+        X = [part.X for part in parts]
+        return Part(vstack(X, format="csr") if issparse(X[0]) else np.concatenate(X), y, row_ids, 0)
 
     def with_blocks(self, change: Callable[[Block], Block]) -> Source:
         """Return the table with each block replaced by another of the same rows, cut in the same places."""
@@ -203,7 +209,9 @@ def open_blocks(
     ----------
     table : path, array, data frame or StoredTable
         A Parquet file or folder (with its sub-folders, files in the order of their names); a Zarr array
-        (a path that ends in .zarr); a Dask or NumPy array; a Dask data frame. NaN and null are holes.
+        (a path that ends in .zarr); a Dask or NumPy array; a Dask data frame. NaN and null are holes. Sparse
+        tables, for `SparseCompleter`: a .npz file of ``scipy.sparse.save_npz``, a folder or a list of them,
+        or a list of sparse matrices, each a block of rows; the stored cells are the observed ones.
     target : str or array, optional
         The labels: the name of a column, or for arrays an array (n,) or the path of a Zarr array.
     row_id : str, optional
@@ -220,6 +228,7 @@ def open_blocks(
     Examples
     --------
     >>> import numpy as np
+    from scipy.sparse import issparse, vstack
     >>> from cellworth.blocks import open_blocks
     >>> source = open_blocks(np.array([[1.0, np.nan], [2.0, 4.0]]), columns=["a", "b"])
     >>> source.n_rows, source.columns
@@ -231,10 +240,15 @@ def open_blocks(
 def _open(table: Any, target: Any, row_id: str | None, columns: Sequence[str] | None) -> StoredTable:
     from cellworth.blocks.array_source import array_table
     from cellworth.blocks.parquet_source import parquet_table
+    from cellworth.blocks.sparse_source import is_sparse_table, sparse_table
 
     if hasattr(table, "identity") and hasattr(table, "blocks"):
         stored: StoredTable = table
         return stored
+    if is_sparse_table(table):
+        if target is not None or row_id is not None:
+            raise ParameterError("a sparse table has no target and no row ids; leave them out")
+        return sparse_table(table, columns)
     if isinstance(table, str | PathLike):
         path = Path(fspath(table)).absolute()  # workers may run in another folder
         if path.suffix != ".zarr":

@@ -18,7 +18,7 @@ import sklearn
 
 ADMITTED = frozenset(
     {
-        ("cellworth.complete.committee", "CommitteeCompleter"),
+        ("cellworth.complete.committee_completer", "CommitteeCompleter"),
         ("cellworth.complete.gaussian.posterior", "Calibration"),
         ("cellworth.complete.gaussian.completer", "GaussianCompleter"),
         ("cellworth.complete.gaussian.dense", "DenseGaussian"),

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.campaign.money import Account
+from cellworth.campaign.account import Account
 from cellworth.campaign.packing import unpack
 from cellworth.campaign.places import Cell, Places
 from cellworth.campaign.plain import from_plain

@@ -1,7 +1,7 @@
 """Completers: each turns a table with holes into one without."""
 
 from cellworth.complete.auto import AutoCompleter
-from cellworth.complete.committee import CommitteeCompleter
+from cellworth.complete.committee_completer import CommitteeCompleter
 from cellworth.complete.fill import FilledTable, fill
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.lmafit import LMaFitCompleter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -18,9 +18,17 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete.auto_candidates import Candidates, check_candidates, default_candidates
-from cellworth.complete.auto_search import CandidateSearch, SearchTask, TriedCandidate, text_table, why
+from cellworth.complete.auto_search import (
+    CandidateResult,
+    CandidateSearch,
+    SearchTask,
+    TriedCandidate,
+    text_table,
+    why,
+)
 from cellworth.complete.completer import Completer, put_back
 from cellworth.complete.factored import generator_of
+from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, code_labels
 from cellworth.complete.scaling import Scaling
@@ -160,7 +168,7 @@ class AutoCompleter(Completer):
         self.random_state = random_state
         self.callback = callback
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Choose a completer for the table X (n, d), NaN in its holes, and complete it.
 
         Labels y (n,) may be missing (NaN or None), in part or (``y=None``) altogether.
@@ -230,6 +238,33 @@ class AutoCompleter(Completer):
         best = self._best()
         return best.sample(n_draws, random_state, None if X is None else check_table(self, X, reset=False))
 
+    @available_if(_best_has("fitted_state"))  # type: ignore[untyped-decorator]
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what the fit has left, that of the chosen completer included, as plain data.
+
+        See `cellworth.complete.fitted_state`.
+        """
+        state = state_of(self, ("best_name_",))
+        return state | {
+            "results": [asdict(result) for result in self.results_],
+            "best_target": self.best_completer_.get_params(deep=False).get("target"),
+            "best": self.best_completer_.fitted_state(),
+        }
+
+    @available_if(_best_has("restore_fitted"))  # type: ignore[untyped-decorator]
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` of a completer with the same settings returned."""
+        restore(self, state, ("best_name_",))
+        self.results_ = [CandidateResult(**result) for result in state["results"]]
+        pairs = (
+            default_candidates(labels=True) if self.candidates is None else check_candidates(self.candidates)
+        )
+        best = self._with_jobs(clone(dict(pairs)[self.best_name_]))
+        if state["best_target"] is not None:
+            best.set_params(target=state["best_target"])
+        best.restore_fitted(state["best"])
+        self._keep_best(best)
+
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         return self.best_completer_.transform(np.where(observed, values, values.dtype.type(np.nan)))
 
@@ -264,9 +299,7 @@ class AutoCompleter(Completer):
         """Fit the first entry that can be fitted to the whole table, and keep what it gives."""
         for entry in ranking:
             begun = time.perf_counter()
-            completer = clone(entry.completer)
-            if "n_jobs" in (settings := completer.get_params(deep=False)) and settings["n_jobs"] is None:
-                completer.set_params(n_jobs=self.n_jobs)
+            completer = self._with_jobs(clone(entry.completer))
             try:
                 completed = np.array(completer.fit_transform(task.X, task.y), dtype=task.X.dtype)
                 if completed.shape != task.X.shape or not np.isfinite(completed).all():
@@ -277,12 +310,21 @@ class AutoCompleter(Completer):
             finally:
                 entry.seconds += time.perf_counter() - begun
             self.completed_ = put_back(task.X, completed)
-            self.best_completer_ = completer
-            self.__dict__.pop("variance_", None)
-            if hasattr(completer, "variance_"):
-                self.variance_ = completer.variance_
+            self._keep_best(completer)
             return entry
         return None
+
+    def _with_jobs(self, completer: Any) -> Any:
+        """Return the completer, on as many threads as this one if it leaves that open."""
+        if completer.get_params(deep=False).get("n_jobs", 1) is None:
+            completer.set_params(n_jobs=self.n_jobs)
+        return completer
+
+    def _keep_best(self, completer: Any) -> None:
+        self.best_completer_ = completer
+        self.__dict__.pop("variance_", None)
+        if hasattr(completer, "variance_"):
+            self.variance_ = completer.variance_
 
 
 class _Watch:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.completer import Completer, put_back
+from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
 from cellworth.complete.lmafit import LMaFitCompleter
@@ -44,12 +45,20 @@ class ColumnMeanCompleter(Completer):
            [3., 5.]])
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Learn the means of the table X (n, d), NaN in its holes. ``y`` is accepted and ignored."""
         X = check_table(self, X, reset=True)
         self.scaling_ = Scaling.of(X, "standard")
         self.completed_ = put_back(X, self.scaling_.undo_in_place(np.zeros_like(X)))
         return self
+
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what the fit has left as plain data; see `cellworth.complete.fitted_state`."""
+        return state_of(self, ())
+
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` returned."""
+        restore(self, state, ())
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         return np.zeros_like(values)

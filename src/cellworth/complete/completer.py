@@ -56,6 +56,8 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     ----------
     has_variance : bool
         Whether `complete_rows` returns variances.
+    takes_sparse : bool
+        Whether the rows of a `Part` may be a sparse matrix.
 
     Examples
     --------
@@ -78,6 +80,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     dtype: DTypeLike | None = None  # a subclass with a parameter of this name overrides it
     has_variance: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = False
     completed_: Any
     scaling_: Scaling
 
@@ -103,53 +106,14 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             and settings goes on from there. It also bounds what must be made again when a worker dies.
         """
         if isinstance(X, Source):
-            return self.fit_source(X, checkpoint=checkpoint)
+            fitted: Self = fit_source(self, X, checkpoint)
+            return fitted
         X = check_table(self, X, dtype=self.dtype, reset=True)
-        self.fit_source(open_blocks(X, target=y, engine=ThreadEngine(n_jobs=1, block_rows=len(X))))
+        fit_source(self, open_blocks(X, target=y, engine=ThreadEngine(n_jobs=1, block_rows=len(X))))
         self.completed_, variance = self.completed_.gather()
         if variance is not None:
             self.variance_ = variance
         return self
-
-    def fit_source(self, source: Source, *, checkpoint: str | PathLike[str] | None = None) -> Self:
-        """Learn from a table of row blocks; see `fit`."""
-        if not (hasattr(self, "fit_blocks") and hasattr(self, "complete_rows")):
-            raise ParameterError(
-                f"{type(self).__name__} does not run on row blocks: it has no fit_blocks and complete_rows. "
-                "Use GaussianCompleter or SupervisedCompleter, or give it an array."
-            )
-        if self.dtype is not None and np.dtype(self.dtype) != source.dtype:
-            raise ParameterError(
-                f"row blocks are worked on in the precision of the table, {source.dtype}; got "
-                f"dtype={self.dtype!r}"
-            )
-        saved = None if checkpoint is None else Checkpoint(fspath(checkpoint), self._identity(source))
-        summary = summarise(source)
-        self.n_features_in_ = len(source.columns)
-        if source.table.named:
-            self.feature_names_in_ = np.array(source.columns, dtype=object)
-        states: Blocks | None = self.fit_blocks(source, summary, saved)
-        self.completed_ = CompletedBlocks(source, self._to_send(), summary, states)
-        return self
-
-    def _identity(self, source: Source) -> dict[str, Any]:
-        """Return what a checkpoint must agree with, as plain data."""
-        settings = {k: v for k, v in self.get_params().items() if k not in NOT_OF_THE_RESULT}
-        return {
-            **source.table.identity(),
-            "completer": type(self).__name__,
-            "settings": settings,
-            "blocks": len(source.blocks),
-        }
-
-    def _to_send(self) -> Self:
-        """Return a copy that can be sent to workers: without callback, and what has the table's size."""
-        sent = copy(self)
-        for name in ("completed_", "variance_"):
-            vars(sent).pop(name, None)
-        if hasattr(sent, "callback"):
-            sent.callback = None
-        return sent
 
     def _names(self) -> list[str] | None:
         """Return the names of the columns, for a fitted state; None if there are none."""
@@ -184,6 +148,49 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             filled = self._complete_new(values, observed).astype(X.dtype, copy=False)
             completed[incomplete] = put_back(part, self.scaling_.undo_in_place(filled))
         return completed
+
+
+def fit_source(completer: Any, source: Source, checkpoint: str | PathLike[str] | None = None) -> Any:
+    """Fit a completer that has `fit_blocks` and `complete_rows` to a table of row blocks; return it.
+
+    It gets ``completed_``, a `CompletedBlocks`. See `Completer` for the two methods; ``completer`` need not
+    inherit from it.
+    """
+    name, settings = type(completer).__name__, completer.get_params()
+    if not (hasattr(completer, "fit_blocks") and hasattr(completer, "complete_rows")):
+        raise ParameterError(
+            f"{name} does not run on row blocks: it has no fit_blocks and complete_rows. Use "
+            "GaussianCompleter, SupervisedCompleter or SparseCompleter, or give it an array."
+        )
+    dtype = getattr(completer, "dtype", None)
+    if dtype is not None and np.dtype(dtype) != source.dtype:
+        raise ParameterError(
+            f"row blocks are worked on in the precision of the table, {source.dtype}; got dtype={dtype!r}"
+        )
+    if getattr(source.table, "is_sparse", False) and not getattr(completer, "takes_sparse", False):
+        raise ParameterError(f"{name} needs a dense table, with NaN in its holes; use SparseCompleter")
+    saved = None
+    if checkpoint is not None:
+        of_result = {k: v for k, v in settings.items() if k not in NOT_OF_THE_RESULT}
+        about = {"completer": name, "settings": of_result, "blocks": len(source.blocks)}
+        saved = Checkpoint(fspath(checkpoint), source.table.identity() | about)
+    summary = summarise(source)
+    completer.n_features_in_ = len(source.columns)
+    if source.table.named:
+        completer.feature_names_in_ = np.array(source.columns, dtype=object)
+    states: Blocks | None = completer.fit_blocks(source, summary, saved)
+    completer.completed_ = CompletedBlocks(source, _to_send(completer), summary, states)
+    return completer
+
+
+def _to_send(completer: Any) -> Any:
+    """Return a copy that can be sent to workers: without callback, and what has the table's size."""
+    sent = copy(completer)
+    for name in ("completed_", "variance_"):
+        vars(sent).pop(name, None)
+    if hasattr(sent, "callback"):
+        sent.callback = None
+    return sent
 
 
 def scaled_cells(X: FloatArray, scaling: Scaling) -> tuple[FloatArray, BoolArray]:

@@ -28,12 +28,15 @@ from sklearn.exceptions import ConvergenceWarning
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete.completer import Completer, put_back, scaled_cells
+from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.factors import Factors, Watch, fold_in, principal_factors
 from cellworth.complete.solver.monitor import Callback, Progress
 from cellworth.errors import ParameterError
+
+FITTED = ("low_rank_", "rank_", "objective_", "n_iter_", "converged_", "trace_penalty_", "ridge_")
 
 LEAST_PENALTY = 1e-7  # for new rows, of the first component's size: with less, rounding would decide
 
@@ -60,7 +63,7 @@ class FactoredCompleter(Completer):
     callback: Callback | None
     low_rank_: tuple[FloatArray, FloatArray]
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Complete the table X (n, d), NaN in its holes. ``y`` is accepted and ignored."""
         self._check_parameters()
         X = check_table(self, X, dtype=self.dtype, reset=True)
@@ -83,6 +86,14 @@ class FactoredCompleter(Completer):
     @abstractmethod
     def _row_penalty(self) -> float:
         """Return the ridge with which new rows are regressed on ``low_rank_[1]``."""
+
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what the fit has left as plain data; see `cellworth.complete.fitted_state`."""
+        return state_of(self, FITTED)
+
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` of a completer with the same settings returned."""
+        restore(self, state, FITTED)
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         right = self.low_rank_[1]

@@ -76,6 +76,19 @@ def hide_listed_cells(columns: IntArray, rng: np.random.Generator, *, share: flo
     return hidden
 
 
+def deal_cells(observed: BoolArray, parts: int, rng: np.random.Generator, *, least: int = 0) -> IntArray:
+    """Deal the observed cells into parts at random, to hide one part after another.
+
+    Returns the part of each cell, (n, d), counted from 0. Holes, the first observed cell of each column, and
+    all cells of columns with fewer than ``least`` get the number ``parts``: they are never hidden. Draws one
+    whole number for each of the n d cells.
+    """
+    part = np.where(observed, rng.integers(parts, size=observed.shape), parts)
+    part[:, observed.sum(axis=0) < least] = parts
+    part[observed.argmax(axis=0), np.arange(observed.shape[1])] = parts
+    return part
+
+
 def sample_rows(n_rows: int, most: int, rng: np.random.Generator) -> IntArray:
     """Return row numbers in rising order: all, or ``most`` of them at random. Draws nothing if all fit."""
     if n_rows <= most:

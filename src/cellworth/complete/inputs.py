@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from cellworth.arrays import FloatArray, IntArray
+from cellworth.blocks.sources import Source
 from cellworth.errors import DataError, ParameterError
 
-Array = NDArray[np.floating]
 
-
-def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool) -> Array:
+def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool) -> FloatArray:
     """Return X as a C-ordered float array with NaN for holes; learn or check its columns.
 
     Parameters
@@ -25,6 +24,11 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
         True in ``fit``: the number and names of columns are learned, and each must have an observed
         value. False in ``transform``: they must agree with those of ``fit``.
     """
+    if isinstance(X, Source):
+        raise ParameterError(
+            f"{type(estimator).__name__} does not run on row blocks; give it an array, or use "
+            "GaussianCompleter, SupervisedCompleter or SparseCompleter."
+        )
     X = validate_data(
         estimator,
         X,
@@ -44,7 +48,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
     return X
 
 
-def _refuse_infinity(estimator: BaseEstimator, X: Array) -> None:
+def _refuse_infinity(estimator: BaseEstimator, X: FloatArray) -> None:
     infinite = np.isinf(X)
     if infinite.any():
         row, column = np.argwhere(infinite)[0]
@@ -54,7 +58,7 @@ def _refuse_infinity(estimator: BaseEstimator, X: Array) -> None:
         )
 
 
-def _columns(estimator: BaseEstimator, indices: NDArray[np.intp]) -> str:
+def _columns(estimator: BaseEstimator, indices: IntArray) -> str:
     names = ", ".join(_name(estimator, j) for j in indices[:5])
     more = f" and {len(indices) - 5} more" if len(indices) > 5 else ""
     return f"{names}{more} {'has' if len(indices) == 1 else 'have'}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
@@ -92,6 +93,8 @@ def _check_columns(summary: TableSummary, names: Sequence[str]) -> None:
 
 
 def _of_part(part: Part) -> TableSummary:
+    if issparse(part.X):
+        return _of_sparse(part.X, part.start)
     X, observed = part.X, ~np.isnan(part.X)
     infinite = np.argwhere(np.isinf(X))
     first = np.where(observed.any(axis=0), part.start + observed.argmax(axis=0), np.iinfo(np.intp).max)
@@ -105,6 +108,23 @@ def _of_part(part: Part) -> TableSummary:
         (0 if part.y is None else int((~is_missing(part.y)).sum()),),
         (len(X),),
     )
+
+
+def _of_sparse(X: Any, start: int) -> TableSummary:
+    """Summarise the stored cells of a sparse matrix."""
+    d, column, value = X.shape[1], X.indices, X.data.astype(np.float64)
+    row = start + np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    bad = np.flatnonzero(~np.isfinite(value))
+    count = np.bincount(column, minlength=d).astype(np.float64)
+    mean = np.bincount(column, value, minlength=d) / np.maximum(count, 1)
+    squares = np.bincount(column, (value - mean[column]) ** 2, minlength=d)
+    low, high, first = np.full(d, np.inf), np.full(d, -np.inf), np.full(d, np.iinfo(np.intp).max)
+    np.minimum.at(low, column, value)
+    np.maximum.at(high, column, value)
+    np.minimum.at(first, column, row)
+    infinite = (int(row[bad[0]]), int(column[bad[0]])) if len(bad) else None
+    sums = ColumnSums(count, mean, squares)
+    return TableSummary(sums, low, high, first, infinite, None, (0,), (X.shape[0],))
 
 
 def _merge(a: TableSummary, b: TableSummary) -> TableSummary:

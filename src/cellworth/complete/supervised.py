@@ -19,6 +19,7 @@ from cellworth.blocks.sources import Part, Source
 from cellworth.blocks.threads import RowBlocks, ThreadEngine
 from cellworth.complete.completer import (
     Completer,
+    fit_source,
     labels_of_plain,
     plain_labels,
     put_back,
@@ -191,7 +192,8 @@ class SupervisedCompleter(Completer):
         """
         self._check_parameters()
         if isinstance(X, Source):
-            return self.fit_source(X, checkpoint=checkpoint)
+            fitted: Self = fit_source(self, X, checkpoint)
+            return fitted
         X = check_table(self, X, dtype=self.dtype, reset=True)
         labels = code_labels(y, len(X), self.loss, self.target)
         earlier = self._earlier_fit(X.shape, labels.code)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.campaign.results import fill_with_intervals
+from cellworth.arrays import BoolArray, Float64Array
+from cellworth.complete import fill
+from cellworth.complete.hold_out import deal_cells, sample_rows
 from cellworth.table import Column, Table
 
 LEVEL = 0.9
@@ -49,18 +50,14 @@ def fill_errors(table: Table, completer: Any, seed: int = 0) -> list[FillError |
     """
     rng = np.random.default_rng(seed)
     table = _some_rows(table, rng)
-    part = np.where(table.holes, PARTS, rng.integers(PARTS, size=table.shape))
-    part[:, (part < PARTS).sum(axis=0) < LEAST_CELLS] = PARTS
-    for column in range(table.shape[1]):
-        _keep_one(part[:, column])
+    part = deal_cells(~table.holes, PARTS, rng, least=LEAST_CELLS)
     times = int(np.clip(CELLS // max(1, table.values.size), 1, PARTS))
     filled, within = np.full(table.shape, np.nan), np.zeros(table.shape, dtype=bool)
     has_intervals = False
     for k in range(times):
         hidden = part == k
-        done = fill_with_intervals(
-            table.with_values(np.where(hidden, np.nan, table.values)), completer, LEVEL
-        )
+        holed = table.with_values(np.where(hidden, np.nan, table.values))
+        done = fill(holed, completer, level=LEVEL)
         filled[hidden] = done.table.values[hidden]
         if done.lower is not None and done.upper is not None:
             has_intervals = True
@@ -97,16 +94,9 @@ def _of_column(
 def _some_rows(table: Table, rng: np.random.Generator) -> Table:
     if table.shape[0] <= MOST_ROWS:
         return table
-    rows = np.sort(rng.choice(table.shape[0], MOST_ROWS, replace=False))
+    rows = sample_rows(table.shape[0], MOST_ROWS, rng)
     if table.holes[rows].all(axis=0).any():
         return table  # a column would be left without a value to learn from
     target = None if table.target is None else replace(table.target, values=table.target.values[rows])
     ids = tuple(table.row_ids[i] for i in rows)
     return Table(table.columns, table.values[rows], ids, target, table.row_id)
-
-
-def _keep_one(part: IntArray) -> None:
-    """Never hide the first known cell of a column."""
-    known = np.flatnonzero(part < PARTS)
-    if known.size:
-        part[known[0]] = PARTS

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.complete.committee import check_members
+from cellworth.complete.committee_completer import check_members
 from cellworth.errors import ParameterError
 from cellworth.score.history import check_entries, check_growth
 from cellworth.score.labels import labels_to_fit
@@ -35,8 +35,8 @@ class QueryByCommittee(Memoryless):
     Parameters
     ----------
     members : sequence of completers or None, default=None
-        At least two. None: those of `cellworth.complete.committee.default_members`. Used only where the
-        round's completer is no committee.
+        At least two. None: the default members of `CommitteeCompleter`. Used only where the round's completer
+        is no committee.
 
     Notes
     -----
@@ -52,7 +52,7 @@ class QueryByCommittee(Memoryless):
     Examples
     --------
     >>> import numpy as np
-    >>> from cellworth.complete.committee import CommitteeCompleter
+    >>> from cellworth.complete.committee_completer import CommitteeCompleter
     >>> from cellworth.score import QueryByCommittee, Round
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 4))
@@ -96,7 +96,7 @@ class CommitteeStability:
     Examples
     --------
     >>> import numpy as np
-    >>> from cellworth.complete.committee import CommitteeCompleter
+    >>> from cellworth.complete.committee_completer import CommitteeCompleter
     >>> from cellworth.score import CommitteeStability, Round
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 4))

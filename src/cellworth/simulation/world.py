@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
+from cellworth.complete.hold_out import hide_cells
 from cellworth.errors import DataError, ParameterError
 from cellworth.score import LabelKind
 from cellworth.table import ColumnLayout, Table, Target
@@ -96,8 +97,8 @@ def make_world(table: Table, *, observed: float, train: float, seed: int) -> Wor
     X = encoded.X
     lowest, highest = np.nanmin(X, axis=0), np.nanmax(X, axis=0)
     known = ~table.holes[rows]
-    hidden = known & (rng.random(known.shape) >= observed)
-    _leave_one_per_column(hidden, known, table.column_names, rng)
+    _refuse_empty_columns(known, table.column_names)
+    hidden = hide_cells(known, rng, keep=observed, spare="random")
     return World(
         truth=X[rows],
         start=np.where(encoded.layout.by_column(hidden), np.nan, X[rows]),
@@ -130,15 +131,9 @@ def _can_stratify(target: Target, y: Float64Array) -> bool:
     return target.kind != "number" and bool(np.bincount(y.astype(np.intp)).min() >= 2)
 
 
-def _leave_one_per_column(
-    hidden: BoolArray, known: BoolArray, names: tuple[str, ...], rng: np.random.Generator
-) -> None:
-    """Show one cell of each column that would otherwise be empty; in place."""
-    for column in np.flatnonzero((known & ~hidden).sum(axis=0) == 0):
-        candidates = np.flatnonzero(known[:, column])
-        if len(candidates) == 0:
-            raise DataError(
-                f"column {names[column]!r} has no known cell among the training rows; leave it out, or "
-                "raise train"
-            )
-        hidden[rng.choice(candidates), column] = False
+def _refuse_empty_columns(known: BoolArray, names: tuple[str, ...]) -> None:
+    for column in np.flatnonzero(~known.any(axis=0)):
+        raise DataError(
+            f"column {names[column]!r} has no known cell among the training rows; leave it out, or raise "
+            "train"
+        )

@@ -3,10 +3,9 @@
 Each check raises AssertionError with the broken promise in words; it needs no test framework.
 """
 
-from cellworth.testing.completer import check_completer
-from cellworth.testing.loss import check_loss
+from cellworth.testing.completer_contract import check_completer
 from cellworth.testing.scorer import check_scorer
 from cellworth.testing.selector import check_selector
 from cellworth.testing.store import check_store
 
-__all__ = ["check_completer", "check_loss", "check_scorer", "check_selector", "check_store"]
+__all__ = ["check_completer", "check_scorer", "check_selector", "check_store"]

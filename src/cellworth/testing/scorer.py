@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.score.labels import labels_to_fit
 from cellworth.score.round import Round, Scorer
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 
 Array = NDArray[np.float64]
 Target = Literal["classes", "number"] | None

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
 from cellworth.complete.solver.step import Rows
-from cellworth.testing.loss import random_targets
+from tests.complete.solver.loss_contract import random_targets
 
 LOSSES = [
     (SquaredLoss(), 1),

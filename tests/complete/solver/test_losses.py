@@ -3,7 +3,7 @@ import pytest
 
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredLoss, loss_for
 from cellworth.errors import ParameterError
-from cellworth.testing import check_loss
+from tests.complete.solver.loss_contract import check_loss
 
 from .problems import LOSSES
 

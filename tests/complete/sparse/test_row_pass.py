@@ -3,6 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cellworth.blocks import Blocks, ThreadEngine
 from cellworth.complete.sparse import row_pass
 from cellworth.complete.sparse.row_pass import StepSums
 from tests.complete.sparse.cases import block_of, table_from, tables
@@ -116,7 +117,9 @@ def test_blocks_are_the_table_cut_between_rows(table, least):
         slices = list(row_pass.row_blocks(block, 1))
     assert [s.start for s in slices] == [0, *(s.stop for s in slices[:-1])]
     assert slices[-1].stop == len(values)
-    parts = row_pass.ThreadedRowBlocks([row_pass.take_rows(block, rows) for rows in slices])
+    parts = row_pass.CellBlocks(
+        Blocks([row_pass.take_rows(block, rows) for rows in slices]), ThreadEngine(n_jobs=1)
+    )
     pieces = parts.map(lambda part: part.matrix(d).toarray()).gather()
     np.testing.assert_array_equal(np.vstack(pieces), values)
     B = np.random.default_rng(0).normal(size=(d, 2))

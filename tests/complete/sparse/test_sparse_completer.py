@@ -14,6 +14,7 @@ from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter
 from cellworth.complete.sparse import SparseCompleter, row_pass
 from cellworth.errors import DataError
+from cellworth.testing.completer_contract import check_fitted_state
 from tests.complete.low_rank_cases import check_refuses
 from tests.complete.scikit_learn import check_with_scikit_learn
 from tests.complete.sparse.cases import rank_five, sparse_of, tables
@@ -29,6 +30,18 @@ def everything(completer):
 
 def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(SparseCompleter())
+
+
+@pytest.mark.parametrize(
+    "settings_of", [{}, {"trace_penalty": 2.0, "centre": "columns"}, {"warm_start": True}]
+)
+def test_a_fit_can_be_stored_and_restored(settings_of):
+    X, _, _ = rank_five(n=100, d=30, share=0.3)
+    check_fitted_state(SparseCompleter(**settings_of), X)
+    original, restored = SparseCompleter().fit(X), SparseCompleter()
+    restored.restore_fitted(original.fitted_state())
+    np.testing.assert_array_equal(everything(restored), everything(original))
+    np.testing.assert_array_equal(restored.completed_rows(slice(5)), original.completed_rows(slice(5)))
 
 
 @pytest.mark.parametrize("other", [SoftImputeCompleter, NNLSCompleter])

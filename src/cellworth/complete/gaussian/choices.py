@@ -27,6 +27,7 @@ from cellworth.complete.gaussian.dense import DenseGaussian, pairwise_start
 from cellworth.complete.gaussian.em import EM, run_em
 from cellworth.complete.gaussian.factor import FactorGaussian, factor_start
 from cellworth.complete.gaussian.margins import Margins
+from cellworth.complete.hold_out import hide_cells
 from cellworth.complete.labels import Labels
 from cellworth.complete.linear_model import LinearModel
 from cellworth.complete.solver.losses import Loss
@@ -128,7 +129,7 @@ def some_rows(allowed: BoolArray, n_columns: int, rng: np.random.Generator) -> I
 
 def hide(observed: BoolArray, rng: np.random.Generator) -> BoolArray:
     """Return which observed cells to hold out, (n, d)."""
-    return observed & (rng.random(observed.shape) < HELD_OUT)
+    return hide_cells(observed, rng, share=HELD_OUT, spare=None)
 
 
 def temper(model: Gaussian, trust: float, n_labels: int) -> Gaussian:

@@ -15,7 +15,7 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.sources import Part, Source
 from cellworth.blocks.threads import ThreadEngine, worker_threads
-from cellworth.complete.completer import Completer, put_back, scaled_cells
+from cellworth.complete.completer import Completer, fit_source, put_back, scaled_cells
 from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, fit_gaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
@@ -200,7 +200,8 @@ class GaussianCompleter(Completer):
         """
         self._check_parameters()
         if isinstance(X, Source):
-            return self.fit_source(X, checkpoint=checkpoint)
+            fitted: Self = fit_source(self, X, checkpoint)
+            return fitted
         X = check_table(self, X, dtype=self.dtype, reset=True)
         earlier = self._earlier_fit(X.shape[1])
         self.n_factors_ = self._factor_count(X.shape)

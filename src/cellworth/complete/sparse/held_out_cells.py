@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import Float64Array
+from cellworth.blocks.protocol import Blocks, Engine
 from cellworth.complete.sparse.observed_cells import fit_offsets, split_cells, take_off
 from cellworth.complete.sparse.row_pass import (
     CellBlock,
-    RowBlocks,
-    ThreadedRowBlocks,
+    CellBlocks,
     cut_rows,
     largest_singular_value,
     missed,
@@ -30,7 +29,7 @@ class HeldOutCells:
     Attributes
     ----------
     table : SparseTable
-    pairs : RowBlocks
+    pairs : CellBlocks
         Of pairs of `CellBlock`: the cells of some rows that stayed, and those that are hidden.
     largest : float
         Singular value of the table with zeros in its holes.
@@ -39,7 +38,7 @@ class HeldOutCells:
     """
 
     table: SparseTable
-    pairs: RowBlocks
+    pairs: CellBlocks
     largest: float
     rng: np.random.Generator
 
@@ -64,7 +63,7 @@ class HeldOutCells:
 
 
 def hold_out_cells(
-    cells: CellBlock, n_columns: int, centre: str, rng: np.random.Generator, pool: ThreadPoolExecutor | None
+    cells: CellBlock, n_columns: int, centre: str, rng: np.random.Generator, engine: Engine
 ) -> HeldOutCells | None:
     """Hide a tenth of the cells, and take off offsets found without them; None if there are too few."""
     seen, hidden = split_cells(cells, rng)
@@ -72,13 +71,13 @@ def hold_out_cells(
         return None
     offsets = fit_offsets(seen, n_columns, centre)
     seen, hidden = take_off(seen, offsets), take_off(hidden, offsets)
-    table = table_of(seen, n_columns, pool)
+    table = table_of(seen, n_columns, engine)
     pairs = zip(cut_rows(seen, n_columns, seen), cut_rows(seen, n_columns, hidden), strict=True)
     largest = largest_singular_value(table.blocks, n_columns, rng)
-    return HeldOutCells(table, ThreadedRowBlocks(list(pairs), pool), largest, rng)
+    return HeldOutCells(table, CellBlocks(Blocks(list(pairs)), engine), largest, rng)
 
 
-def table_of(cells: CellBlock, n_columns: int, pool: ThreadPoolExecutor | None) -> SparseTable:
+def table_of(cells: CellBlock, n_columns: int, engine: Engine) -> SparseTable:
     """Return the table of these cells, cut into blocks of rows."""
     counts = np.bincount(cells.columns, minlength=n_columns).astype(np.float64)
-    return SparseTable(ThreadedRowBlocks(cut_rows(cells, n_columns, cells), pool), counts)
+    return SparseTable(CellBlocks(Blocks(cut_rows(cells, n_columns, cells)), engine), counts)

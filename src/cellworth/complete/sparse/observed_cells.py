@@ -45,7 +45,7 @@ def check_cells(estimator: BaseEstimator, X: Any, *, reset: bool) -> csr_array:
     checked = validate_data(
         estimator, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, reset=reset
     )
-    cells = _compress(checked, X, n_stored) if issparse(checked) else _from_dense(checked)
+    cells = _compress(checked, X, n_stored) if issparse(checked) else cells_of_array(checked)
     _refuse_what_is_no_number(cells)
     if reset and not cells.nnz:
         raise DataError("X has no observed cell; expected some. In a sparse matrix, cells are those stored.")
@@ -74,7 +74,8 @@ def _refuse_double(row: int, column: int) -> None:
     )
 
 
-def _from_dense(X: Float64Array) -> csr_array:
+def cells_of_array(X: Float64Array) -> csr_array:
+    """Return the cells of an array (n, d) that are not NaN."""
     observed = ~np.isnan(X)
     starts = np.concatenate([[0], np.cumsum(observed.sum(axis=1))])
     return csr_array((X[observed], np.nonzero(observed)[1], starts), shape=X.shape)
@@ -167,7 +168,7 @@ class Offsets(NamedTuple):
     def of_new_rows(self, cells: CellBlock) -> Float64Array:
         """Return the row offsets (m,) of new rows, the columns' held."""
         left = cells.values - self.columns[cells.columns]
-        return _shrunk_means(left, cells.rows(), len(cells.starts) - 1, self.row_shrinkage)
+        return shrunk_means(left, cells.rows(), len(cells.starts) - 1, self.row_shrinkage)
 
 
 def fit_offsets(cells: CellBlock, n_columns: int, centre: str) -> Offsets:
@@ -184,31 +185,32 @@ def fit_offsets(cells: CellBlock, n_columns: int, centre: str) -> Offsets:
     overall = float(cells.values.mean())
     values = cells.values - overall
     of_columns = group_shrinkage(values, cells.columns, n_columns)
-    columns = _shrunk_means(values, cells.columns, n_columns, of_columns)
+    columns = shrunk_means(values, cells.columns, n_columns, of_columns)
     if centre == "columns":
         return none._replace(columns=columns + overall, overall=overall)
     of_rows = group_shrinkage(values - columns[cells.columns], rows, n_rows)
     offsets, spread = np.zeros(n_rows), float(values.std())
     for _ in range(SWEEPS):
         last = offsets
-        offsets = _shrunk_means(values - columns[cells.columns], rows, n_rows, of_rows)
+        offsets = shrunk_means(values - columns[cells.columns], rows, n_rows, of_rows)
         if np.abs(offsets - last).max() <= SETTLED * spread:
             break
-        columns = _shrunk_means(values - offsets[rows], cells.columns, n_columns, of_columns)
-        shift = _best_shift(offsets, of_rows, columns, of_columns)
+        columns = shrunk_means(values - offsets[rows], cells.columns, n_columns, of_columns)
+        shift = best_shift((float(offsets.sum()), n_rows), of_rows, columns, of_columns)
         offsets, columns = offsets + shift, columns - shift
     return Offsets(offsets, columns + overall, overall, of_rows)
 
 
-def _best_shift(rows: Float64Array, of_rows: float, columns: Float64Array, of_columns: float) -> float:
+def best_shift(rows: tuple[float, int], of_rows: float, columns: Float64Array, of_columns: float) -> float:
     """Return what is best moved from all columns to all rows: no cell notices, but both are shrunk.
 
+    ``rows`` are the sum and the number of the row offsets.
     Turns between rows and columns find it too, but in hundreds of them.
     """
     if np.isinf(of_rows) or np.isinf(of_columns):
         return 0.0
-    pull = of_columns * float(columns.sum()) - of_rows * float(rows.sum())
-    return pull / max(of_rows * len(rows) + of_columns * len(columns), np.finfo(np.float64).tiny)
+    pull = of_columns * float(columns.sum()) - of_rows * rows[0]
+    return pull / max(of_rows * rows[1] + of_columns * len(columns), np.finfo(np.float64).tiny)
 
 
 def take_off(cells: CellBlock, offsets: Offsets) -> CellBlock:
@@ -216,7 +218,7 @@ def take_off(cells: CellBlock, offsets: Offsets) -> CellBlock:
     return cells._replace(values=cells.values - offsets.columns[cells.columns] - offsets.rows[cells.rows()])
 
 
-def _shrunk_means(values: Float64Array, group: IntArray, n_groups: int, shrinkage: float) -> Float64Array:
+def shrunk_means(values: Float64Array, group: IntArray, n_groups: int, shrinkage: float) -> Float64Array:
     """Return for each group the sum of its values over their number plus ``shrinkage``; 0 without values."""
     sums = np.bincount(group, values, minlength=n_groups)
     counts = np.bincount(group, minlength=n_groups)
@@ -232,11 +234,30 @@ def group_shrinkage(values: Float64Array, group: IntArray, n_groups: int) -> flo
     counts = np.bincount(group, minlength=n_groups)
     sums = np.bincount(group, values, minlength=n_groups)[counts > 0]
     counts = counts[counts > 0].astype(np.float64)
-    n, between_groups = len(values), float(np.sum(sums**2 / counts))
-    if n == len(counts) or len(counts) == 1:
+    squares = float(values @ values), float(np.sum(sums**2 / counts)), float(counts @ counts)
+    return variance_ratio(len(values), len(counts), float(values.sum()), *squares)
+
+
+def variance_ratio(
+    n: int, n_groups: int, total: float, squares: float, between_groups: float, squared_counts: float
+) -> float:
+    """Return sigma^2 / tau^2 of groups from sums that add up over blocks of rows; see `group_shrinkage`.
+
+    Parameters
+    ----------
+    n, n_groups : int
+        Values, and groups that have some.
+    total, squares : float
+        Sums of the values and of their squares.
+    between_groups : float
+        Sum over groups of (sum of the values)^2 / count.
+    squared_counts : float
+        Sum over groups of count^2.
+    """
+    if n == n_groups or n_groups == 1:
         return np.inf
-    within = max(0.0, float(values @ values) - between_groups) / (n - len(counts))
-    between = (between_groups - float(values.sum()) ** 2 / n) / (len(counts) - 1)
-    size = (n - float(counts @ counts) / n) / (len(counts) - 1)
+    within = max(0.0, squares - between_groups) / (n - n_groups)
+    between = (between_groups - total**2 / n) / (n_groups - 1)
+    size = (n - squared_counts / n) / (n_groups - 1)
     variance = (between - within) / size
     return within / variance if variance > 0 else np.inf

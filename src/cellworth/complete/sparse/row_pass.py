@@ -16,18 +16,16 @@ is. No array of n d numbers is ever formed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from cellworth.arrays import Float64Array, IntArray
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+from cellworth.blocks.protocol import Blocks, Engine, add, alone, join
 
 BATCH_BYTES = 1 << 20  # of factors gathered for one batch of rows: they stay in a core's cache
 MOST_BLOCKS = 32
@@ -186,60 +184,35 @@ def _half_square(values: Float64Array) -> float:
     return 0.5 * float(values @ values)
 
 
-class RowBlocks(Protocol):
-    """The blocks of rows of a table, wherever they are, and how functions run on them.
+@dataclass(frozen=True)
+class CellBlocks:
+    """The blocks of rows of a table that lie with an engine, and how functions run on them.
 
-    The functions are those above: pure, and importable by name.
+    The functions are those above: pure, and importable by name. Blocks, and the order in which their results
+    are added, do not depend on the number of threads or workers: one and many give the same bits.
+
+    Attributes
+    ----------
+    blocks : Blocks
+        Of `CellBlock`, or of what a function made of them.
+    engine : Engine
     """
+
+    blocks: Blocks
+    engine: Engine
 
     def sum(self, function: Callable[..., tuple[Any, ...]], *shared: Any) -> tuple[Any, ...]:
         """Return the element-wise sum over blocks of ``function(block, *shared)``, in a fixed order."""
+        total: tuple[Any, ...] = self.engine.reduce(function, add, self.blocks, shared=shared)
+        return total
 
-    def map(self, function: Callable[..., Any], *shared: Any) -> RowBlocks:
+    def map(self, function: Callable[..., Any], *shared: Any) -> CellBlocks:
         """Return the blocks ``function(block, *shared)``, kept where they were made."""
+        return CellBlocks(self.engine.map(function, self.blocks, shared=shared), self.engine)
 
     def gather(self) -> list[Any]:
         """Return the blocks, in the order of the rows."""
-
-
-class ThreadedRowBlocks(Generic[Item]):
-    """Blocks of rows in this process, on threads.
-
-    Blocks, and the order in which their results are added, do not depend on the number of threads: one
-    and many give the same bits.
-
-    Parameters
-    ----------
-    items : list
-    pool : ThreadPoolExecutor or None
-        None runs the blocks one after another.
-    """
-
-    def __init__(self, items: list[Item], pool: ThreadPoolExecutor | None = None) -> None:
-        self.items = items
-        self._pool = pool
-
-    def sum(self, function: Callable[..., tuple[Any, ...]], *shared: Any) -> tuple[Any, ...]:
-        """Return the element-wise sum over blocks of ``function(block, *shared)``."""
-        results = iter(self._run(function, shared))
-        total = tuple(next(results))
-        for result in results:
-            total = tuple(a + b for a, b in zip(total, result, strict=True))
-        return total
-
-    def map(self, function: Callable[..., Result], *shared: Any) -> ThreadedRowBlocks[Result]:
-        """Return the blocks ``function(block, *shared)``."""
-        return ThreadedRowBlocks(list(self._run(function, shared)), self._pool)
-
-    def gather(self) -> list[Item]:
-        """Return the blocks, in the order of the rows."""
-        return self.items
-
-    def _run(self, function: Callable[..., Result], shared: tuple[Any, ...]) -> Iterable[Result]:
-        def on(item: Item) -> Result:
-            return function(item, *shared)
-
-        return map(on, self.items) if self._pool is None else self._pool.map(on, self.items)
+        return list(self.engine.reduce(alone, join, self.blocks))
 
 
 def row_blocks(cells: CellBlock, n_columns: int, most: int = MOST_BLOCKS) -> Iterator[slice]:
@@ -268,7 +241,7 @@ def take_rows(cells: CellBlock, rows: slice) -> CellBlock:
 
 
 def leading_directions(
-    blocks: RowBlocks,
+    blocks: CellBlocks,
     n_columns: int,
     k: int,
     rng: np.random.Generator,
@@ -284,7 +257,7 @@ def leading_directions(
 
     Parameters
     ----------
-    blocks : RowBlocks
+    blocks : CellBlocks
         Of `CellBlock`; what is not observed counts as 0.
     outside : (d, j) array with orthonormal columns, or None
         Look only at directions at right angles to these.
@@ -314,7 +287,7 @@ def leading_directions(
     return values[:k], np.ascontiguousarray(V[:, :k])
 
 
-def largest_singular_value(blocks: RowBlocks, n_columns: int, rng: np.random.Generator) -> float:
+def largest_singular_value(blocks: CellBlocks, n_columns: int, rng: np.random.Generator) -> float:
     """Return that of the table with 0 in its holes: a penalty of this size leaves nothing."""
     values, _ = leading_directions(blocks, n_columns, 1, rng, tol=1e-6, max_iter=100)
     return float(values[0])

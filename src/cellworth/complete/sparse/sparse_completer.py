@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import warnings
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, Self
+from collections.abc import Callable
+from functools import partial
+from os import PathLike
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import Float64Array
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.checkpoints import Checkpoint
+from cellworth.blocks.protocol import Blocks
+from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.threads import ThreadEngine
+from cellworth.complete.completer import fit_source
 from cellworth.complete.factored import check_rank, generator_of, watcher
+from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
 from cellworth.complete.penalty_path import PENALTIES, PenaltyUnit, check_penalty, search_path
 from cellworth.complete.solver.monitor import Callback
+from cellworth.complete.sparse.block_offsets import fit_block_offsets
 from cellworth.complete.sparse.held_out_cells import hold_out_cells, table_of
 from cellworth.complete.sparse.observed_cells import (
     Compact,
     Offsets,
+    cells_of_array,
     check_cells,
     check_numbers,
     compact,
@@ -34,16 +42,32 @@ from cellworth.complete.sparse.observed_cells import (
 )
 from cellworth.complete.sparse.row_pass import (
     CellBlock,
-    ThreadedRowBlocks,
+    CellBlocks,
     cell_products,
     cut_rows,
     largest_singular_value,
     row_factors,
 )
 from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
+from cellworth.complete.summary import TableSummary
 from cellworth.errors import DataError
 
+FITTED = (
+    "row_factors_",
+    "column_factors_",
+    "row_offsets_",
+    "column_offsets_",
+    "singular_values_",
+    "rank_",
+    "trace_penalty_",
+    "objective_",
+    "duality_gap_",
+    "n_iter_",
+    "converged_",
+)
+
 MOST_COMPONENTS = 20  # where no rank is given
+CHOICE_ROWS = 20_000  # of a table of row blocks, at least, on which a penalty is chosen
 UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
 
 
@@ -138,6 +162,12 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     True
     """
 
+    row_factors_: Float64Array
+    column_factors_: Float64Array
+    row_offsets_: Float64Array
+    column_offsets_: Float64Array
+    trace_penalty_: float
+
     def __init__(
         self,
         *,
@@ -173,22 +203,32 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _n_features_out(self) -> int:
         return int(self.column_factors_.shape[1])
 
-    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+    has_variance: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = True
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
+    ) -> Self:
         """Learn from the observed cells of X (n, d). ``y`` is accepted and ignored.
 
         X is a sparse matrix (CSR, CSC or COO) whose stored cells are the observed ones, stored zeros
-        included, or an array with NaN in its holes.
+        included, or an array with NaN in its holes; or a `Source` of row blocks. A fit to row blocks that was
+        interrupted begins anew, ``checkpoint`` or not.
         """
         self._check_parameters()
+        if isinstance(X, Source):
+            fitted: Self = fit_source(self, X, checkpoint)
+            return fitted
         last = self._last_factors(X)
         cells = check_cells(self, X, reset=True)
         small, rng = compact(cells), generator_of(self.random_state)
         n_columns = len(small.columns)
         offsets = fit_offsets(small.cells, n_columns, self.centre)
-        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
-            table = table_of(take_off(small.cells, offsets), n_columns, pool)
+        with ThreadEngine(self.n_jobs) as engine:
+            table = table_of(take_off(small.cells, offsets), n_columns, engine)
             start = None if last is None else last[small.columns]
-            rank, B = self._begin(small.cells, table, start, rng, pool)
+            choose = partial(self._choose, small.cells, n_columns, rng, engine)
+            rank, B = self._begin(len(small.rows), table, start, rng, choose)
             fit = self._descend(table, rank, B, rng)
             rows = table.blocks.map(row_factors, fit.B, self.trace_penalty_).gather()
             certificate = certify(table, fit.B, self.trace_penalty_, rng)
@@ -196,6 +236,31 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self._keep_factors(small, offsets, np.concatenate(rows), fit.B)
         self._keep_trace(fit, certificate)
         return self
+
+    def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None = None) -> None:
+        """Learn from a table of row blocks; rows that are not observed at all are allowed, columns are not.
+
+        A penalty that is to be chosen is chosen on every k-th row, 20,000 to 40,000 of them; on every row of
+        a shorter table. Then a step is one pass, O(cells r^2), and one sum of (d, r) and (r, r) arrays.
+        """
+        rng, d = generator_of(self.random_state), len(source.columns)
+        last = getattr(self, "column_factors_", None) if self.warm_start else None
+        cells = CellBlocks(source.map(_cells_of_part), source.engine)
+        left, offsets = fit_block_offsets(cells, d, self.centre)
+        table = SparseTable(left, summary.sums.count)
+        start = last if last is not None and len(last) == d else None
+        rank, B = self._begin(source.n_rows, table, start, rng, partial(self._choose_on_sample, source, rng))
+        fit = self._descend(table, rank, B, rng)
+        certificate = certify(table, fit.B, self.trace_penalty_, rng)
+        for name in ("row_factors_", "row_offsets_", "_cells"):
+            vars(self).pop(name, None)  # those of an earlier table in memory
+        self.column_factors_, self.column_offsets_, self._offsets = fit.B, offsets.columns, offsets
+        self._keep_trace(fit, certificate)
+
+    def complete_rows(self, part: Part, state: None = None) -> tuple[Float64Array, None]:
+        """Return the rows of a block completed, (m, d), each from its own cells; there are no variances."""
+        cells = _matrix_of(part.X)
+        return put_observed(self._filled(*self._estimate(cells, ThreadEngine(n_jobs=1))), cells), None
 
     def estimate(self, rows: ArrayLike, columns: ArrayLike) -> Float64Array:
         """Return the estimates (k,) of the cells at (rows[0], columns[0]), (rows[1], columns[1]) and so on.
@@ -231,6 +296,25 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         cells, factors, offsets = self._new_rows(X)
         return put_observed(self._filled(factors, offsets), cells)
 
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what the fit has left, observed cells included; see `cellworth.complete.fitted_state`."""
+        X, offsets = self._cells, self._offsets
+        return state_of(self, FITTED) | {
+            "cells": {"values": X.data, "columns": X.indices, "starts": X.indptr, "shape": list(X.shape)},
+            "offsets": {"overall": offsets.overall, "row_shrinkage": offsets.row_shrinkage},
+            "choice": None if self._choice is None else list(self._choice),
+        }
+
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` of a completer with the same settings returned."""
+        restore(self, state, FITTED)
+        cells = state["cells"]
+        self._cells = csr_array(
+            (cells["values"], cells["columns"], cells["starts"]), shape=tuple(cells["shape"])
+        )
+        self._offsets = Offsets(self.row_offsets_, self.column_offsets_, **state["offsets"])
+        self._choice = None if state["choice"] is None else Choice(*state["choice"])
+
     def _new_rows(self, X: Any) -> tuple[csr_array, Float64Array, Float64Array]:
         """Return the cells, the row factors (m, r) and the row offsets (m,) of new rows; 0 without cells.
 
@@ -239,16 +323,20 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         check_is_fitted(self)
         cells = check_cells(self, X, reset=False)
+        with ThreadEngine(self.n_jobs) as engine:
+            return cells, *self._estimate(cells, engine)
+
+    def _estimate(self, cells: csr_array, engine: ThreadEngine) -> tuple[Float64Array, Float64Array]:
+        """Return the row factors (m, r) and the row offsets (m,) of rows from their own cells."""
         factors, offsets = np.zeros((cells.shape[0], self._n_features_out)), np.zeros(cells.shape[0])
         small = compact(cells)
         known = self._offsets._replace(columns=self.column_offsets_[small.columns])
         known = known._replace(rows=known.of_new_rows(small.cells))
         left, B = take_off(small.cells, known), self.column_factors_[small.columns]
-        with worker_threads(int(effective_n_jobs(self.n_jobs))) as pool:
-            blocks = ThreadedRowBlocks(cut_rows(left, len(B), left), pool)
-            parts = blocks.map(row_factors, B, self.trace_penalty_).gather()
+        blocks = CellBlocks(Blocks(cut_rows(left, len(B), left)), engine)
+        parts = blocks.map(row_factors, B, self.trace_penalty_).gather()
         offsets[small.rows], factors[small.rows] = known.rows, np.concatenate(parts)
-        return cells, factors, offsets
+        return factors, offsets
 
     def _filled(self, factors: Float64Array, offsets: Float64Array) -> Float64Array:
         filled = factors @ self.column_factors_.T
@@ -271,22 +359,22 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def _begin(
         self,
-        cells: CellBlock,
+        n_rows: int,
         table: SparseTable,
         last: Float64Array | None,
         rng: np.random.Generator,
-        pool: ThreadPoolExecutor | None,
+        choose: Callable[[int], tuple[Choice, Float64Array]],
     ) -> tuple[int, Float64Array]:
         """Set the penalty; return the rank limit and the column factors to begin from."""
         largest = largest_singular_value(table.blocks, table.n_columns, rng) or 1.0
-        rank = min(self.rank or MOST_COMPONENTS, len(cells.starts) - 1, table.n_columns)
+        rank = min(self.rank or MOST_COMPONENTS, n_rows, table.n_columns)
         if self.trace_penalty is not None:
             self._choice = None
             self.trace_penalty_ = self.trace_penalty * (largest if self.penalty_unit == "relative" else 1.0)
             return rank, np.zeros((table.n_columns, 0)) if last is None else last
         kept: Choice | None = getattr(self, "_choice", None)
         if last is None or kept is None:
-            kept, last = self._choose(cells, table.n_columns, rank, rng, pool)
+            kept, last = choose(rank)
         self._choice = kept
         self.trace_penalty_ = kept.relative * largest
         return min(kept.rank, rank), last
@@ -295,16 +383,28 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self,
         cells: CellBlock,
         n_columns: int,
-        rank: int,
         rng: np.random.Generator,
-        pool: ThreadPoolExecutor | None,
+        engine: ThreadEngine,
+        rank: int,
     ) -> tuple[Choice, Float64Array]:
         """Return the rank limit and relative penalty that fill hidden cells best, and column factors."""
-        held = hold_out_cells(cells, n_columns, self.centre, rng, pool)
+        held = hold_out_cells(cells, n_columns, self.centre, rng, engine)
         if held is None:
             return Choice(rank, UNINFORMED), np.zeros((n_columns, 0))
         found = search_path(held, rank, cut=self.rank is None)
         return found.choice, np.zeros((n_columns, 0)) if found.fit is None else found.fit
+
+    def _choose_on_sample(
+        self, source: Source, rng: np.random.Generator, rank: int
+    ) -> tuple[Choice, Float64Array]:
+        """Do the same on every k-th row of a table of row blocks."""
+        sample = source.sample(max(1, source.n_rows // CHOICE_ROWS)).X
+        small = compact(_matrix_of(sample))
+        with ThreadEngine(self.n_jobs) as engine:
+            choice, found = self._choose(small.cells, len(small.columns), rng, engine, rank)
+        B = np.zeros((len(source.columns), found.shape[1]))
+        B[small.columns] = found
+        return choice, B
 
     def _descend(self, table: SparseTable, rank: int, B: Float64Array, rng: np.random.Generator) -> SparseFit:
         watch = watcher(self.callback, self.max_iter, self.tol)
@@ -336,3 +436,13 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+
+def _matrix_of(X: Any) -> csr_array:
+    """Return the rows of a block as a sparse matrix of their observed cells."""
+    return csr_array(X) if issparse(X) else cells_of_array(X.astype(np.float64, copy=False))
+
+
+def _cells_of_part(part: Part) -> CellBlock:
+    matrix = _matrix_of(part.X)
+    return CellBlock(matrix.indptr, matrix.indices, matrix.data.astype(np.float64, copy=False))

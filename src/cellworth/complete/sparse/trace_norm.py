@@ -36,7 +36,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.complete.solver.factors import Watch, never_stop
 from cellworth.complete.sparse.row_pass import (
-    RowBlocks,
+    CellBlocks,
     StepSums,
     filled_gram,
     fit_parts,
@@ -59,13 +59,13 @@ class SparseTable:
 
     Attributes
     ----------
-    blocks : RowBlocks
+    blocks : CellBlocks
         Of `CellBlock`.
     n_cells : (d,) float64 array
         Observed cells of each column, none of them 0.
     """
 
-    blocks: RowBlocks
+    blocks: CellBlocks
     n_cells: Float64Array
 
     @property

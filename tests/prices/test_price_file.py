@@ -1,15 +1,13 @@
-"""Prices in files that people make, and as plain data that JSON holds."""
+"""Prices in files that people make."""
 
 import gzip
 import json
-import math
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.errors import CellworthError, DataError, ParameterError
+from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Group, Prices
 
 BLOOD = Group(
@@ -208,50 +206,3 @@ def test_files_that_cannot_be(tmp_path):
         with pytest.raises(ParameterError, match="cannot be read back"):
             Prices.per_column({name: 1}).write(tmp_path / "prices.csv")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
-    "prices",
-    [
-        Prices.same(np.float32(1.5), visit=np.int64(2)),
-        Prices.per_column({"age": 1}, default=2, groups=[BLOOD, SCAN], visit=3),
-        Prices.per_cell({("p1", "age"): 1, (2, "sex"): 3}, default=2),
-        Prices.per_cell({("p1", "age"): 1}, default={"age": 2, "sex": 1}, groups=[BLOOD]),
-        Prices.per_cell([[1.5, math.nan], [2, math.nan]], groups=[Group("g", ["b"], first=2, then=1)]),
-    ],
-)
-def test_plain_data_come_back(prices):
-    text = json.dumps(prices.to_dict(), allow_nan=False)
-    assert Prices.from_dict(json.loads(text)) == prices
-
-
-def test_a_function_is_not_stored():
-    with pytest.raises(ParameterError, match=r"a function cannot be stored.*as a matrix"):
-        Prices.per_cell(lambda row, column: 1.0).to_dict()
-
-
-@pytest.mark.parametrize(
-    ("plain", "words"),
-    [
-        ({}, "expected what Prices.to_dict gives; got {}"),
-        (None, "expected what Prices.to_dict gives"),
-        ({"cells": 3, "groups": [], "visit": 0}, "expected what Prices.to_dict gives"),
-        ({"cells": {"by": "row"}, "groups": [], "visit": 0}, "'column', 'cell' or 'matrix'; got 'row'"),
-        ({"cells": {"by": "cell", "default": {"by": "row"}}, "groups": [], "visit": 0}, "got 'row'"),
-        (
-            {"cells": {"by": "column", "prices": {"a": -1}, "default": None}, "groups": [], "visit": 0},
-            "'a' must",
-        ),
-        (
-            {
-                "cells": {"by": "column", "prices": {}, "default": 1},
-                "groups": [{"name": "g", "columns": ["a"], "first": [1, 2], "then": [1], "lasting": True}],
-                "visit": 0,
-            },
-            "expected what Prices.to_dict gives",
-        ),
-    ],
-)
-def test_plain_data_that_make_no_sense(plain, words):
-    with pytest.raises(CellworthError, match=words):
-        Prices.from_dict(plain)

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 
-from cellworth.arrays import BoolArray
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.completer import Completer, put_back
+from cellworth.complete.fitted_state import can_be_stored, restore, state_of
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
 from cellworth.complete.lmafit import LMaFitCompleter
@@ -18,7 +20,10 @@ from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.scaling import Scaling
 from cellworth.errors import ParameterError
 
-Array = NDArray[np.floating]
+
+def _members_can_be_stored(committee: Any) -> bool:
+    members = default_members() if committee.members is None else committee.members
+    return all(can_be_stored(member) for member in members)
 
 
 class CommitteeCompleter(Completer):
@@ -47,13 +52,13 @@ class CommitteeCompleter(Completer):
 
     Notes
     -----
-    Costs what the members cost, one after the other. Memory: one array of the table's size per member
+    Costs what the members cost, one after another. Memory: one array of the table's size per member
     beside what the members keep. A committee does not start from its last fit.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from cellworth.complete.committee import CommitteeCompleter
+    >>> from cellworth.complete.committee_completer import CommitteeCompleter
     >>> rng = np.random.default_rng(0)
     >>> X = np.outer(rng.normal(size=100), [1.0, 10.0, 100.0]) + rng.normal(size=(100, 3))
     >>> X[0] = [2.0, 20.0, np.nan]
@@ -64,13 +69,13 @@ class CommitteeCompleter(Completer):
     array([  0.,   0., 200.])
     """
 
-    completions_: Array
+    completions_: FloatArray
     members_: list[Any]
 
     def __init__(self, members: Sequence[Any] | None = None) -> None:
         self.members = members
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # type: ignore[override]
         """Complete the table X (n, d), NaN in its holes, by each member; those that use labels get y."""
         members = check_members(self.members)
         X = check_table(self, X, reset=True)
@@ -80,18 +85,34 @@ class CommitteeCompleter(Completer):
         self.completed_ = put_back(X, self.completions_.mean(axis=0))
         return self
 
-    def _complete_new(self, values: Array, observed: BoolArray) -> Array:
+    @available_if(_members_can_be_stored)  # type: ignore[untyped-decorator]
+    def fitted_state(self) -> dict[str, Any]:
+        """Return what the fit has left, that of each member included, as plain data.
+
+        See `cellworth.complete.fitted_state`.
+        """
+        return state_of(self, ("completions_",)) | {"members": [m.fitted_state() for m in self.members_]}
+
+    @available_if(_members_can_be_stored)  # type: ignore[untyped-decorator]
+    def restore_fitted(self, state: dict[str, Any]) -> None:
+        """Take over what `fitted_state` of a committee with the same members returned."""
+        restore(self, state, ("completions_",))
+        self.members_ = [clone(member) for member in check_members(self.members)]
+        for member, its in zip(self.members_, state["members"], strict=True):
+            member.restore_fitted(its)
+
+    def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         rows = np.where(observed, values, values.dtype.type(np.nan))
         return np.mean([member.transform(rows) for member in self.members_], axis=0)
 
 
 def default_members() -> list[Completer]:
-    """Return three completers that go about it differently, and quickly.
+    """Return three completers that differ in method, and are fast.
 
     Three components by least squares (LMaFit); a trace-norm penalty, a tenth of the largest singular value
     (NNLS); four common factors and noise by maximum likelihood (the Gaussian). None searches for settings on
     hidden cells, which is what takes most of a completer's time, and none uses the labels. LMaFit stops early
-    and shrinks its rows: with few cells observed more steps fit chance.
+    and shrinks its rows: with few observed cells, more steps would fit noise.
     """
     return [
         LMaFitCompleter(rank=3, rank_strategy="fixed", ridge=0.3, tol=1e-2),

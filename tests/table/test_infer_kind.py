@@ -1,4 +1,4 @@
-"""Which kinds are found in text, and which cells are holes."""
+"""Which kinds are found in text."""
 
 import numpy as np
 import pytest
@@ -48,68 +48,6 @@ def test_numbers_are_read_as_python_reads_them(tmp_path_factory, numbers):
     assert table.values[:, 0].tobytes() == np.array(numbers).tobytes()
 
 
-@pytest.mark.parametrize(
-    ("missing", "holes"),
-    [
-        ((), [0, 0, 0, 0]),
-        (["?"], [1, 0, 0, 0]),
-        ("?", [1, 0, 0, 0]),
-        (["?", -9], [1, 1, 1, 0]),
-        (["?", "-9"], [1, 1, 1, 0]),
-        ({"a": ["?", -9.0]}, [1, 1, 1, 0]),
-        ({"b": ["?"]}, [0, 0, 0, 0]),
-    ],
-)
-def test_marks_of_holes(tmp_path, missing, holes):
-    kinds = None if holes[0] else {"a": "category"}
-    table = read(tmp_path, "a,b\n?,1\n-9,2\n-9.0,3\n5,4\n", missing=missing, kinds=kinds)
-    assert table.holes[:, 0].tolist() == [bool(hole) for hole in holes]
-    assert not table.holes[:, 1].any()
-
-
-def test_marks_apply_before_the_kind_is_found(tmp_path):
-    table = read(tmp_path, "a\n1\n-9.0\n2\n", missing=[-9])
-    assert table.columns[0].kind == "integer"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        b"\xef\xbb\xbfa,b\n1,2\n",
-        b"a,b\r\n1,2\r\n",
-        b"a,b\r1,2\r",
-        b" a , b \n 1 , 2 \n",
-        b'"a","b"\n"1","2"\n',
-        b"\n\na,b\n\n1,2\n\n",
-        b"a,b\n1,2",
-    ],
-)
-def test_files_as_programs_write_them(tmp_path, text):
-    table = read(tmp_path, text)
-    assert table.column_names == ("a", "b")
-    assert table.values.tolist() == [[1, 2]]
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "keywords"),
-    [
-        ("t.tsv", "a\tb\n1\t2\n", {}),
-        ("t.txt", "a\tb\n1\t2\n", {}),
-        ("t.txt", "a,b\n1,2\n", {}),
-        ("t.csv", "a;b\n1;2\n", {"delimiter": ";"}),
-        ("T.CSV", "a,b\n1,2\n", {}),
-        ("t.csv", "a,b\n1,2\n".encode("utf-16"), {"encoding": "utf-16"}),
-    ],
-)
-def test_separators_suffixes_and_encodings(tmp_path, name, text, keywords):
-    assert read(tmp_path, text, name, **keywords).column_names == ("a", "b")
-
-
-def test_latin_1(tmp_path):
-    table = read(tmp_path, "a\ncaf\u00e9\n".encode("latin-1"), encoding="latin-1")
-    assert table.columns[0].categories == ("caf\u00e9",)
-
-
 def test_given_kinds_win(tmp_path):
     text = "a,b,c,d\n1,1,007,low\n0,2,012,high\n"
     table = read(
@@ -123,9 +61,3 @@ def test_given_kinds_win(tmp_path):
     assert table.columns[2].categories == ("007", "012")
     assert table.values[:, 3].tolist() == [0, 2]
     assert table.columns[1].unit == "kg"
-
-
-def test_line_numbers_count_the_lines_of_quoted_fields(tmp_path):
-    text = 'a,b\n"x\ny",1\n\nz,inf\n'
-    with pytest.raises(ValueError, match=r"row '1' \(line 5\)"):
-        read(tmp_path, text)

@@ -3,11 +3,11 @@ import pytest
 from sklearn.base import clone
 
 from cellworth.complete import NNLSCompleter, SoftImputeCompleter, SupervisedCompleter
-from cellworth.complete.committee import CommitteeCompleter, default_members
+from cellworth.complete.committee_completer import CommitteeCompleter, default_members
 from cellworth.datasets import load
 from cellworth.errors import ParameterError
 from cellworth.testing import check_completer
-from cellworth.testing.completer import random_table
+from cellworth.testing.completer_contract import random_table
 from studies.protocol import make_trial, reconstruction_error
 from tests.complete.low_rank_cases import check_sensible_on_awkward_tables
 from tests.complete.scikit_learn import check_with_scikit_learn

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError
 from cellworth.table import Table
 
 GOOD = "id,age,sex,visit,y\na,61,f,2020-01-02,1\nb,,m,2020-05-01,0\nc,44,,,1\n"
@@ -108,57 +108,3 @@ def test_files_that_cannot_be_used(tmp_path, case):
     assert len(message) < 900
     for word in [str(path), *words]:
         assert word in message
-
-
-@pytest.mark.parametrize(
-    ("keywords", "words"),
-    [
-        ({"kinds": {"age": "numeric"}}, ["'age'", "'number', 'integer'", "'numeric'"]),
-        ({"kinds": "number"}, ["kinds", "{'age': ...}"]),
-        ({"bounds": {"age": 3}}, ["'age'", "(lowest, highest)", "3"]),
-        ({"bounds": {"age": (5, 1)}}, ["'age'", "(5.0, 1.0)"]),
-        ({"bounds": {"age": ("young", None)}}, ["'age'", "a number", "'young'"]),
-        ({"bounds": {"visit": (3, None)}}, ["'visit'", "a date", "3"]),
-        ({"bounds": {"sex": (0, 1)}}, ["'sex'", "'category'"]),
-        ({"categories": {"sex": "fm"}}, ["'sex'", "list"]),
-        ({"categories": {"sex": []}}, ["'sex'", "at least one"]),
-        ({"categories": {"sex": ["f", "m", "m"]}}, ["'sex'", "'m'", "once"]),
-        ({"categories": {"sex": ["f", "m", ""]}}, ["'sex'", "hole"]),
-        ({"kinds": {"age": "number"}, "categories": {"age": [1]}}, ["'age'", "'ordered' and 'category'"]),
-        ({"units": {"age": 3}}, ["'age'", "text"]),
-        ({"encoding": "klingon"}, ["'klingon'"]),
-        ({"delimiter": "::"}, ["'::'"]),
-    ],
-)
-def test_keywords_that_make_no_sense(tmp_path, keywords, words):
-    path = tmp_path / "patients.csv"
-    path.write_text(GOOD)
-    with pytest.raises(ParameterError) as caught:
-        Table.read(path, **keywords)
-    for word in words:
-        assert word in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "words"),
-    [
-        ("patient.csv", None, ["no such file", "Did you mean 'patients.csv'?"]),
-        ("folder.csv", None, ["directory"]),
-        ("patients.xlsx", b"x", [".csv", ".parquet", "from_frame"]),
-        ("patients", b"x", [".csv"]),
-        ("patients.csv.gz", b"a,b\n1,2\n", ["gzip"]),
-        ("patients.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3", ["gzip"]),
-        ("patients.parquet", b"PAR1", ["Parquet"]),
-        ("patients.parquet", b"PAR1" + b"\0" * 50 + b"PAR1", ["Parquet"]),
-        ("patients.parquet", b"", ["Parquet"]),
-    ],
-)
-def test_paths_that_cannot_be_read(tmp_path, name, content, words):
-    (tmp_path / "patients.csv").write_text(GOOD)
-    (tmp_path / "folder.csv").mkdir()
-    if content is not None:
-        (tmp_path / name).write_bytes(content)
-    with pytest.raises(DataError) as caught:
-        Table.read(tmp_path / name)
-    for word in [name, *words]:
-        assert word in str(caught.value)

@@ -1,4 +1,4 @@
-"""The contract of a loss."""
+"""The contract of a loss: value, gradient and curvature belong together."""
 
 from __future__ import annotations
 
@@ -25,11 +25,6 @@ def check_loss(loss: Loss, *, n_outputs: int = 1, seed: int = 0) -> None:
     n_outputs : int
         Scores per row.
     seed : int
-
-    Examples
-    --------
-    >>> from cellworth.complete.solver.losses import LogisticLoss
-    >>> check_loss(LogisticLoss())
     """
     rng = np.random.default_rng(seed)
     n = 40

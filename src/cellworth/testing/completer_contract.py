@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
+import io
+import json
 import pickle
 import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-Array = NDArray[np.float64]
+from cellworth.arrays import AnyArray, Float64Array
 
 
 def check_completer(completer: Any, *, unit_free: bool = True, seed: int = 0) -> None:
     """Check that a completer keeps what every completer promises.
 
     The promises: the input is left alone; observed cells come back bit for bit, from ``fit`` and from
-    ``transform``, and no hole is left; labels may be missing, in part or altogether; the same input
-    gives the same output; each new row is completed on its own; a complete row passes unchanged; a
-    ``variance_`` is finite, never negative, and 0 where a cell is observed; a pickled copy does the
-    same; awkward tables (constant or duplicate columns, a column observed once, an empty row, fewer
-    rows than columns, 98 % holes) give finite values; an infinity and an empty column are refused by
-    name.
+    ``transform``, and no hole is left; labels may be missing, in part or altogether; the same input gives the
+    same output; each new row is completed on its own; a complete row passes unchanged; a ``variance_`` is
+    finite, never negative, and 0 where a cell is observed; a pickled copy does the same; where there are
+    ``fitted_state`` and ``restore_fitted``, they keep the promises of `check_fitted_state`; awkward tables
+    (constant or duplicate columns, a column observed once, an empty row, fewer rows than columns, 98 % holes)
+    give finite values; an infinity and an empty column are refused by name.
 
     Parameters
     ----------
@@ -45,6 +46,7 @@ def check_completer(completer: Any, *, unit_free: bool = True, seed: int = 0) ->
         _check_fit(clone(completer), X, y)
         _check_labels(clone(completer), X, y)
         _check_transform(clone(completer), X, y, rng)
+        check_fitted_state(completer, X, y)
         _check_awkward_tables(completer, rng)
         _check_refusals(completer, X, y)
         if unit_free:
@@ -53,7 +55,7 @@ def check_completer(completer: Any, *, unit_free: bool = True, seed: int = 0) ->
 
 def random_table(
     rng: np.random.Generator, n: int = 60, d: int = 7, observed: float = 0.6
-) -> tuple[Array, NDArray[np.int64]]:
+) -> tuple[Float64Array, AnyArray]:
     """Return a table (n, d) of rank 3 with noise and holes, no column empty, and two classes (n,)."""
     X = rng.normal(size=(n, 3)) @ rng.normal(size=(3, d)) + 0.1 * rng.normal(size=(n, d))
     y = (X[:, 0] + 0.3 * rng.normal(size=n) > np.median(X[:, 0])).astype(np.int64)
@@ -63,7 +65,7 @@ def random_table(
     return X, y
 
 
-def _check_fit(completer: Any, X: Array, y: NDArray[np.int64]) -> None:
+def _check_fit(completer: Any, X: Float64Array, y: AnyArray) -> None:
     before = X.copy()
     first = clone(completer).fit(X, y)
     np.testing.assert_array_equal(X, before, err_msg="fit must not change X")
@@ -81,7 +83,7 @@ def _check_fit(completer: Any, X: Array, y: NDArray[np.int64]) -> None:
     _check_filled(small.completed_, X.astype(np.float32), "completed_ (float32)")
 
 
-def _check_filled(completed: Array, X: Array, name: str) -> None:
+def _check_filled(completed: Float64Array, X: Float64Array, name: str) -> None:
     assert completed.shape == X.shape, f"{name} must have the table's shape {X.shape}; got {completed.shape}"
     assert np.isfinite(completed).all(), f"{name} must be finite"
     seen = ~np.isnan(X)
@@ -90,20 +92,20 @@ def _check_filled(completed: Array, X: Array, name: str) -> None:
     )
 
 
-def _check_same(result: Array, expected: Array, promise: str) -> None:
-    # BLAS may round otherwise where memory is aligned otherwise: the last digits are not promised.
+def _check_same(result: Float64Array, expected: Float64Array, promise: str) -> None:
+    # BLAS may round differently where memory is aligned differently: the last digits are not promised.
     scale = float(np.abs(expected).max())
     np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-12 * scale, err_msg=promise)
 
 
-def _check_variance(variance: Array, X: Array) -> None:
+def _check_variance(variance: Float64Array, X: Float64Array) -> None:
     assert variance.shape == X.shape, f"variance_ must have the table's shape {X.shape}; got {variance.shape}"
     assert np.isfinite(variance).all(), "variance_ must be finite"
     assert (variance >= 0).all(), "variance_ must not be negative"
     assert (variance[~np.isnan(X)] == 0).all(), "variance_ must be 0 where a cell is observed"
 
 
-def _check_labels(completer: Any, X: Array, y: NDArray[np.int64]) -> None:
+def _check_labels(completer: Any, X: Float64Array, y: AnyArray) -> None:
     _check_filled(clone(completer).fit(X, None).completed_, X, "completed_ without labels")
     partly = y.astype(float)
     partly[::3] = np.nan
@@ -114,7 +116,7 @@ def _check_labels(completer: Any, X: Array, y: NDArray[np.int64]) -> None:
     _check_filled(clone(completer).fit(X, three).completed_, X, "completed_ with three classes")
 
 
-def _check_transform(completer: Any, X: Array, y: NDArray[np.int64], rng: np.random.Generator) -> None:
+def _check_transform(completer: Any, X: Float64Array, y: AnyArray, rng: np.random.Generator) -> None:
     completer.fit(X, y)
     new, _ = random_table(rng, n=12)
     new[0] = np.nan
@@ -127,6 +129,64 @@ def _check_transform(completer: Any, X: Array, y: NDArray[np.int64], rng: np.ran
     )
     copy = pickle.loads(pickle.dumps(completer))
     _check_same(copy.transform(new), filled, "a pickled copy must do the same")
+
+
+def check_fitted_state(completer: Any, X: Any, y: AnyArray | None = None) -> None:
+    """Check that what a completer says of its fit is plain data, and enough to go on from.
+
+    The promises: ``fitted_state()`` holds arrays of a plain type, numbers, strings, booleans, None, and lists
+    and dicts of these; after a way through ``numpy.savez`` and JSON, ``restore_fitted`` gives a clone with
+    the same ``completed_`` and ``variance_``, the same ``transform``, and the same next fit, warm or not.
+    Nothing is checked of a completer without these methods.
+    """
+    original, restored = clone(completer).fit(X, y), clone(completer)
+    if not (hasattr(original, "fitted_state") and hasattr(restored, "restore_fitted")):
+        return
+    restored.restore_fitted(_through_files(original.fitted_state()))
+    for what in ("restored", "restored and fitted again"):
+        for name in ("completed_", "variance_", "objective_"):
+            assert hasattr(restored, name) == hasattr(original, name), f"{name} must be {what}"
+            if hasattr(original, name):
+                _check_same(getattr(restored, name), getattr(original, name), f"{name} must be {what}")
+        _check_same(restored.transform(X[:9]), original.transform(X[:9]), f"transform must be {what}")
+        original.fit(X, y)
+        restored.fit(X, y)
+
+
+def _through_files(state: dict[str, Any]) -> Any:
+    """Return the state after it was written as JSON and arrays, and read."""
+    arrays: list[AnyArray] = []
+
+    def to_json(value: Any, where: str) -> Any:
+        if isinstance(value, np.ndarray):
+            assert value.dtype.kind in "biufU", f"{where} must be of a plain type; got {value.dtype}"
+            arrays.append(value)
+            return {"array": len(arrays) - 1}
+        if isinstance(value, list):
+            return [to_json(each, f"{where}[{i}]") for i, each in enumerate(value)]
+        if isinstance(value, dict):
+            assert all(isinstance(name, str) for name in value), f"{where} must have keys of text"
+            return {"dict": {name: to_json(each, f"{where}[{name!r}]") for name, each in value.items()}}
+        plain = value is None or isinstance(value, str | bool | int | float)
+        assert plain, f"{where} must be plain data; got a {type(value).__name__}"
+        return value
+
+    text, file = json.dumps(to_json(state, "fitted_state()")), io.BytesIO()
+    np.savez(file, *arrays)
+    file.seek(0)
+    read = np.load(file, allow_pickle=False)
+
+    def from_json(value: Any) -> Any:
+        if isinstance(value, list):
+            return [from_json(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        ((kind, inner),) = value.items()
+        if kind == "array":
+            return read[f"arr_{inner}"]
+        return {name: from_json(each) for name, each in inner.items()}
+
+    return from_json(json.loads(text))
 
 
 def _check_awkward_tables(completer: Any, rng: np.random.Generator) -> None:
@@ -155,7 +215,7 @@ def _check_awkward_tables(completer: Any, rng: np.random.Generator) -> None:
         _check_filled(fitted.transform(table), table, f"transform of a table with {name}")
 
 
-def _check_refusals(completer: Any, X: Array, y: NDArray[np.int64]) -> None:
+def _check_refusals(completer: Any, X: Float64Array, y: AnyArray) -> None:
     infinite, empty = X.copy(), X.copy()
     infinite[4, 2] = np.inf
     empty[:, 3] = np.nan
@@ -171,7 +231,7 @@ def _check_refusals(completer: Any, X: Array, y: NDArray[np.int64]) -> None:
             raise AssertionError(f"fit must refuse {what}")
 
 
-def _check_units(completer: Any, X: Array, y: NDArray[np.int64], rng: np.random.Generator) -> None:
+def _check_units(completer: Any, X: Float64Array, y: AnyArray, rng: np.random.Generator) -> None:
     factor, shift = 10.0 ** rng.integers(-2, 3, size=X.shape[1]), rng.normal(size=X.shape[1])
     here = clone(completer).fit(X, y).completed_
     there = clone(completer).fit(X * factor + shift, y).completed_

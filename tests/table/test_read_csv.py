@@ -1,0 +1,115 @@
+"""Delimited files, as tables and as lists."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cellworth.errors import DataError
+from cellworth.table import Table
+from cellworth.table.read_csv import read_lines
+from cellworth.table.write_csv import guard, write_lines
+
+from .tables import texts
+
+
+def read(tmp_path, text, name="t.csv", **keywords):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Table.read(path, **keywords)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"\xef\xbb\xbfa,b\n1,2\n",
+        b"a,b\r\n1,2\r\n",
+        b"a,b\r1,2\r",
+        b" a , b \n 1 , 2 \n",
+        b'"a","b"\n"1","2"\n',
+        b"\n\na,b\n\n1,2\n\n",
+        b"a,b\n1,2",
+    ],
+)
+def test_files_as_programs_write_them(tmp_path, text):
+    table = read(tmp_path, text)
+    assert table.column_names == ("a", "b")
+    assert table.values.tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "keywords"),
+    [
+        ("t.tsv", "a\tb\n1\t2\n", {}),
+        ("t.txt", "a\tb\n1\t2\n", {}),
+        ("t.txt", "a,b\n1,2\n", {}),
+        ("t.csv", "a;b\n1;2\n", {"delimiter": ";"}),
+        ("T.CSV", "a,b\n1,2\n", {}),
+        ("t.csv", "a,b\n1,2\n".encode("utf-16"), {"encoding": "utf-16"}),
+    ],
+)
+def test_separators_suffixes_and_encodings(tmp_path, name, text, keywords):
+    assert read(tmp_path, text, name, **keywords).column_names == ("a", "b")
+
+
+def test_latin_1(tmp_path):
+    table = read(tmp_path, "a\ncaf\u00e9\n".encode("latin-1"), encoding="latin-1")
+    assert table.columns[0].categories == ("caf\u00e9",)
+
+
+def test_line_numbers_count_the_lines_of_quoted_fields(tmp_path):
+    text = 'a,b\n"x\ny",1\n\nz,inf\n'
+    with pytest.raises(ValueError, match=r"row '1' \(line 5\)"):
+        read(tmp_path, text)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(texts, texts), min_size=1, max_size=5),
+    st.sampled_from(["l.csv", "l.TSV", "l.txt", "l.csv.gz"]),
+)
+def test_lines_come_back_with_their_numbers(tmp_path_factory, lines, name):
+    path = tmp_path_factory.mktemp("lists") / name
+    write_lines(path, [("row", "value"), *(tuple(map(guard, line)) for line in lines)])
+    read_back = list(read_lines(path, ["value", "row"]))
+    assert [fields[::-1] for _, fields in read_back] == lines
+    breaks = [sum(len(field.splitlines()) - 1 for field in line) for line in lines]
+    if not any(breaks):
+        assert [number for number, _ in read_back] == list(range(2, len(lines) + 2))
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"Row;VALUE;note\r\na;1,5;x\r\n;;x\r\nb;2;\r\n",
+        "note\tvalue\trow\nx\t1,5\ta\n\nz\t2\tb\n".encode("utf-16"),
+        "\ufeffrow,value\na,'-3\nb,2\n".encode(),
+    ],
+)
+def test_lists_as_spreadsheets_save_them(tmp_path, content):
+    path = tmp_path / "list.csv"
+    path.write_bytes(content)
+    numbers, lines = zip(*read_lines(path, ["row", "value"]), strict=True)
+    assert numbers in [(2, 4), (2, 3)]
+    assert lines in [(("a", "1,5"), ("b", "2")), (("a", "-3"), ("b", "2"))]
+
+
+@pytest.mark.parametrize(
+    ("header", "words"),
+    [
+        (
+            "row,val",
+            r"line 1: expected a header with 'row', 'value'; 'value' is not there\. Did you mean 'val'\?",
+        ),
+        ("row,value,Value", "'value' is there more than once"),
+    ],
+)
+def test_a_header_that_does_not_fit_is_refused(tmp_path, header, words):
+    path = tmp_path / "list.csv"
+    path.write_text(f"{header}\n" + ",".join("a" * (header.count(",") + 1)) + "\n")
+    with pytest.raises(DataError, match=words):
+        list(read_lines(path, ["row", "value"]))
+
+
+def test_lists_are_no_parquet_files(tmp_path):
+    with pytest.raises(DataError, match=r"ends in \.csv"):
+        list(read_lines(tmp_path / "list.parquet", ["row"]))

@@ -1,0 +1,50 @@
+"""The house keeps its rules: one home for each name, files of a readable size, nothing private elsewhere.
+
+That folders import only from those above them is checked by `make lint` (.importlinter).
+"""
+
+import ast
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.latest  # the sources are the same whatever is installed
+
+ROOT = Path(__file__).parents[1]
+SRC = ROOT / "src" / "cellworth"
+LONGEST = 400  # lines of a file
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+def test_no_two_modules_have_the_same_name():
+    names = Counter(path.name for path in SRC.rglob("*.py"))
+    assert {name for name, count in names.items() if count > 1} <= {"__init__.py"}
+
+
+def test_no_two_classes_have_the_same_name():
+    homes = {}
+    for path in SRC.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(name_of(path))
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
+
+
+def test_files_are_of_a_readable_size():
+    files = [*SRC.rglob("*.py"), *(ROOT / "studies").rglob("*.py")]
+    lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in files}
+    assert {name: length for name, length in lengths.items() if length > LONGEST} == {}
+
+
+def test_nothing_private_is_used_elsewhere():
+    """Ruff's SLF001 is on, and nothing in src is exempt from it."""
+    lint = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["ruff"]["lint"]
+    assert {"SLF", "SLF001"} & set(lint["select"])
+    exempt = [pattern for pattern, rules in lint["per-file-ignores"].items() if "SLF001" in rules]
+    assert not [pattern for pattern in exempt if pattern.startswith("src")]
+    assert [name_of(path) for path in SRC.rglob("*.py") if "noqa: SLF" in path.read_text("utf-8")] == []
