@@ -50,10 +50,10 @@ class ProblemDetails:
     status : int
         The HTTP status.
     detail : str
-        What was expected, what came, what to do.
+        What was expected, what was received, and what to do.
     errors : list of dict
-        One for each place that is wrong, where there are several: its ``message``, and as far as it is known
-        ``line``, ``field``, ``row`` and ``column``.
+        One for each mistake, where there are several: its ``message`` and, where they are known, its ``line``
+        and ``field``.
     headers : dict
         Of the response.
     """
