@@ -2,4 +2,4 @@
 
 from cellworth.web.api import campaigns, purchases, routing, table_rows
 
-routers = [campaigns.router, purchases.router, purchases.answers, table_table_rows.router, routing.router]
+routers = [campaigns.router, purchases.router, purchases.answers, table_rows.router, routing.router]
