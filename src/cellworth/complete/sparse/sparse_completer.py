@@ -200,8 +200,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         self._check_parameters()
         if isinstance(X, Source):
-            fitted: Self = fit_source(self, X, checkpoint)
-            return fitted
+            return fit_source(self, X, checkpoint)
         cells = check_cells(self, X, reset=True)
         last = self._last_factors(cells.shape[1])
         small, rng = compact(cells), generator_of(self.random_state)
