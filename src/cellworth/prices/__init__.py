@@ -1,12 +1,11 @@
 """Prices: what it costs to learn the true values of cells.
 
-`Prices` is the user's statement by name; ``Prices.on(table)`` is the `PriceList` of one table's cells. `Money`
+`Prices` is the user's statement by name; ``Prices.on(table)`` is the `PriceList` of one table's cells. `money`
 makes sums and comparisons exact.
 """
 
 from cellworth.prices.group import Group
-from cellworth.prices.money import Money
 from cellworth.prices.price_list import Bill, PriceList
 from cellworth.prices.prices import Prices
 
-__all__ = ["Bill", "Group", "Money", "PriceList", "Prices"]
+__all__ = ["Bill", "Group", "PriceList", "Prices"]
