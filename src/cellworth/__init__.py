@@ -78,6 +78,7 @@ _PARTS = (
     "blocks",
     "campaign",
     "complete",
+    "datasets",
     "engine",
     "prices",
     "report",

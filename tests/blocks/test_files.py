@@ -9,7 +9,6 @@ from sklearn.base import clone
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
-from cellworth.engine.first_round import numbers_of_rows
 from cellworth.errors import DataError, ParameterError
 from tests.blocks.tables import SAME, difference, make_table, write_parquet
 
@@ -189,9 +188,3 @@ def test_dask_is_not_imported_before_it_is_needed():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-
-
-def test_random_numbers_of_blocks_are_those_of_the_table():
-    whole = np.random.default_rng(3).random((20, 3))
-    parts = [numbers_of_rows(np.random.default_rng(3), start, (5, 3)) for start in (0, 5, 10, 15)]
-    assert (np.concatenate(parts) == whole).all()

@@ -6,14 +6,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from cellworth import GaussianCompleter, SupervisedCompleter
+from cellworth import GaussianCompleter, SupervisedCompleter, Table, advise
 from cellworth.blocks import ThreadEngine, open_blocks
-from cellworth.engine import BlockScorer, select_cells
-from cellworth.engine.batch import Candidates, Merge, _best
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.score import PosteriorImpact, PosteriorVariance, Random, Round, Variance
-from cellworth.select import Draw, Knapsack, Offer, Ratio, Top
+from cellworth.score import (
+    BlockScores,
+    Memoryless,
+    PosteriorImpact,
+    PosteriorVariance,
+    Random,
+    Round,
+    Variance,
+)
+from cellworth.select import Knapsack, Offer, Ratio, Top
+from cellworth.select.offer import best_of_each_price
+from cellworth.strategy import Strategy, choose_from_blocks
 from tests.blocks.tables import SAME, difference, make_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -42,8 +50,8 @@ def test_posterior_scores(where, kind, request):
     target = {"number": "number", "none": None}.get(kind, "classes")
     whole = GaussianCompleter(margins="normal", label_trust=0).fit(X, y)
     done = clone(NORMAL).fit(open_blocks(X, target=y, engine=engine)).completed_
-    for scorer in (PosteriorVariance(), PosteriorImpact(), PosteriorImpact(power=1)):
-        scores = BlockScorer(scorer).score(done).gather()
+    for scorer in (PosteriorVariance(), PosteriorImpact(), PosteriorImpact(power=1), Random()):
+        scores = scorer.score_blocks(done, np.random.default_rng(0)).gather()
         assert difference(scores, scorer.score(rounds_of(X, y, target, whole))) < SAME
 
 
@@ -54,39 +62,40 @@ def test_posterior_scores(where, kind, request):
 def test_variance_over_rounds(window, completer, local):
     X, y = make_table(240, 3, 1, labelled=0.8)
     local.block_rows = 77
-    whole, blocks = Variance(window=window), BlockScorer(Variance(window=window))
+    whole, blocks, drawn = Variance(window=window), Variance(window=window), np.random.default_rng(0)
     rng = np.random.default_rng(5)
     for _ in range(4):
         fitted = type(completer)(**completer.get_params()).fit(X, y)
         done = clone(completer).fit(open_blocks(X, target=y, engine=local)).completed_
         expected = whole.score(rounds_of(X, y, "classes", fitted))
-        assert difference(blocks.score(done).gather(), expected) < SAME
+        assert difference(blocks.score_blocks(done, drawn).gather(), expected) < SAME
         X = np.where(np.isnan(X) & (rng.random(X.shape) < 0.1), rng.normal(size=X.shape), X)
 
 
 def test_history_stays_on_the_workers(dask):
     X, y = make_table(200, 3, 2)
     dask.block_rows = 60
-    scorer = BlockScorer(Variance())
+    scorer, rng = Variance(), np.random.default_rng(0)
     for _ in range(2):
         done = clone(NORMAL).fit(open_blocks(X, target=y, engine=dask)).completed_
-        scores = scorer.score(done)
+        scores = scorer.score_blocks(done, rng)
         X[7, 1] = 3.0
-    assert all(type(item).__name__ == "Future" for item in scorer._history.items)
+    (history,) = scores.others
+    assert all(type(item).__name__ == "Future" for item in history.items)
     assert scores.gather().shape == X.shape
     dask.block_rows = 50
     with pytest.raises(DataError, match="must stay the same from round to round"):
-        scorer.score(clone(NORMAL).fit(open_blocks(X, target=y, engine=dask)).completed_)
+        scorer.score_blocks(clone(NORMAL).fit(open_blocks(X, target=y, engine=dask)).completed_, rng)
 
 
 @pytest.fixture(scope="module")
 def scored():
-    """A completed table with its worths, coarsened in one column so that some are equal."""
+    """The worths of a completed table, block by block and in one piece."""
     X, y = make_table(300, 4, 3)
     with ThreadEngine(n_jobs=1, block_rows=41) as engine:
         done = clone(NORMAL).fit(open_blocks(X, target=y, columns=list("abcd"), engine=engine)).completed_
-        scores = BlockScorer(PosteriorVariance()).score(done).gather()
-        yield X, done, scores
+        scores = PosteriorVariance().score_blocks(done, np.random.default_rng(0))
+        yield X, scores, scores.gather()
 
 
 def select_whole(X, scores, own, selector, **limits):
@@ -96,17 +105,21 @@ def select_whole(X, scores, own, selector, **limits):
     return selector.select(offer, rng=np.random.default_rng(0), **limits)
 
 
+def select_from_blocks(scores, selector, **settings):
+    return choose_from_blocks(selector, scores, rng=np.random.default_rng(0), **settings)
+
+
+def names(selection):
+    return [(str(row), "abcd"[column]) for row, column in selection.cells.tolist()]
+
+
 @pytest.mark.parametrize("count", [0, 1, 17, 10_000])
 def test_top_is_that_of_the_selector(scored, count):
-    X, done, scores = scored
-    batch, whole = (
-        select_cells(done, PosteriorVariance(), Top(), count=count),
-        select_whole(X, scores, np.ones(4), Top(), count=count),
-    )
-    assert np.column_stack([batch.row_numbers, batch.column_numbers]).tolist() == whole.cells.tolist()
-    assert batch.rows.tolist() == whole.cells[:, 0].tolist()
-    assert batch.columns.tolist() == [list("abcd")[j] for j in whole.cells[:, 1]]
-    assert (batch.scores == whole.scores).all()
+    X, scores, gathered = scored
+    batch = select_from_blocks(scores, Top(), count=count)
+    whole = select_whole(X, gathered, np.ones(4), Top(), count=count)
+    assert batch.cells == names(whole)
+    assert [each.worth for each in batch] == whole.scores.tolist()
 
 
 @given(
@@ -117,49 +130,115 @@ def test_top_is_that_of_the_selector(scored, count):
 )
 @settings(max_examples=60)
 def test_budgets_buy_the_same(scored, own, budget, count, selector):
-    X, done, scores = scored
+    X, scores, gathered = scored
     prices = Prices.per_column(dict(zip("abcd", own, strict=True)))
     limits = {"budget": budget, "count": count}
-    batch = select_cells(done, PosteriorVariance(), selector, prices=prices, **limits)
-    whole = select_whole(X, scores, np.array(own), selector, **limits)
+    batch = select_from_blocks(scores, selector, prices=prices, **limits)
+    whole = select_whole(X, gathered, np.array(own), selector, **limits)
     assert batch.cost <= budget
     # Bounded by the millionth to which Knapsack with a count is solved; else equal up to the order of sums.
-    assert batch.score == pytest.approx(whole.score, rel=2e-6 if count is not None else 1e-12)
+    assert batch.worth == pytest.approx(whole.score, rel=2e-6 if count is not None else 1e-12)
     if not isinstance(selector, Knapsack):
-        assert np.column_stack([batch.row_numbers, batch.column_numbers]).tolist() == whole.cells.tolist()
+        assert batch.cells == names(whole)
+
+
+def test_ratio_without_a_budget_looks_at_prices_all_the_same(scored):
+    X, scores, gathered = scored
+    own = [0.5, 1.0, 2.0, 7.0]
+    prices = Prices.per_column(dict(zip("abcd", own, strict=True)))
+    whole = select_whole(X, gathered, np.array(own), Ratio(), count=9)
+    assert select_from_blocks(scores, Ratio(), prices=prices, count=9).cells == names(whole)
 
 
 @given(
     scores=st.lists(st.integers(0, 4), min_size=1, max_size=40),
-    most=st.lists(st.integers(0, 6), min_size=2, max_size=2),
+    count=st.integers(0, 6),
     cut=st.integers(0, 40),
 )
-def test_the_best_of_two_blocks_are_the_best_of_both(scores, most, cut):
-    n, limits = len(scores), np.array(most, dtype=float)
-    group = np.array([0, 1])
-    rows, columns = np.arange(n), np.arange(n) % 2
-    every = Candidates(rows, columns, rows, np.array(scores, dtype=float))
-    halves = [_best(every.take(np.arange(n)[part]), group, limits) for part in (slice(cut), slice(cut, None))]
-    merged = Merge(group, limits)(*halves)
-    expected = []
-    for kind in (0, 1):
-        of_kind = sorted((-scores[i], i) for i in range(n) if i % 2 == kind)
-        expected += [i for _, i in of_kind[: most[kind]]]
-    assert merged.rows.tolist() == sorted(expected)
-    assert all(len(half.rows) <= sum(most) for half in halves)  # no block ever sends more
+def test_a_shortlist_of_shortlists_is_that_of_the_whole(scores, count, cut):
+    """Two prices: each part sends at most the count of each, and together they send what the whole would."""
+    every = np.column_stack([np.array(scores, dtype=float), 1 + np.arange(len(scores)) % 2])
+
+    def shortlist(cells):
+        none = np.full(1, -1), np.zeros(1), np.zeros(0, dtype=bool)
+        there = np.ones((len(cells), 1), dtype=bool)
+        offer = Offer(cells[:, :1], there, PriceList(cells[:, 1:], *none), ~there)
+        return cells[best_of_each_price(offer, count=count)[:, 0]]
+
+    halves = [shortlist(part) for part in (every[:cut], every[cut:])]
+    assert shortlist(np.concatenate(halves)).tolist() == shortlist(every).tolist()
+    assert all(len(half) <= 2 * count for half in halves)
+    for price in (1, 2):
+        best = sorted(every[every[:, 1] == price, 0].tolist(), reverse=True)[:count]
+        sent = shortlist(every)
+        assert sorted(sent[sent[:, 1] == price, 0].tolist(), reverse=True) == best
+
+
+def far_from_the_middle(filled, middle, width):
+    return np.abs(filled.completed - middle) / width * filled.holes
+
+
+class Rareness(Memoryless):
+    """A scorer of a user's own: how far the completion lies from the column's mean."""
+
+    def score(self, this_round):
+        width = np.nanstd(this_round.X, axis=0)
+        return np.abs(this_round.completed - np.nanmean(this_round.X, axis=0)) / width * this_round.holes
+
+    def score_blocks(self, completed, rng):
+        scaling = completed.summary.scaling("standard", np.float64)
+        return BlockScores(completed, far_from_the_middle, shared=(scaling.offset, scaling.width))
+
+
+class OwnSelector:
+    """A selector of a user's own, with the method that row blocks need."""
+
+    def select(self, offer, *, budget=None, count=None, rng):
+        return Top().select(offer, budget=budget, count=count, rng=rng)
+
+    def shortlist(self, offer, *, budget=None, count=None):
+        self.called = True
+        return Top().shortlist(offer, budget=budget, count=count)
+
+
+def test_own_scorers_and_selectors_run_on_blocks_by_their_methods(local):
+    X, y = make_table(240, 4, 1)
+    local.block_rows = 50
+    mine = Strategy("mine", clone(NORMAL), Rareness(), OwnSelector())
+    columns = list("abcd")
+    source = open_blocks(X, target=y, columns=columns, engine=local)
+    expected = advise(Table.from_arrays(X, y, columns=columns), strategy=mine, count=12)
+    batch = advise(source, strategy=mine, count=12)
+    assert batch.cells == expected.cells
+    assert [p.worth for p in batch] == pytest.approx([p.worth for p in expected])
+    assert mine.selector.called
+
+
+@pytest.mark.parametrize("name", ["afasmc", "afasmc-ratio", "afasmc-knapsack", "random", "random-gaussian"])
+def test_advice_on_blocks_is_that_on_the_table(name, local):
+    X, y = make_table(150, 4, 2)
+    local.block_rows = 40
+    columns = list("abcd")
+    prices = Prices.per_column({"a": 1.0, "b": 0.1, "c": 2.5, "d": 0.7})
+    settings = {"prices": prices, "budget": 9.3, "seed": 5}
+    expected = advise(Table.from_arrays(X, y, columns=columns), strategy=name, **settings)
+    batch = advise(open_blocks(X, target=y, columns=columns, engine=local), strategy=name, **settings)
+    assert batch.cells == expected.cells
+    assert batch.cost == expected.cost
 
 
 def test_what_blocks_cannot_do_is_refused(scored):
-    _, done, _ = scored
-    with pytest.raises(ParameterError, match="got Draw"):
-        select_cells(done, PosteriorVariance(), Draw(), count=3)
+    _, scores, _ = scored
+    source = scores.completed.source
+    with pytest.raises(ParameterError, match=r"Draw.* has no method shortlist"):
+        advise(source, count=3)
+    with pytest.raises(ParameterError, match=r"QueryByCommittee.* has no method score_blocks"):
+        advise(source, count=3, strategy="qbc")
     with pytest.raises(ParameterError, match="without limits by row"):
-        select_cells(done, PosteriorVariance(), Top(per_row=1), count=3)
+        select_from_blocks(scores, Top(per_row=1), count=3)
     with pytest.raises(ParameterError, match="without groups and visits"):
-        select_cells(done, PosteriorVariance(), Top(), budget=3, prices=Prices.same(1, visit=2))
-    with pytest.raises(ParameterError, match="got Random"):
-        select_cells(done, Random(), Top(), count=3)
+        select_from_blocks(scores, Top(), budget=3, prices=Prices.same(1, visit=2))
     X, y = make_table(50, 3, 0)
     plain = SupervisedCompleter(max_iter=3).fit(open_blocks(X, target=y)).completed_
-    with pytest.raises(ParameterError, match="needs a completer that tells the variance"):
-        select_cells(plain, PosteriorVariance(), Top(), count=3)
+    with pytest.raises(ParameterError, match="needs a completer that knows the variance"):
+        PosteriorVariance().score_blocks(plain, np.random.default_rng(0))

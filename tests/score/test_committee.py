@@ -65,10 +65,10 @@ def test_stability_is_the_mean_squared_move_since_the_last_round(table, members,
 def test_without_a_committee_in_the_round_clones_of_the_members_are_fitted():
     X, y = random_table(np.random.default_rng(0))
     members = [NNLSCompleter(), SoftImputeCompleter(trace_penalty=1.0), SupervisedCompleter()]
-    round = Round(X, y * 1.0, "classes", SupervisedCompleter().fit(X, y), np.random.default_rng(0))
+    this_round = Round(X, y * 1.0, "classes", SupervisedCompleter().fit(X, y), np.random.default_rng(0))
     completions = [clone(member).fit(X, y * 1.0).completed_ for member in members]
     for scorer in (QueryByCommittee(members), CommitteeStability(members)):
-        np.testing.assert_allclose(scorer.score(round), disagreement(X, completions), atol=1e-12)
+        np.testing.assert_allclose(scorer.score(this_round), disagreement(X, completions), atol=1e-12)
     assert not any(hasattr(member, "completed_") for member in members)
 
 
@@ -86,10 +86,10 @@ def test_what_is_remembered_does_not_hang_on_the_committees_memory():
     X = np.array([[0.0], [1.0], [np.nan]])
     completions = np.where(np.isnan(X), 0.5, X) * np.ones((2, 1, 1))
     scorer = CommitteeStability(NEVER)
-    round = told(X, completions=completions)
-    scorer.score(round)
+    this_round = told(X, completions=completions)
+    scorer.score(this_round)
     completions[:, 2] = 0.75
-    assert scorer.score(round)[2, 0] == pytest.approx(0.0625)
+    assert scorer.score(this_round)[2, 0] == pytest.approx(0.0625)
 
 
 def test_refuses_what_makes_no_sense():

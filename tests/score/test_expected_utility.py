@@ -5,7 +5,6 @@ from scipy.special import expit
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.errors import ParameterError
 from cellworth.score import ExpectedUtility, PosteriorVariance, Round, expected_utility
-from cellworth.score.linear_model import fit_linear_model
 from cellworth.testing.completer_contract import random_table
 
 
@@ -35,27 +34,27 @@ def a_round(classes=2, number=False, seed=0):
 def test_is_the_gain_from_deciding_after_seeing(classes, at_a_time, monkeypatch):
     monkeypatch.setattr(expected_utility, "CELLS_AT_A_TIME", at_a_time)
     scores = ExpectedUtility(draws=7).score(a_round(classes))
-    round = a_round(classes)
-    model, tables = fit_linear_model(round), round.completer.sample(7, random_state=round.rng)
-    for i in range(len(round.X)):
+    this_round = a_round(classes)
+    model, tables = this_round.fit_linear_model(), this_round.completer.sample(7, random_state=this_round.rng)
+    for i in range(len(this_round.X)):
         probabilities = [model.probabilities(table[i : i + 1])[0] for table in tables]
         after = sum(max(p) for p in probabilities) / 7
         before = max(sum(p[k] for p in probabilities) / 7 for k in range(classes))
         for j in range(4):
-            worth = after - before if np.isnan(round.X[i, j]) else 0.0
+            worth = after - before if np.isnan(this_round.X[i, j]) else 0.0
             assert scores[i, j] == pytest.approx(worth, abs=1e-12)
     assert scores.max() > 0.005
 
 
 def test_for_a_number_it_is_the_variance_of_the_prediction():
     scores = ExpectedUtility(draws=9).score(a_round(number=True))
-    round = a_round(number=True)
-    model, tables = fit_linear_model(round), round.completer.sample(9, random_state=round.rng)
-    for i in range(len(round.X)):
+    this_round = a_round(number=True)
+    model, tables = this_round.fit_linear_model(), this_round.completer.sample(9, random_state=this_round.rng)
+    for i in range(len(this_round.X)):
         predictions = [float(table[i] @ model.coefficients[:, 0]) for table in tables]
         mean = sum(predictions) / 9
         variance = sum((prediction - mean) ** 2 for prediction in predictions) / 9
-        np.testing.assert_allclose(scores[i], np.where(np.isnan(round.X[i]), variance, 0.0), atol=1e-12)
+        np.testing.assert_allclose(scores[i], np.where(np.isnan(this_round.X[i]), variance, 0.0), atol=1e-12)
 
 
 def test_agrees_with_the_integral_over_the_gaussian_posterior():
@@ -65,10 +64,10 @@ def test_agrees_with_the_integral_over_the_gaussian_posterior():
     y = (X.sum(axis=1) + 0.5 * rng.normal(size=200) > 0).astype(float)
     X[:3, 0] = np.nan
     completer = GaussianCompleter(margins="normal", label_trust=0, calibrate=False).fit(X, y)
-    round = Round(X, y, "classes", completer, rng)
+    this_round = Round(X, y, "classes", completer, rng)
     draws = 4000
-    scores = ExpectedUtility(draws).score(round)
-    model = fit_linear_model(round)
+    scores = ExpectedUtility(draws).score(this_round)
+    model = this_round.fit_linear_model()
     nodes, weights = np.polynomial.hermite_e.hermegauss(200)
     weights = weights / weights.sum()
     for i in range(3):
@@ -95,10 +94,10 @@ def test_a_row_is_taken_whole_and_a_clear_row_is_worth_nothing():
 
 def test_where_the_model_knows_nothing_a_row_is_worth_what_is_not_known_about_it():
     X, _ = random_table(np.random.default_rng(0))
-    round = Round(X, None, None, GaussianCompleter().fit(X), np.random.default_rng(0))
-    shares = PosteriorVariance().score(round)
+    this_round = Round(X, None, None, GaussianCompleter().fit(X), np.random.default_rng(0))
+    shares = PosteriorVariance().score(this_round)
     expected = np.where(np.isnan(X), shares.sum(axis=1, keepdims=True), 0)
-    np.testing.assert_allclose(ExpectedUtility().score(round), expected)
+    np.testing.assert_allclose(ExpectedUtility().score(this_round), expected)
 
 
 def test_refuses_what_makes_no_sense():
@@ -106,6 +105,6 @@ def test_refuses_what_makes_no_sense():
         with pytest.raises(ParameterError, match="draws must be a whole number of at least 2"):
             ExpectedUtility(draws)
     X = np.array([[1.0, 2.0], [np.nan, 3.0]])
-    round = Round(X, None, None, SupervisedCompleter().fit(X), np.random.default_rng(0))
+    this_round = Round(X, None, None, SupervisedCompleter().fit(X), np.random.default_rng(0))
     with pytest.raises(ParameterError, match=r"SupervisedCompleter has no sample. Use GaussianCompleter"):
-        ExpectedUtility().score(round)
+        ExpectedUtility().score(this_round)

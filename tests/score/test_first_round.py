@@ -43,8 +43,8 @@ def test_the_completers_own_variance_comes_first():
 
 def test_without_one_four_refits_with_a_tenth_hidden_disagree():
     X, y = random_table(np.random.default_rng(0), n=200)
-    round, notes = a_round(X, y.astype(float), "classes")
-    scores = first_round_scores(round)
+    this_round, notes = a_round(X, y.astype(float), "classes")
+    scores = first_round_scores(this_round)
     assert len(notes) == 4
     for table, labels in notes:
         hidden = np.isnan(table) & ~np.isnan(X)
@@ -63,25 +63,25 @@ def test_without_one_four_refits_with_a_tenth_hidden_disagree():
 @pytest.mark.parametrize("seed", range(20))
 def test_no_column_is_emptied(seed):
     X = np.array([[np.nan, 1.0, 2.0], [3.0, np.nan, np.nan], [np.nan, np.nan, 5.0]])
-    round, notes = a_round(X, seed=seed)
-    first_round_scores(round)
+    this_round, notes = a_round(X, seed=seed)
+    first_round_scores(this_round)
     assert all((~np.isnan(table)).any(axis=0).all() for table, _ in notes)
 
 
 def test_refits_tell_no_progress():
     X = random_table(np.random.default_rng(0))[0]
-    round, notes = a_round(X)
-    round.completer.callback = pytest.fail
-    first_round_scores(round)
+    this_round, notes = a_round(X)
+    this_round.completer.callback = pytest.fail
+    first_round_scores(this_round)
     assert len(notes) == 4
 
 
 def test_a_completer_that_chooses_does_not_choose_again():
     X = random_table(np.random.default_rng(0))[0]
-    round, notes = a_round(X)
+    this_round, notes = a_round(X)
     chosen = MeanCompleter([]).fit(X)
-    round.completer.best_completer_ = chosen
-    first_round_scores(round)
+    this_round.completer.best_completer_ = chosen
+    first_round_scores(this_round)
     assert len(notes) == 0
     assert len(chosen.notes) == 5
 
@@ -89,8 +89,8 @@ def test_a_completer_that_chooses_does_not_choose_again():
 def test_labels_that_say_nothing_are_not_passed_on():
     X, y = random_table(np.random.default_rng(0))
     for labels in (np.full(len(y), np.nan), np.where(y == 1, 1.0, np.nan)):
-        round, notes = a_round(X, labels, "classes")
-        first_round_scores(round)
+        this_round, notes = a_round(X, labels, "classes")
+        first_round_scores(this_round)
         assert all(passed is None for _, passed in notes)
 
 
@@ -98,8 +98,8 @@ def test_the_rule_is_where_a_scorer_with_a_history_begins():
     X, y = random_table(np.random.default_rng(0))
     for completer in (SupervisedCompleter(), GaussianCompleter()):
         fitted = completer.fit(X, y)
-        round, same = (Round(X, y * 1.0, "classes", fitted, np.random.default_rng(3)) for _ in range(2))
-        np.testing.assert_array_equal(Variance().score(round), first_round_scores(same))
+        this_round, same = (Round(X, y * 1.0, "classes", fitted, np.random.default_rng(3)) for _ in range(2))
+        np.testing.assert_array_equal(Variance().score(this_round), first_round_scores(same))
 
 
 def test_a_chosen_completer_that_has_a_variance_is_believed():

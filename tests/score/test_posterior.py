@@ -7,7 +7,6 @@ from scipy.special import logsumexp, softmax
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.errors import ParameterError
 from cellworth.score import PosteriorImpact, PosteriorVariance, Round
-from cellworth.score.linear_model import fit_linear_model
 from cellworth.score.posterior import undecided
 from tests.score.rounds import holed_tables, told
 
@@ -40,16 +39,16 @@ def test_posterior_variance_is_the_unexplained_share(table):
 @pytest.mark.parametrize("power", [2.0, 1.0, 0.5])
 @pytest.mark.parametrize("classes", [2, 3, 5])
 def test_impact_is_what_the_docstring_says_cell_by_cell(classes, power):
-    round = labelled_round(classes, classes)
-    scores = PosteriorImpact(power).score(round)
-    model = fit_linear_model(round)
-    p, w = model.probabilities(round.completed), model.coefficients
+    this_round = labelled_round(classes, classes)
+    scores = PosteriorImpact(power).score(this_round)
+    model = this_round.fit_linear_model()
+    p, w = model.probabilities(this_round.completed), model.coefficients
     for (i, j), score in np.ndenumerate(scores):
         pairs = [(k, l) for k in range(classes) for l in range(k)]
         spread = sum(p[i, k] * p[i, l] * abs(w[j, k] - w[j, l]) ** power for k, l in pairs)
-        deviation = np.sqrt(round.completer.variance_[i, j])
+        deviation = np.sqrt(this_round.completer.variance_[i, j])
         assert score == pytest.approx(deviation**power * spread)
-    assert (scores[round.holes] > 0).all()
+    assert (scores[this_round.holes] > 0).all()
 
 
 @settings(max_examples=60)
@@ -93,11 +92,11 @@ def test_for_power_two_it_is_twice_the_log_loss_that_not_knowing_costs(seed, cla
 
 
 def test_for_a_number_it_is_the_variance_of_the_prediction():
-    round = labelled_round(3, number=True)
-    w = fit_linear_model(round).coefficients[:, 0]
-    variances = round.completer.variance_
-    np.testing.assert_allclose(PosteriorImpact().score(round), variances * w**2)
-    np.testing.assert_allclose(PosteriorImpact(1).score(round), np.sqrt(variances) * np.abs(w))
+    this_round = labelled_round(3, number=True)
+    w = this_round.fit_linear_model().coefficients[:, 0]
+    variances = this_round.completer.variance_
+    np.testing.assert_allclose(PosteriorImpact().score(this_round), variances * w**2)
+    np.testing.assert_allclose(PosteriorImpact(1).score(this_round), np.sqrt(variances) * np.abs(w))
 
 
 @settings(max_examples=30)
@@ -115,9 +114,9 @@ def test_units_and_origins_of_columns_cancel(seed, classes, number):
 
 
 def test_where_the_model_knows_nothing_impact_is_posterior_variance():
-    round = labelled_round(0)
-    for y, target in ((None, None), (np.where(round.y == 1, 1.0, np.nan), "classes")):
-        silent = Round(round.X, y, target, round.completer, round.rng)
+    this_round = labelled_round(0)
+    for y, target in ((None, None), (np.where(this_round.y == 1, 1.0, np.nan), "classes")):
+        silent = Round(this_round.X, y, target, this_round.completer, this_round.rng)
         np.testing.assert_array_equal(PosteriorImpact().score(silent), PosteriorVariance().score(silent))
         assert PosteriorImpact().score(silent).max() > 0
 
@@ -135,10 +134,10 @@ def test_a_column_that_matters_in_an_undecided_row_is_worth_most():
 
 def test_says_which_completer_would_do():
     X = np.array([[1.0, 2.0], [np.nan, 3.0]])
-    round = Round(X, None, None, SupervisedCompleter().fit(X), np.random.default_rng(0))
+    this_round = Round(X, None, None, SupervisedCompleter().fit(X), np.random.default_rng(0))
     for scorer in (PosteriorVariance(), PosteriorImpact()):
         with pytest.raises(ParameterError, match=r"SupervisedCompleter has no variance_. Use GaussianCompl"):
-            scorer.score(round)
+            scorer.score(this_round)
     for power in (0, -1.0, np.nan, "2"):
         with pytest.raises(ParameterError, match="power must be a finite number, greater than 0"):
             PosteriorImpact(power)

@@ -197,7 +197,7 @@ BROKEN = [
     (ChangesTheTable, "must not change"),
     (ChangesTheCompletion, "must not change"),
     (ReusesItsMemory, "leave earlier worths alone"),
-    (OwnDice, r"is all randomness from round\.rng"),
+    (OwnDice, r"is all randomness from this_round\.rng"),
     (KeepsEverything, "must not grow"),
     (ForgetsInState, "restored before round 2"),
     (RestoresOverAUsedOne, "a used scorer restored before round 1"),

@@ -8,19 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from cellworth.arrays import Float64Array
 from cellworth.complete.committee_completer import check_members
 from cellworth.errors import ParameterError
 from cellworth.score.history import check_entries, check_growth
-from cellworth.score.labels import labels_to_fit
-from cellworth.score.memoryless import Memoryless
-from cellworth.score.round import Round, State
-from cellworth.score.widths import squared_ranges
-
-Array = NDArray[np.float64]
+from cellworth.score.round import Memoryless, Round, State
 
 
 @dataclass(eq=False)
@@ -57,8 +52,8 @@ class QueryByCommittee(Memoryless):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 4))
     >>> X[0, 1:] = np.nan
-    >>> round = Round(X, None, None, CommitteeCompleter().fit(X), rng)
-    >>> scores = QueryByCommittee().score(round)
+    >>> this_round = Round(X, None, None, CommitteeCompleter().fit(X), rng)
+    >>> scores = QueryByCommittee().score(this_round)
     >>> scores.shape, int((scores > 0).sum())
     ((60, 4), 3)
     """
@@ -68,9 +63,9 @@ class QueryByCommittee(Memoryless):
     def __post_init__(self) -> None:
         check_members(self.members)
 
-    def score(self, round: Round) -> Array:
+    def score(self, this_round: Round) -> Float64Array:
         """Return the worths (n, d), in squared ranges of the columns."""
-        return _in_ranges(completions(round, self.members).var(axis=0), round)
+        return _in_ranges(completions(this_round, self.members).var(axis=0), this_round)
 
 
 @dataclass(eq=False)
@@ -113,11 +108,11 @@ class CommitteeStability:
 
     def __post_init__(self) -> None:
         check_members(self.members)
-        self._last: Array | None = None
+        self._last: Float64Array | None = None
 
-    def score(self, round: Round) -> Array:
+    def score(self, this_round: Round) -> Float64Array:
         """Take in the round's completions and return the worths (n, d), in squared ranges of the columns."""
-        now, last = completions(round, self.members), self._last
+        now, last = completions(this_round, self.members), self._last
         old = 0 if last is None else last.shape[1]
         if last is not None:
             check_growth(now.shape[1:], last.shape[1:])
@@ -126,12 +121,12 @@ class CommitteeStability:
                     f"the committee had {len(last)} members in the last round and has {len(now)} in this "
                     "one; use a new scorer for another committee"
                 )
-        scores = np.empty(round.X.shape)
+        scores = np.empty(this_round.X.shape)
         scores[old:] = now[:, old:].var(axis=0)
         if last is not None:
             scores[:old] = np.square(now[:, :old] - last).mean(axis=0)
         self._last = now
-        return _in_ranges(scores, round)
+        return _in_ranges(scores, this_round)
 
     def state(self) -> State:
         """Return a copy of the members' last completions, (M, n, d)."""
@@ -143,22 +138,22 @@ class CommitteeStability:
         self._last = np.array(state["completions"], dtype=np.float64) if state else None
 
 
-def completions(round: Round, members: Sequence[Any] | None) -> Array:
+def completions(this_round: Round, members: Sequence[Any] | None) -> Float64Array:
     """Return what each member of the committee completed, (M, n, d), in memory of its own.
 
     The round's own committee is asked if it has one, else clones of the members are fitted.
     """
-    own = getattr(round.completer, "completions_", None)
+    own = getattr(this_round.completer, "completions_", None)
     if own is not None:
         return np.array(own, dtype=np.float64)
-    y = labels_to_fit(round)
+    y = this_round.labels
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # an opinion need not be worked out to the end
-        fitted = [clone(member).fit(round.X, y) for member in check_members(members)]
+        fitted = [clone(member).fit(this_round.X, y) for member in check_members(members)]
     return np.stack([np.asarray(member.completed_, dtype=np.float64) for member in fitted])
 
 
-def _in_ranges(scores: Array, round: Round) -> Array:
-    scores /= squared_ranges(round.X)
-    scores *= round.holes
+def _in_ranges(scores: Float64Array, this_round: Round) -> Float64Array:
+    scores /= this_round.squared_ranges
+    scores *= this_round.holes
     return scores

@@ -6,16 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import Float64Array
+from cellworth.complete.linear_model import LinearModel
 from cellworth.errors import ParameterError
-from cellworth.score.linear_model import LinearModel, fit_linear_model
-from cellworth.score.memoryless import Memoryless
-from cellworth.score.parameters import check_whole_number
 from cellworth.score.posterior import PosteriorVariance
-from cellworth.score.round import Round
-
-Array = NDArray[np.float64]
+from cellworth.score.round import Memoryless, Round, check_whole_number
 
 CELLS_AT_A_TIME = 4_000_000  # of drawn tables, which are 32 MB
 
@@ -73,40 +69,40 @@ class ExpectedUtility(Memoryless):
     def __post_init__(self) -> None:
         check_whole_number("draws", self.draws, 2)
 
-    def score(self, round: Round) -> Array:
+    def score(self, this_round: Round) -> Float64Array:
         """Return the worths (n, d): shares of right decisions, or squared units of the target."""
-        if not hasattr(round.completer, "sample"):
+        if not hasattr(this_round.completer, "sample"):
             raise ParameterError(
                 "ExpectedUtility needs a completer that can draw tables from what it knows; "
-                f"{type(round.completer).__name__} has no sample. Use GaussianCompleter."
+                f"{type(this_round.completer).__name__} has no sample. Use GaussianCompleter."
             )
-        model = fit_linear_model(round)
+        model = this_round.fit_linear_model()
         if not model.knows_something:
-            worth = PosteriorVariance().score(round).sum(axis=1)
-        elif round.target == "number":
-            worth = self._variance_of_number(round, model)
+            worth = PosteriorVariance().score(this_round).sum(axis=1)
+        elif this_round.target == "number":
+            worth = self._variance_of_number(this_round, model)
         else:
-            worth = self._gain_in_accuracy(round, model)
-        return worth[:, np.newaxis] * round.holes
+            worth = self._gain_in_accuracy(this_round, model)
+        return worth[:, np.newaxis] * this_round.holes
 
-    def _gain_in_accuracy(self, round: Round, model: LinearModel) -> Array:
+    def _gain_in_accuracy(self, this_round: Round, model: LinearModel) -> Float64Array:
         """Return E[max p] - max E[p] of each row, (n,)."""
-        likeliest = np.zeros(len(round.X))
-        total = np.zeros((len(round.X), model.coefficients.shape[1]))
-        for table in self._tables(round):
+        likeliest = np.zeros(len(this_round.X))
+        total = np.zeros((len(this_round.X), model.coefficients.shape[1]))
+        for table in self._tables(this_round):
             probabilities = model.probabilities(table)
             likeliest += probabilities.max(axis=1)
             total += probabilities
         # Never negative but for rounding: the mean of the maxima is at least the maximum of the means.
         return np.maximum(0.0, likeliest - total.max(axis=1)) / self.draws
 
-    def _variance_of_number(self, round: Round, model: LinearModel) -> Array:
+    def _variance_of_number(self, this_round: Round, model: LinearModel) -> Float64Array:
         """Return the variance of each row's prediction over the draws, (n,)."""
-        return np.var([model.predict(table)[:, 0] for table in self._tables(round)], axis=0)
+        return np.var([model.predict(table)[:, 0] for table in self._tables(this_round)], axis=0)
 
-    def _tables(self, round: Round) -> Iterator[Array]:
+    def _tables(self, this_round: Round) -> Iterator[Float64Array]:
         """Yield completed tables (n, d) drawn by the round's generator."""
-        at_a_time = max(1, CELLS_AT_A_TIME // round.X.size)
+        at_a_time = max(1, CELLS_AT_A_TIME // this_round.X.size)
         for done in range(0, self.draws, at_a_time):
             count = min(at_a_time, self.draws - done)
-            yield from round.completer.sample(count, random_state=round.rng)
+            yield from this_round.completer.sample(count, random_state=this_round.rng)

@@ -3,68 +3,146 @@
 A scorer that compares completions over rounds has nothing to say about a row of which it saw one
 completion. All of them follow one rule there:
 
-1. a completer that tells its own variance (``variance_``) is taken at its word;
-2. else a committee of four refits of the same completer is asked, each on the table with a random tenth of
-   its observed cells hidden; the worth is the variance of their completions.
+1. a completer that knows its own variance (``variance_``) is taken at its word;
+2. otherwise a committee of four refits of the same completer is asked, each on the table with a random tenth
+   of its observed cells hidden; the worth is the variance of their completions.
 
-Either is divided by the squared range of the column's observed cells, as the worths of later rounds are.
+Either is divided by the squared range of the column's observed cells, as the worths of later rounds are. Over
+row blocks each block jumps to its place in the stream of random numbers, so that the same cells are hidden.
 """
 
 from __future__ import annotations
 
 import warnings
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.score.labels import labels_to_fit
+from cellworth.arrays import Float64Array, IntArray
+from cellworth.blocks import Blocks, Part
+from cellworth.blocks.sources import Block
+from cellworth.blocks.writing import FilledPart
+from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.score.block_scores import BlockScores, numbers_from, skip, squared_ranges
 from cellworth.score.round import Round
-from cellworth.score.widths import squared_ranges
-
-Array = NDArray[np.float64]
 
 REFITS = 4
 HIDDEN_SHARE = 0.1  # of the observed cells, in each refit
 
 
-def first_round_scores(round: Round) -> Array:
+def first_round_scores(this_round: Round) -> Float64Array:
     """Return worths (n, d) that need no history; 0 where observed, 1 is a variance of a whole squared range.
 
-    Costs O(nd) where the completer has a ``variance_``, else four fits of the completer.
+    Costs O(nd) where the completer has a ``variance_``, otherwise four fits of the completer.
     """
-    own = getattr(round.completer, "variance_", None)
-    scores = _disagreement(round) if own is None else np.array(own, dtype=np.float64)
-    scores /= squared_ranges(round.X)
-    scores *= round.holes
+    own = getattr(this_round.completer, "variance_", None)
+    scores = _disagreement(this_round) if own is None else np.array(own, dtype=np.float64)
+    scores /= this_round.squared_ranges
+    scores *= this_round.holes
     return scores
 
 
-def _disagreement(round: Round) -> Array:
+def first_round_block_scores(completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+    """Return the same for a table of row blocks, block by block."""
+    units = squared_ranges(completed)
+    if completed.has_variance:
+        return BlockScores(completed, _own_variance_of_block, shared=(units,))
+    return BlockScores(completed, _disagreement_of_block, tuple(_refits(completed, rng)), (units,))
+
+
+def _disagreement(this_round: Round) -> Float64Array:
     """Return the variance (n, d) of each cell over the refits, in the user's units."""
-    y = labels_to_fit(round)
-    completions = np.empty((REFITS, *round.X.shape))
+    completions = np.empty((REFITS, *this_round.X.shape))
     for completion in completions:
+        thinned, fresh = _thinned(this_round), _fresh(this_round.completer)
         with warnings.catch_warnings():
             # The round's own fit has warned already where there is cause.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            completion[:] = _fresh(round.completer).fit(_thinned(round), y).completed_
+            completion[:] = fresh.fit(thinned, this_round.labels).completed_
     return completions.var(axis=0)
 
 
-def _thinned(round: Round) -> Array:
-    """Return the table with a random tenth of its observed cells hidden, but never a column's last."""
-    hidden = round.rng.random(round.X.shape) < HIDDEN_SHARE
-    hidden[(~round.holes).argmax(axis=0), np.arange(round.X.shape[1])] = False
-    return np.where(hidden, np.nan, round.X)
+def _thinned(this_round: Round) -> Float64Array:
+    """Return the table with a random tenth of its observed cells hidden, but never a column's first."""
+    hidden = this_round.rng.random(this_round.X.shape) < HIDDEN_SHARE
+    hidden[(~this_round.holes).argmax(axis=0), np.arange(this_round.X.shape[1])] = False
+    return np.where(hidden, np.nan, this_round.X)
 
 
 def _fresh(completer: Any) -> Any:
     """Return an unfitted copy; of the completer that was chosen, where the completer is one that chooses.
 
-    A copy has no earlier fit to start from, so ``warm_start`` changes nothing. It tells no progress.
+    A copy has no earlier fit to start from, so ``warm_start`` changes nothing. It reports no progress.
     """
     fresh = clone(getattr(completer, "best_completer_", completer))
     return fresh.set_params(callback=None) if "callback" in fresh.get_params() else fresh
+
+
+@dataclass(frozen=True)
+class ThinnedBlock:
+    """A block with a random tenth of its cells hidden, but never the first observed one of a column.
+
+    Attributes
+    ----------
+    block : Block
+    generator : Generator
+        At the beginning of the table's random numbers, one for each cell, row after row.
+    spared : (d,) int array
+        For each column, the number of the row whose cell is not hidden.
+    """
+
+    block: Block
+    generator: np.random.Generator
+    spared: IntArray
+
+    @property
+    def start(self) -> int:
+        """Number of the first row in the whole table."""
+        return self.block.start
+
+    @property
+    def stop(self) -> int:
+        """Number of the row after the last."""
+        return self.block.stop
+
+    def read(self) -> Part:
+        """Read the rows, and hide cells."""
+        part = self.block.read()
+        first = self.start * part.X.shape[1]
+        hidden = numbers_from(self.generator, first, part.X.shape) < HIDDEN_SHARE
+        here = (self.spared >= self.start) & (self.spared < self.stop)
+        hidden[self.spared[here] - self.start, np.flatnonzero(here)] = False
+        return replace(part, X=np.where(hidden, part.X.dtype.type(np.nan), part.X))
+
+
+def _refits(completed: CompletedBlocks, rng: np.random.Generator) -> list[Blocks]:
+    """Return the completions of the refits, block by block."""
+    source, completions = completed.source, []
+    for _ in range(REFITS):
+        hide = partial(ThinnedBlock, generator=deepcopy(rng), spared=completed.summary.first)
+        skip(rng, source.n_rows * len(source.columns))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            refit = _fresh(completed.completer).fit(source.with_blocks(hide)).completed_
+        completions.append(refit.map(_completion_of_block))
+    return completions
+
+
+def _completion_of_block(filled: FilledPart) -> Float64Array:
+    return np.asarray(filled.completed, dtype=np.float64)
+
+
+def _own_variance_of_block(filled: FilledPart, units: Float64Array) -> Float64Array:
+    assert filled.variance is not None
+    return filled.variance.astype(np.float64) / units * filled.holes
+
+
+def _disagreement_of_block(filled: FilledPart, *others: Float64Array) -> Float64Array:
+    *completions, units = others
+    spread: Float64Array = np.var(np.stack(completions), axis=0) / units * filled.holes
+    return spread

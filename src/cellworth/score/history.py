@@ -7,16 +7,13 @@ at the end, so the counts never rise from one row to the next, and rows with the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import AnyArray, Float64Array, Int64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.score.round import State
-
-Array = NDArray[np.float64]
-Counts = NDArray[np.int64]
 
 BLOCK_CELLS = 20_000  # cells that are worked on at a time, so that what lies between steps stays in cache
 
@@ -24,13 +21,13 @@ BLOCK_CELLS = 20_000  # cells that are worked on at a time, so that what lies be
 class History(Protocol):
     """Remembers completions, and says how far each cell was spread over them."""
 
-    seen: Counts
+    seen: Int64Array
     """(n,): how many completions of each row were added."""
 
-    def add(self, completed: Array) -> None:
+    def add(self, completed: Float64Array) -> None:
         """Take in the next completion (n, d); it may have more rows than the last."""
 
-    def spread(self, units: Array) -> Array:
+    def spread(self, units: Float64Array) -> Float64Array:
         """Return the sum of squared deviations (n, d) from the mean, divided by the columns' units (d,)."""
 
     def state(self) -> State:
@@ -46,14 +43,14 @@ class AllRounds:
     Memory: two arrays of the table's size.
     """
 
-    seen: Counts
-    _mean: Array
-    _squares: Array
+    seen: Int64Array
+    _mean: Float64Array
+    _squares: Float64Array
 
     def __init__(self) -> None:
         self.restore({})
 
-    def add(self, completed: Array) -> None:
+    def add(self, completed: Float64Array) -> None:
         """Take in the next completion (n, d), in O(nd)."""
         if self.seen.size:
             check_growth(completed.shape, self._mean.shape)
@@ -68,7 +65,7 @@ class AllRounds:
             )
         self.seen += 1
 
-    def spread(self, units: Array) -> Array:
+    def spread(self, units: Float64Array) -> Float64Array:
         """Return the sum of squared deviations (n, d) from the mean of all, in O(nd)."""
         return self._squares / units
 
@@ -89,15 +86,15 @@ class AllRounds:
 class LastRounds:
     """The last m completions, in a ring. Memory: m arrays of the table's size."""
 
-    seen: Counts
-    _ring: Array
+    seen: Int64Array
+    _ring: Float64Array
     _next: int
 
     def __init__(self, m: int) -> None:
         self.m = m
         self.restore({})
 
-    def add(self, completed: Array) -> None:
+    def add(self, completed: Float64Array) -> None:
         """Take in the next completion (n, d), in the place of the oldest; O(nd)."""
         if self.seen.size:
             check_growth(completed.shape, self._ring.shape[1:])
@@ -111,7 +108,7 @@ class LastRounds:
         self._next = (self._next + 1) % self.m
         self.seen += 1
 
-    def spread(self, units: Array) -> Array:
+    def spread(self, units: Float64Array) -> Float64Array:
         """Return the sum of squared deviations (n, d) from the mean of the last m, in O(mnd)."""
         _, n, d = self._ring.shape
         spread = np.empty((n, d))
@@ -142,7 +139,19 @@ class LastRounds:
         self._next = int(state.get("next", 0))
 
 
-def welford_step(value: Array, mean: Array, squares: Array, before: int, change: Array, part: Array) -> None:
+def history_of(window: int | None) -> History:
+    """Return an empty memory of all completions, or of the last few."""
+    return AllRounds() if window is None else LastRounds(int(window))
+
+
+def welford_step(
+    value: Float64Array,
+    mean: Float64Array,
+    squares: Float64Array,
+    before: int,
+    change: Float64Array,
+    part: Float64Array,
+) -> None:
     """Add one value to the mean and sum of squares of ``before`` values, in their memory; all of one shape.
 
     With t values after the step and D = value - old mean: mean += D / t and squares += D^2 (t - 1) / t.
@@ -156,7 +165,9 @@ def welford_step(value: Array, mean: Array, squares: Array, before: int, change:
     squares += part
 
 
-def sum_of_squares(values: list[Array], mean: Array, part: Array, out: Array) -> None:
+def sum_of_squares(
+    values: list[Float64Array], mean: Float64Array, part: Float64Array, out: Float64Array
+) -> None:
     """Put the sum of the squared deviations of the values from their mean into ``out``; all of one shape.
 
     ``mean`` and ``part`` are working memory.
@@ -172,7 +183,7 @@ def sum_of_squares(values: list[Array], mean: Array, part: Array, out: Array) ->
         out += part
 
 
-def equal_runs(seen: Counts, d: int) -> Iterator[tuple[slice, int]]:
+def equal_runs(seen: Int64Array, d: int) -> Iterator[tuple[slice, int]]:
     """Yield slices of at most `rows_at_a_time` rows that have the same count, and the count."""
     step = rows_at_a_time(d)
     ends = np.append(np.flatnonzero(np.diff(seen)) + 1, len(seen))
@@ -189,7 +200,7 @@ def rows_at_a_time(d: int) -> int:
     return max(1, BLOCK_CELLS // d)
 
 
-def with_rows(A: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+def with_rows(A: AnyArray, shape: tuple[int, ...]) -> AnyArray:
     """Return A with rows of zeros added at its end up to a shape; A itself if it has that shape."""
     if A.shape == shape:
         return A

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import Float64Array
+from cellworth.blocks.writing import FilledPart
+from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_number
+from cellworth.complete.linear_model import LinearModel
 from cellworth.errors import ParameterError
-from cellworth.score.linear_model import fit_linear_model
-from cellworth.score.memoryless import Memoryless
-from cellworth.score.round import Round
-from cellworth.score.widths import observed_variances
-
-Array = NDArray[np.float64]
+from cellworth.score.block_scores import BlockScores, check_variance, column_variances
+from cellworth.score.round import Memoryless, Round
 
 
 @dataclass(eq=False)
@@ -35,14 +34,19 @@ class PosteriorVariance(Memoryless):
     >>> height = rng.normal(170, 10, size=300)
     >>> X = np.column_stack([height, height - 100 + rng.normal(0, 5, size=300), rng.normal(size=300)])
     >>> X[0, 1:] = np.nan  # the second column follows the first, the third does not
-    >>> round = Round(X, None, None, GaussianCompleter(margins="normal").fit(X), rng)
-    >>> PosteriorVariance().score(round)[0].round(1)
+    >>> this_round = Round(X, None, None, GaussianCompleter(margins="normal").fit(X), rng)
+    >>> PosteriorVariance().score(this_round)[0].round(1)
     array([0. , 0.2, 1. ])
     """
 
-    def score(self, round: Round) -> Array:
+    def score(self, this_round: Round) -> Float64Array:
         """Return the worths (n, d), in variances of the columns."""
-        return posterior_variances(round) / observed_variances(round.X)
+        return posterior_variances(this_round) / this_round.column_variances
+
+    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+        """Do the same for a table of row blocks; ``rng`` is not used."""
+        check_variance(completed)
+        return BlockScores(completed, _unexplained, shared=(column_variances(completed),))
 
 
 @dataclass(eq=False)
@@ -92,21 +96,39 @@ class PosteriorImpact(Memoryless):
     def __post_init__(self) -> None:
         check_number("power", self.power, above=0)
 
-    def score(self, round: Round) -> Array:
+    def score(self, this_round: Round) -> Float64Array:
         """Return the worths (n, d); for a number as the target in its units, to the power."""
-        variances = posterior_variances(round)
-        model = fit_linear_model(round)
+        variances = posterior_variances(this_round)
+        model = this_round.fit_linear_model()
         if not model.knows_something:
-            return variances / observed_variances(round.X)
-        scores: Array = variances if self.power == 2 else variances ** (self.power / 2)
-        if round.target == "number":
-            scores *= np.abs(model.coefficients[:, 0]) ** self.power
-        else:
-            scores *= undecided(model.probabilities(round.completed), model.coefficients, self.power)
-        return scores
+            return variances / this_round.column_variances
+        return impacts(variances, this_round.completed, model, self.power)
+
+    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+        """Do the same for a table of row blocks; ``rng`` is not used."""
+        check_variance(completed)
+        model = LinearModel.fit_blocks(completed)
+        if not model.knows_something:
+            return PosteriorVariance().score_blocks(completed, rng)
+        return BlockScores(completed, _impacts, shared=(model, self.power))
 
 
-def undecided(probabilities: Array, coefficients: Array, power: float) -> Array:
+def impacts(
+    variances: Float64Array, completed: Float64Array, model: LinearModel, power: float
+) -> Float64Array:
+    """Return the worths (m, d) of rows from the variances of their holes, 0 where observed.
+
+    ``variances`` may be overwritten.
+    """
+    scores: Float64Array = variances if power == 2 else variances ** (power / 2)
+    if model.is_number:
+        scores *= np.abs(model.coefficients[:, 0]) ** power
+    else:
+        scores *= undecided(model.probabilities(completed), model.coefficients, power)
+    return scores
+
+
+def undecided(probabilities: Float64Array, coefficients: Float64Array, power: float) -> Float64Array:
     """Return, for all rows and columns (n, d), the sum over pairs of classes of p_k p_l |w_jk - w_jl|^power.
 
     Parameters
@@ -121,12 +143,26 @@ def undecided(probabilities: Array, coefficients: Array, power: float) -> Array:
     return total
 
 
-def posterior_variances(round: Round) -> Array:
+def posterior_variances(this_round: Round) -> Float64Array:
     """Return a copy of the completer's variances (n, d), 0 where observed; refuse one that has none."""
-    variances = getattr(round.completer, "variance_", None)
+    variances = getattr(this_round.completer, "variance_", None)
     if variances is None:
         raise ParameterError(
-            f"this scorer needs a completer that tells the variance of each cell; "
-            f"{type(round.completer).__name__} has no variance_. Use GaussianCompleter, or score by Variance."
+            "this scorer needs a completer that knows the variance of each cell; "
+            f"{type(this_round.completer).__name__} has no variance_. Use GaussianCompleter, or score by "
+            "Variance."
         )
-    return np.array(variances, dtype=np.float64) * round.holes
+    return np.array(variances, dtype=np.float64) * this_round.holes
+
+
+def _hole_variances(filled: FilledPart) -> Float64Array:
+    assert filled.variance is not None
+    return filled.variance.astype(np.float64) * filled.holes
+
+
+def _unexplained(filled: FilledPart, units: Float64Array) -> Float64Array:
+    return _hole_variances(filled) / units
+
+
+def _impacts(filled: FilledPart, model: LinearModel, power: float) -> Float64Array:
+    return impacts(_hole_variances(filled), filled.completed.astype(np.float64, copy=False), model, power)

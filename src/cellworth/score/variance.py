@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.score.first_round import first_round_scores
-from cellworth.score.history import AllRounds, History, LastRounds
-from cellworth.score.parameters import check_whole_number
-from cellworth.score.round import Round, State
-from cellworth.score.widths import squared_ranges
-
-Array = NDArray[np.float64]
+from cellworth.arrays import Float64Array
+from cellworth.blocks import Blocks
+from cellworth.blocks.protocol import Sized
+from cellworth.blocks.writing import FilledPart
+from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.errors import DataError
+from cellworth.score.block_scores import BlockScores, squared_ranges
+from cellworth.score.first_round import first_round_block_scores, first_round_scores
+from cellworth.score.history import History, history_of
+from cellworth.score.round import Round, State, check_whole_number
 
 
 @dataclass(eq=False)
@@ -62,17 +65,34 @@ class Variance:
 
     def __post_init__(self) -> None:
         check_whole_number("window", self.window, 2, or_none=True)
-        self._history: History = AllRounds() if self.window is None else LastRounds(int(self.window))
+        self._history = history_of(self.window)
+        self._on_blocks: tuple[tuple[int, ...], Blocks] | None = None  # rows of each block, its history
 
-    def score(self, round: Round) -> Array:
+    def score(self, this_round: Round) -> Float64Array:
         """Take in the round's completion and return the worths (n, d), in squared ranges of the columns."""
-        self._history.add(round.completed)
-        scores = self._history.spread(squared_ranges(round.X))
-        scores *= round.holes
+        self._history.add(this_round.completed)
+        scores = self._history.spread(this_round.squared_ranges)
+        scores *= this_round.holes
         new = self._history.seen < 2
         if new.any():
-            scores[new] = first_round_scores(round)[new]
+            scores[new] = first_round_scores(this_round)[new]
         return scores
+
+    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+        """Do the same for a table of row blocks. Its history stays where the blocks are."""
+        units, rows = squared_ranges(completed), completed.summary.rows
+        if self._on_blocks is None:
+            self._on_blocks = rows, completed.map(_begin_history, shared=(self.window,))
+            return first_round_block_scores(completed, rng)
+        before, history = self._on_blocks
+        if before != rows:
+            raise DataError(
+                f"the table of the last round had blocks of {before[:3]} rows and so on, this one has "
+                f"{rows[:3]}; rows and block_rows must stay the same from round to round."
+            )
+        longer = completed.map(_remember, history)
+        self._on_blocks = rows, longer
+        return BlockScores(completed, _spread, (longer,), (units,))
 
     def state(self) -> State:
         """Return a copy of what is remembered: counts by row, and sums or the last completions."""
@@ -81,3 +101,28 @@ class Variance:
     def restore(self, state: State) -> None:
         """Go on from a state, which is copied."""
         self._history.restore(state)
+
+
+@dataclass(frozen=True)
+class BlockHistory(Sized):
+    """What is remembered of the completions of one block."""
+
+    history: History
+
+    def longer(self, filled: FilledPart) -> BlockHistory:
+        """Return the history after one more completion; this one stays as it was."""
+        longer = deepcopy(self.history)
+        longer.add(np.asarray(filled.completed, dtype=np.float64))
+        return BlockHistory(longer)
+
+
+def _begin_history(filled: FilledPart, window: int | None) -> BlockHistory:
+    return BlockHistory(history_of(window)).longer(filled)
+
+
+def _remember(filled: FilledPart, before: BlockHistory) -> BlockHistory:
+    return before.longer(filled)
+
+
+def _spread(filled: FilledPart, remembered: BlockHistory, units: Float64Array) -> Float64Array:
+    return remembered.history.spread(units) * filled.holes

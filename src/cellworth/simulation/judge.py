@@ -22,13 +22,12 @@ def judge(world: World, completed: FloatArray, completer: Any, model: Any) -> di
         ``reconstruction_error``, over the cells that the simulator knows, and either ``accuracy``, ``auc``
         and ``log_loss`` (classes) or ``r2`` and ``rmse`` (a number), on the test rows.
     """
-    completed, truth, X_test = world.scaled(completed), world.scaled(world.truth), world.X_test
+    completed, truth = world.scaled(completed), world.scaled(world.truth)
     known = ~np.isnan(truth)
     off = np.where(known, completed - truth, 0.0)
     error = float(np.linalg.norm(off) / np.linalg.norm(truth[known]))
-    if np.isnan(X_test).any():
-        X_test = completer.transform(X_test)
-    X_test = world.scaled(X_test)
+    has_holes = bool(np.isnan(world.X_test).any())
+    X_test = world.scaled(completer.transform(world.X_test) if has_holes else world.X_test)
     fitted = clone(model).fit(completed, world.y)
     of_model = _of_number if world.target == "number" else _of_classes
     return {"reconstruction_error": error} | of_model(fitted, completed, world.y, X_test, world.y_test)

@@ -2,6 +2,7 @@
 
 from cellworth.strategy.adviser import Adviser, ScoredRound, advise, choose
 from cellworth.strategy.batch import Batch, Purchase
+from cellworth.strategy.block_batch import choose_from_blocks
 from cellworth.strategy.registry import Strategy, get, names, register, register_built_in, unregister
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Strategy",
     "advise",
     "choose",
+    "choose_from_blocks",
     "get",
     "names",
     "register",

@@ -19,11 +19,13 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array
+from cellworth.blocks import Source
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.score import LabelKind, Round
 from cellworth.select import Offer, Selection, Selector
 from cellworth.strategy.batch import Batch
+from cellworth.strategy.block_batch import check_parts, choose_from_blocks
 from cellworth.strategy.registry import Strategy, get
 from cellworth.table import ColumnLayout, Table
 
@@ -215,7 +217,7 @@ class Adviser:
 
 
 def advise(
-    table: Table,
+    table: Table | Source,
     *,
     prices: Prices | None = None,
     budget: float | None = None,
@@ -228,8 +230,10 @@ def advise(
 
     Parameters
     ----------
-    table : Table
-        With holes; a target lets strategies see what the cells do for a classifier.
+    table : Table or Source
+        With holes; a target lets strategies see what the cells do for a classifier. A `Source` is a table
+        that is read in row blocks, from `cellworth.blocks.open_blocks`: then the strategy's parts must run on
+        row blocks, and prices must be by column.
     prices : Prices, optional
         By default every cell costs 1.
     budget : float, optional
@@ -262,6 +266,8 @@ def advise(
     >>> batch.cost, {purchase.column for purchase in batch}
     (25.0, {'useful'})
     """
+    if isinstance(table, Source):
+        return _advise_on_blocks(table, prices, budget, count, get(strategy), refused, seed)
     if not table.holes.any():
         raise ParameterError("the table has no holes: there is nothing to buy")
     available = np.array(table.holes)
@@ -278,3 +284,22 @@ def advise(
         count=count,
     )
     return Batch.of(selection, table.row_ids, table.column_names)
+
+
+def _advise_on_blocks(
+    source: Source,
+    prices: Prices | None,
+    budget: float | None,
+    count: int | None,
+    strategy: Strategy,
+    refused: Iterable[tuple[str, str]],
+    seed: int,
+) -> Batch:
+    """Say which missing cells of a table of row blocks are worth buying now; see `advise`."""
+    if list(refused):
+        raise ParameterError("refused cells are for tables in memory; over row blocks there are none")
+    scorer, selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
+    completed = clone(strategy.completer).fit(source).completed_
+    rng = np.random.default_rng([seed, 0])
+    scores = scorer.score_blocks(completed, rng)
+    return choose_from_blocks(selector, scores, prices=prices, budget=budget, count=count, rng=rng)

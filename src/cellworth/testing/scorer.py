@@ -6,20 +6,18 @@ import copy
 import pickle
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from cellworth.arrays import Float64Array, Int64Array
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.score.labels import labels_to_fit
-from cellworth.score.round import Round, Scorer
+from cellworth.score import LabelKind, Round, Scorer
 from cellworth.testing.completer_contract import random_table
 
-Array = NDArray[np.float64]
-Target = Literal["classes", "number"] | None
+Target = LabelKind | None
 
 ANSWERS = 12  # cells that are bought between two rounds
 SLACK = 64  # bytes by which a pickled state may grow: numbers get longer, arrays must not
@@ -73,7 +71,12 @@ def check_scorer(scorer: Scorer | Callable[[], Scorer], completer: Any = None, *
 
 
 def _rounds(
-    X: Array, y: Array | None, target: Target, completer: Any, rng: np.random.Generator, count: int
+    X: Float64Array,
+    y: Float64Array | None,
+    target: Target,
+    completer: Any,
+    rng: np.random.Generator,
+    count: int,
 ) -> Iterator[Round]:
     """Yield completed rounds; between two, some holes of the table get a value."""
     X = X.copy()
@@ -84,54 +87,58 @@ def _rounds(
         X.flat[bought] = values.flat[bought]
 
 
-def _round(X: Array, y: Array | None, target: Target, completer: Any, number: int) -> Round:
+def _round(X: Float64Array, y: Float64Array | None, target: Target, completer: Any, number: int) -> Round:
     plan = Round(X, y, target, None, np.random.default_rng(number))
-    fitted = clone(completer).fit(X, labels_to_fit(plan))
+    fitted = clone(completer).fit(X, plan.labels)
     return Round(X, y, target, fitted, plan.rng)
 
 
-def _again(round: Round, number: int) -> Round:
+def _again(this_round: Round, number: int) -> Round:
     """Return the same round with its generator at its beginning."""
-    return Round(round.X, round.y, round.target, round.completer, np.random.default_rng(number))
+    return Round(
+        this_round.X, this_round.y, this_round.target, this_round.completer, np.random.default_rng(number)
+    )
 
 
 def _check_worths(scorer: Scorer, rounds: list[Round], where: str = "a plain table") -> None:
-    earlier: list[tuple[Array, Array]] = []
-    for number, round in enumerate(rounds):
-        before = pickle.dumps((round.X, round.y, round.completer))
-        scores = scorer.score(_again(round, number))
-        after = pickle.dumps((round.X, round.y, round.completer))
+    earlier: list[tuple[Float64Array, Float64Array]] = []
+    for number, this_round in enumerate(rounds):
+        before = pickle.dumps((this_round.X, this_round.y, this_round.completer))
+        scores = scorer.score(_again(this_round, number))
+        after = pickle.dumps((this_round.X, this_round.y, this_round.completer))
         assert before == after, "score must not change the round's table, labels or completer"
-        _check_form(scores, round, where)
+        _check_form(scores, this_round, where)
         earlier.append((scores, scores.copy()))
     for scores, then in earlier:
         np.testing.assert_array_equal(scores, then, err_msg="later rounds must leave earlier worths alone")
 
 
-def _check_form(scores: Array, round: Round, where: str) -> None:
-    shape = round.X.shape
+def _check_form(scores: Float64Array, this_round: Round, where: str) -> None:
+    shape = this_round.X.shape
     assert isinstance(scores, np.ndarray), f"score must return an array; got {type(scores).__name__}"
     assert scores.shape == shape, f"worths must have the table's shape {shape}; got {scores.shape} ({where})"
     assert scores.dtype == np.float64, f"worths must be float64; got {scores.dtype}"
     assert np.isfinite(scores).all(), f"worths must be finite ({where})"
     assert (scores >= 0).all(), f"worths must not be negative ({where})"
-    assert (scores[~np.isnan(round.X)] == 0).all(), f"worths must be 0 where a cell is observed ({where})"
+    assert (scores[~np.isnan(this_round.X)] == 0).all(), (
+        f"worths must be 0 where a cell is observed ({where})"
+    )
 
 
 def _check_same_again(made: Callable[[], Scorer], rounds: list[Round]) -> None:
     one, other = made(), made()
-    for number, round in enumerate(rounds):
+    for number, this_round in enumerate(rounds):
         np.testing.assert_array_equal(
-            other.score(_again(round, number)),
-            one.score(_again(round, number)),
-            err_msg="the same rounds must give the same worths; is all randomness from round.rng?",
+            other.score(_again(this_round, number)),
+            one.score(_again(this_round, number)),
+            err_msg="the same rounds must give the same worths; is all randomness from this_round.rng?",
         )
 
 
 def _check_restored(made: Callable[[], Scorer], rounds: list[Round]) -> None:
     owner, used = made(), made()
     used.score(_again(rounds[-1], 99))
-    for number, round in enumerate(rounds):
+    for number, this_round in enumerate(rounds):
         state = owner.state()
         _check_kinds(state)
         saved = pickle.dumps(state)
@@ -139,10 +146,10 @@ def _check_restored(made: Callable[[], Scorer], rounds: list[Round]) -> None:
         fresh.restore(state)
         used.restore(state)
         through_pickle.restore(pickle.loads(saved))
-        expected = owner.score(_again(round, number))
+        expected = owner.score(_again(this_round, number))
         for name, heir in (("a new", fresh), ("a used", used), ("a new", through_pickle)):
             np.testing.assert_array_equal(
-                heir.score(_again(round, number)),
+                heir.score(_again(this_round, number)),
                 expected,
                 err_msg=f"{name} scorer restored before round {number + 1} must go on as the owner does",
             )
@@ -159,8 +166,8 @@ def _check_kinds(state: Any) -> None:
 
 def _check_memory(scorer: Scorer, rounds: list[Round]) -> None:
     sizes = []
-    for number, round in enumerate(rounds):
-        scorer.score(_again(round, number))
+    for number, this_round in enumerate(rounds):
+        scorer.score(_again(this_round, number))
         sizes.append(len(pickle.dumps(scorer.state())))
     assert sizes[9] <= sizes[4] + SLACK, (
         "the state must not grow with the number of rounds; "
@@ -168,31 +175,31 @@ def _check_memory(scorer: Scorer, rounds: list[Round]) -> None:
     )
 
 
-def _check_new_rows(made: Callable[[], Scorer], X: Array, y: Array, completer: Any) -> None:
+def _check_new_rows(made: Callable[[], Scorer], X: Float64Array, y: Float64Array, completer: Any) -> None:
     owner = made()
     for number, rows in enumerate((40, 40, 50, 50, 60)):
-        round = _round(X[:rows], y[:rows], "classes", completer, number)
+        this_round = _round(X[:rows], y[:rows], "classes", completer, number)
         heir = made()
         heir.restore(owner.state())
-        scores = owner.score(round)
-        _check_form(scores, round, "rows were added")
+        scores = owner.score(this_round)
+        _check_form(scores, this_round, "rows were added")
         np.testing.assert_array_equal(
-            heir.score(_again(round, number)),
+            heir.score(_again(this_round, number)),
             scores,
             err_msg="a restored scorer must go on as the owner does when rows are added",
         )
 
 
 def _check_units(
-    made: Callable[[], Scorer], X: Array, y: Array, completer: Any, rng: np.random.Generator
+    made: Callable[[], Scorer], X: Float64Array, y: Float64Array, completer: Any, rng: np.random.Generator
 ) -> None:
     # Powers of two: the completer then sees the same numbers to the bit, and only the scorer is tested.
     factor = 2.0 ** rng.integers(-6, 7, size=X.shape[1])
     here, there = made(), made()
-    for number, round in enumerate(_rounds(X, y, "classes", completer, rng, count=3)):
-        scores = here.score(round)
+    for number, this_round in enumerate(_rounds(X, y, "classes", completer, rng, count=3)):
+        scores = here.score(this_round)
         np.testing.assert_allclose(
-            there.score(_round(round.X * factor, y, "classes", completer, number)),
+            there.score(_round(this_round.X * factor, y, "classes", completer, number)),
             scores,
             rtol=1e-6,
             atol=1e-9 * float(scores.max()),
@@ -201,8 +208,8 @@ def _check_units(
 
 
 def _kinds_of_labels(
-    y: NDArray[np.int64], rng: np.random.Generator
-) -> Iterator[tuple[str, Array | None, Target]]:
+    y: Int64Array, rng: np.random.Generator
+) -> Iterator[tuple[str, Float64Array | None, Target]]:
     partly = y.astype(float)
     partly[::3] = np.nan
     numbers = y + rng.normal(size=len(y))
@@ -216,7 +223,7 @@ def _kinds_of_labels(
     yield "a number as the target, one label", np.where(np.arange(len(y)) == 3, 2.5, np.nan), "number"
 
 
-def _awkward_tables(X: Array) -> Iterator[tuple[str, Array]]:
+def _awkward_tables(X: Float64Array) -> Iterator[tuple[str, Float64Array]]:
     constant, empty_row = X.copy(), X.copy()
     constant[:, 2] = np.where(np.isnan(X[:, 2]), np.nan, 5.0)
     empty_row[7] = np.nan

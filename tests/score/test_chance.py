@@ -27,6 +27,6 @@ def test_no_draw_gives_zero():
         def random(self, size):
             return np.zeros(size)
 
-    round = told(np.full((2, 2), np.nan))
-    object.__setattr__(round, "rng", Zeros())
-    assert (Random().score(round) == 1).all()
+    drawn = told(np.full((2, 2), np.nan))
+    object.__setattr__(drawn, "rng", Zeros())
+    assert (Random().score(drawn) == 1).all()

@@ -1,0 +1,137 @@
+"""Worths over row blocks: what a scorer gives back where no one place has the whole table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.blocks import Blocks
+from cellworth.blocks.protocol import join
+from cellworth.blocks.writing import FilledPart
+from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.errors import ParameterError
+from cellworth.score.round import Scorer
+
+
+@dataclass(frozen=True)
+class BlockScores:
+    """The worths of all holes of a table of row blocks: made block by block when they are asked for.
+
+    Attributes
+    ----------
+    completed : CompletedBlocks
+        The table of the round.
+    function : callable
+        ``function(filled, *of_block, *shared)`` returns the worths (m, d) of the rows of a `FilledPart`:
+        finite, never negative, 0 where observed. It must be a function of a module, so that it can be
+        sent about.
+    others : tuple of Blocks
+        What it needs to know of each block beside its rows.
+    shared : tuple
+        What it needs to know of the whole table: small.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth import GaussianCompleter
+    >>> from cellworth.blocks import open_blocks
+    >>> from cellworth.score import PosteriorVariance
+    >>> X = np.random.default_rng(0).normal(size=(60, 2)) @ [[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]]
+    >>> X[0] = [1.0, np.nan, np.nan]
+    >>> completed = GaussianCompleter(margins="normal").fit(open_blocks(X)).completed_
+    >>> scores = PosteriorVariance().score_blocks(completed, np.random.default_rng(0))
+    >>> scores.gather().shape
+    (60, 3)
+    """
+
+    completed: CompletedBlocks
+    function: Callable[..., Float64Array]
+    others: tuple[Blocks, ...] = ()
+    shared: tuple[Any, ...] = ()
+
+    def reduce(
+        self, then: Callable[..., Any], merge: Callable[[Any, Any], Any], shared: tuple[Any, ...] = ()
+    ) -> Any:
+        """Call ``then(filled, scores, *shared)`` on each block and merge the small results; one pass."""
+        do = _Then(self.function, len(self.others) + len(self.shared), then)
+        return self.completed.reduce(do, merge, *self.others, shared=(*self.shared, *shared))
+
+    def gather(self) -> Float64Array:
+        """Return all worths (n, d): for tables that fit in memory."""
+        return np.concatenate(self.reduce(_alone, join))
+
+
+class BlockScorer(Scorer, Protocol):
+    """A scorer that also works on row blocks."""
+
+    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+        """Take in the completed table of a round and return its worths, those that `score` would give.
+
+        Called once per round, in order. What is remembered of earlier rounds may stay where the blocks are:
+        it is not part of `state`.
+
+        Parameters
+        ----------
+        completed : CompletedBlocks
+        rng : Generator
+            This round's own. `numbers_from` gives each block its numbers.
+        """
+        ...
+
+
+def check_variance(completed: CompletedBlocks) -> None:
+    """Refuse a completer that does not know the variance of each cell."""
+    if not completed.has_variance:
+        raise ParameterError(
+            "this scorer needs a completer that knows the variance of each cell; "
+            f"{type(completed.completer).__name__} does not. Use GaussianCompleter, or score by Variance."
+        )
+
+
+def squared_ranges(completed: CompletedBlocks) -> Float64Array:
+    """Return (max - min)^2 of the observed cells of each column (d,); see `Round.squared_ranges`."""
+    return np.square(completed.summary.scaling("minmax", np.dtype(np.float64)).width)
+
+
+def column_variances(completed: CompletedBlocks) -> Float64Array:
+    """Return the variance of the observed cells of each column (d,); see `Round.column_variances`."""
+    return np.square(completed.summary.scaling("standard", np.dtype(np.float64)).width)
+
+
+def numbers_from(generator: np.random.Generator, start: int, shape: Any) -> Float64Array:
+    """Return what ``generator.random`` would give from the ``start``-th number on; it is not moved."""
+    here = deepcopy(generator)
+    skip(here, start)
+    return here.random(shape)
+
+
+def skip(generator: np.random.Generator, count: int) -> None:
+    """Move a generator past ``count`` numbers of its method ``random``, in no time."""
+    bits: Any = generator.bit_generator
+    if not hasattr(bits, "advance"):
+        raise ParameterError(
+            f"over row blocks random numbers must come from PCG64 or Philox; got {type(bits).__name__}"
+        )
+    bits.advance(count)
+
+
+@dataclass(frozen=True)
+class _Then:
+    """Scores a completed block, and calls another function on the scores."""
+
+    score: Callable[..., Float64Array]
+    n_arguments: int
+    then: Callable[..., Any]
+
+    def __call__(self, filled: FilledPart, *others: Any) -> Any:
+        scores = self.score(filled, *others[: self.n_arguments])
+        return self.then(filled, scores, *others[self.n_arguments :])
+
+
+def _alone(filled: FilledPart, scores: Float64Array) -> tuple[Float64Array]:
+    return (scores,)

@@ -1,0 +1,61 @@
+"""Worths by chance: what every other scorer has to beat, and the shortest example of one."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.blocks import Part
+from cellworth.blocks.protocol import join
+from cellworth.blocks.writing import FilledPart
+from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.score.block_scores import BlockScores, numbers_from, skip
+from cellworth.score.round import Memoryless, Round
+
+
+@dataclass(eq=False)
+class Random(Memoryless):
+    """Give each hole a worth drawn evenly from (0, 1].
+
+    The k highest are then k holes drawn without replacement, each set of k being equally likely.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth import SupervisedCompleter
+    >>> from cellworth.score import Random, Round
+    >>> X = np.array([[1.0, 2.0], [2.0, np.nan], [np.nan, 6.0]])
+    >>> this_round = Round(X, None, None, SupervisedCompleter().fit(X), np.random.default_rng(0))
+    >>> Random().score(this_round).round(2)
+    array([[0.  , 0.  ],
+           [0.  , 0.36],
+           [0.73, 0.  ]])
+    """
+
+    def score(self, this_round: Round) -> Float64Array:
+        """Return the worths (n, d): from (0, 1] in the holes, 0 elsewhere. Costs O(nd)."""
+        scores = np.zeros(this_round.X.shape)
+        scores[this_round.holes] = 1.0 - this_round.rng.random(np.count_nonzero(this_round.holes))
+        return scores
+
+    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+        """Draw the same for a table of row blocks: each block jumps to its place in the stream."""
+        starts, counts = zip(*completed.source.reduce(_count_holes, join), strict=True)
+        before = np.cumsum([0, *counts[:-1]]).tolist()
+        here = deepcopy(rng)
+        skip(rng, sum(counts))
+        return BlockScores(completed, _draw, shared=(here, dict(zip(starts, before, strict=True))))
+
+
+def _count_holes(part: Part) -> tuple[tuple[int, int]]:
+    return ((part.start, int(np.isnan(part.X).sum())),)
+
+
+def _draw(filled: FilledPart, rng: np.random.Generator, before: dict[int, int]) -> Float64Array:
+    scores = np.zeros(filled.holes.shape)
+    drawn = numbers_from(rng, before[filled.part.start], int(filled.holes.sum()))
+    scores[filled.holes] = 1.0 - drawn
+    return scores
