@@ -133,6 +133,7 @@ def test_whatever_users_write_is_shown_as_text(tmp_path):
     assert "a$x^{2}$" in drawn  # not set as mathematics
 
 
+@pytest.mark.slow
 def test_a_large_table_makes_a_page_of_bounded_size(tmp_path):
     rng = np.random.default_rng(0)
     n, p = 10_000, 30
