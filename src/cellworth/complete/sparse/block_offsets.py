@@ -115,7 +115,8 @@ def less_offsets(block: CellBlock, offsets: Offsets) -> CellBlock:
 def _column_totals(block: CellBlock, n_columns: int, centre: float) -> ColumnTotals:
     values = block.values - centre
     counts = np.bincount(block.columns, minlength=n_columns).astype(np.float64)
-    return ColumnTotals(counts, np.bincount(block.columns, values, n_columns), float(values @ values))
+    sums = np.asarray(np.bincount(block.columns, values, n_columns), dtype=np.float64)
+    return ColumnTotals(counts, sums, float(values @ values))
 
 
 def _row_totals(block: CellBlock, columns: Float64Array) -> RowTotals:
@@ -136,7 +137,8 @@ def _column_sums(
 ) -> tuple[Float64Array, float]:
     """Return the sums by column of what the overall mean and the rows leave, and the sum of the rows."""
     left = block.values - overall - rows[block.rows()]
-    return np.bincount(block.columns, left, n_columns), float(rows.sum())
+    sums = np.asarray(np.bincount(block.columns, left, n_columns), dtype=np.float64)
+    return sums, float(rows.sum())
 
 
 def _largest(rows: Float64Array) -> float:

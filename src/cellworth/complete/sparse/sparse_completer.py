@@ -217,8 +217,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         self._check_parameters()
         if isinstance(X, Source):
-            fitted: Self = fit_source(self, X, checkpoint)
-            return fitted
+            return fit_source(self, X, checkpoint)
         last = self._last_factors(X)
         cells = check_cells(self, X, reset=True)
         small, rng = compact(cells), generator_of(self.random_state)
@@ -253,7 +252,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         fit = self._descend(table, rank, B, rng)
         certificate = certify(table, fit.B, self.trace_penalty_, rng)
         for name in ("row_factors_", "row_offsets_", "_cells"):
-            vars(self).pop(name, None)  # those of an earlier table in memory
+            self.__dict__.pop(name, None)  # those of an earlier table in memory
         self.column_factors_, self.column_offsets_, self._offsets = fit.B, offsets.columns, offsets
         self._keep_trace(fit, certificate)
 
