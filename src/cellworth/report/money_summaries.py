@@ -12,7 +12,7 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.events import Corrected, Event, Extended, Refused, Told, asked_cells
 from cellworth.campaign.status import Status
 from cellworth.campaign.validation import Estimate
-from cellworth.report.summary import Summary, SummaryInputs, inputs_of
+from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.select import Offer, Ratio
 
 MOST_LISTED = 200

@@ -85,7 +85,7 @@ TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | N
 
 
 def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) -> TableParts:
-    """Check names, take out row ids and target, find every column's kind and values; O(n p)."""
+    """Check names, take out row ids and target, infer every column's kind and values; O(n p)."""
     names = [column.name for column in raw]
     check_names(names, origin)
     keywords.check(names, origin)
@@ -112,7 +112,7 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
 
 
 def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tuple[Column, Float64Array]:
-    """Find the kind of one column and its values (n,), NaN = hole."""
+    """Infer the kind of one column and return it with its values (n,), NaN = hole."""
     cells = open_holes(raw.cells, wanted.marks)
     if bool(np.all(cells.holes)):
         remedy = "Leave the column out, or fill in a few of its cells first."

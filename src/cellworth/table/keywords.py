@@ -20,7 +20,7 @@ Bounds = Mapping[str, Sequence[object]]
 
 
 class Keywords(TypedDict, total=False):
-    """The keywords that all ways in take alike; `Table.read` describes them."""
+    """The keywords that all constructors of `Table` share; `Table.read` describes them."""
 
     missing: Missing
     kinds: Mapping[str, str] | None
@@ -32,7 +32,7 @@ class Keywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ColumnKeywords:
-    """What the user says about one column; None where nothing was said."""
+    """What the keywords say about one column; None where they say nothing."""
 
     kind: Kind | None = None
     bounds: Sequence[object] | None = None
@@ -164,7 +164,7 @@ KEY = b"cellworth"
 
 
 def column_keywords(column: Column) -> dict[str, Any]:
-    """Say what the keywords of `Table.read` have to say to get this column again, each under its name."""
+    """Return the keywords of `Table.read` that reproduce this column, each under its name."""
     keywords: dict[str, Any] = {"kinds": column.kind}
     if column.categories:
         keywords["categories"] = list(column.categories)
@@ -177,7 +177,7 @@ def column_keywords(column: Column) -> dict[str, Any]:
 
 
 def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str | None) -> dict[str, Any]:
-    """Say with which keywords `Table.read` gives the table again."""
+    """Return the keywords with which `Table.read` reproduces the table."""
     said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}, "row_id": row_id}
     if target is not None:
         columns = [*columns, target.column]
@@ -189,7 +189,7 @@ def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str
 
 
 def field_metadata(column: Column | None, role: str, target_kind: str | None = None) -> dict[bytes, bytes]:
-    """Write the metadata of the field that holds a column; `role` is "feature", "target" or "row_id"."""
+    """Return the metadata of a column's Arrow field; `role` is "feature", "target" or "row_id"."""
     declared: dict[str, Any] = {"role": role}
     if column is not None:
         declared |= column_keywords(column)
@@ -199,7 +199,7 @@ def field_metadata(column: Column | None, role: str, target_kind: str | None = N
 
 
 def declared_by(field: Any) -> Mapping[str, Any]:
-    """Read what the metadata of an Arrow field declares; entries that make no sense are passed over."""
+    """Read what the metadata of an Arrow field declares; entries that make no sense are ignored."""
     try:
         declared = json.loads((field.metadata or {}).get(KEY, b"{}"))
     except ValueError:

@@ -28,7 +28,7 @@ class HoleMarks:
 
 
 def hole_marks(marks: Iterable[object]) -> HoleMarks:
-    """Collect the user's marks; one that reads as a number or date also matches the equal number or date."""
+    """Collect the user's marks; one that reads as a number or date also matches any equal number or date."""
     texts = set(labels(marks))
     return HoleMarks(
         texts=BLANKS | texts,

@@ -9,8 +9,8 @@ from cellworth import GaussianCompleter, Table
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.complete import fill
-from cellworth.report import SUMMARIES, overview_summary, row_summary, summary, to_json
-from cellworth.report.summary import inputs_of, uncertainty
+from cellworth.report import SUMMARIES, overview_summary, row_summary, summaries, to_json
+from cellworth.report.summaries import inputs_of, uncertainty
 from tests.campaign.campaigns import begin, make_table
 from tests.report.campaigns import as_json, played
 
@@ -42,7 +42,7 @@ def test_a_table_without_holes(what):
 def test_what_is_costly_is_computed_once(monkeypatch):
     campaign = played(2)
     counts = {"cells": 0, "status": 0, "fill_errors": 0}
-    for name, owner in (("cells", Campaign), ("status", Campaign), ("fill_errors", summary)):
+    for name, owner in (("cells", Campaign), ("status", Campaign), ("fill_errors", summaries)):
         original = getattr(owner, name)
 
         def counted(*arguments, name=name, original=original):
