@@ -11,7 +11,7 @@ from cellworth.errors import DataError, MissingDependencyError
 from cellworth.report import write_report
 from cellworth.report.report_file import LEDGER_HEADER, MOST_LEDGER_LINES
 from tests.campaign.campaigns import answers_to, begin, make_table
-from tests.campaign.test_standing import gaussian_table, play
+from tests.campaign.test_status import gaussian_table, play
 from tests.report.pages import read_page
 
 pytest.importorskip("matplotlib")
