@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.blocks.sources import Part
 from cellworth.complete.hold_out import hide_listed_cells
 from cellworth.complete.sparse.row_pass import CellBlock
 from cellworth.errors import DataError, ParameterError
@@ -79,6 +80,17 @@ def cells_of_array(X: Float64Array) -> csr_array:
     observed = ~np.isnan(X)
     starts = np.concatenate([[0], np.cumsum(observed.sum(axis=1))])
     return csr_array((X[observed], np.nonzero(observed)[1], starts), shape=X.shape)
+
+
+def rows_as_matrix(X: Any) -> csr_array:
+    """Return the rows of a block, an array or a sparse matrix, as a sparse matrix of their observed cells."""
+    return csr_array(X) if issparse(X) else cells_of_array(X.astype(np.float64, copy=False))
+
+
+def cells_of_part(part: Part) -> CellBlock:
+    """Return the observed cells of some rows that were read."""
+    matrix = rows_as_matrix(part.X)
+    return CellBlock(matrix.indptr, matrix.indices, matrix.data.astype(np.float64, copy=False))
 
 
 def _refuse_what_is_no_number(cells: csr_array) -> None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -25,23 +25,23 @@ from cellworth.complete.factored import check_rank, generator_of, watcher
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
-from cellworth.complete.penalty_path import PENALTIES, PenaltyUnit, check_penalty, search_path
+from cellworth.complete.penalty_path import PenaltyUnit, check_penalty
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.sparse.block_offsets import fit_block_offsets
-from cellworth.complete.sparse.held_out_cells import hold_out_cells, table_of
+from cellworth.complete.sparse.held_out_cells import choose_on_sample, choose_penalty, table_of
 from cellworth.complete.sparse.observed_cells import (
     Compact,
     Offsets,
-    cells_of_array,
+    cells_of_part,
     check_cells,
     check_numbers,
     compact,
     fit_offsets,
     put_observed,
+    rows_as_matrix,
     take_off,
 )
 from cellworth.complete.sparse.row_pass import (
-    CellBlock,
     CellBlocks,
     cell_products,
     cut_rows,
@@ -53,22 +53,10 @@ from cellworth.complete.summary import TableSummary
 from cellworth.errors import DataError
 
 FITTED = (
-    "row_factors_",
-    "column_factors_",
-    "row_offsets_",
-    "column_offsets_",
-    "singular_values_",
-    "rank_",
-    "trace_penalty_",
-    "objective_",
-    "duality_gap_",
-    "n_iter_",
-    "converged_",
+    *("row_factors_", "column_factors_", "row_offsets_", "column_offsets_", "singular_values_", "rank_"),
+    *("trace_penalty_", "objective_", "duality_gap_", "n_iter_", "converged_"),
 )
-
 MOST_COMPONENTS = 20  # where no rank is given
-CHOICE_ROWS = 20_000  # of a table of row blocks, at least, on which a penalty is chosen
-UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
 
 
 class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -226,7 +214,8 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         with ThreadEngine(self.n_jobs) as engine:
             table = table_of(take_off(small.cells, offsets), n_columns, engine)
             start = None if last is None else last[small.columns]
-            choose = partial(self._choose, small.cells, n_columns, rng, engine)
+            cells_of = small.cells, n_columns, self.centre, rng, engine
+            choose = partial(choose_penalty, *cells_of, cut=self.rank is None)
             rank, B = self._begin(len(small.rows), table, start, rng, choose)
             fit = self._descend(table, rank, B, rng)
             rows = table.blocks.map(row_factors, fit.B, self.trace_penalty_).gather()
@@ -244,11 +233,12 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """
         rng, d = generator_of(self.random_state), len(source.columns)
         last = getattr(self, "column_factors_", None) if self.warm_start else None
-        cells = CellBlocks(source.map(_cells_of_part), source.engine)
+        cells = CellBlocks(source.map(cells_of_part), source.engine)
         left, offsets = fit_block_offsets(cells, d, self.centre)
         table = SparseTable(left, summary.sums.count)
         start = last if last is not None and len(last) == d else None
-        rank, B = self._begin(source.n_rows, table, start, rng, partial(self._choose_on_sample, source, rng))
+        choose = partial(choose_on_sample, source, self.centre, rng, self.n_jobs, cut=self.rank is None)
+        rank, B = self._begin(source.n_rows, table, start, rng, choose)
         fit = self._descend(table, rank, B, rng)
         certificate = certify(table, fit.B, self.trace_penalty_, rng)
         for name in ("row_factors_", "row_offsets_", "_cells"):
@@ -258,7 +248,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def complete_rows(self, part: Part, state: None = None) -> tuple[Float64Array, None]:
         """Return the rows of a block completed, (m, d), each from its own cells; there are no variances."""
-        cells = _matrix_of(part.X)
+        cells = rows_as_matrix(part.X)
         return put_observed(self._filled(*self._estimate(cells, ThreadEngine(n_jobs=1))), cells), None
 
     def estimate(self, rows: ArrayLike, columns: ArrayLike) -> Float64Array:
@@ -296,7 +286,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return put_observed(self._filled(factors, offsets), cells)
 
     def fitted_state(self) -> dict[str, Any]:
-        """Return what the fit has left, observed cells included; see `cellworth.complete.fitted_state`."""
+        """Return what a fit to a table in memory has left; see `cellworth.complete.fitted_state`."""
         X, offsets = self._cells, self._offsets
         return state_of(self, FITTED) | {
             "cells": {"values": X.data, "columns": X.indices, "starts": X.indptr, "shape": list(X.shape)},
@@ -315,18 +305,18 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self._choice = None if state["choice"] is None else Choice(*state["choice"])
 
     def _new_rows(self, X: Any) -> tuple[csr_array, Float64Array, Float64Array]:
-        """Return the cells, the row factors (m, r) and the row offsets (m,) of new rows; 0 without cells.
-
-        A row offset is the shrunk mean of what the column offsets leave; the factors are the ridge regression
-        of the rest on the column factors.
-        """
+        """Return the cells, the row factors (m, r) and the row offsets (m,) of new rows."""
         check_is_fitted(self)
         cells = check_cells(self, X, reset=False)
         with ThreadEngine(self.n_jobs) as engine:
             return cells, *self._estimate(cells, engine)
 
     def _estimate(self, cells: csr_array, engine: ThreadEngine) -> tuple[Float64Array, Float64Array]:
-        """Return the row factors (m, r) and the row offsets (m,) of rows from their own cells."""
+        """Return row factors (m, r) and row offsets (m,); 0 for rows without cells.
+
+        A row offset is the shrunk mean of what the column offsets leave; the factors are the ridge regression
+        of the rest on the column factors.
+        """
         factors, offsets = np.zeros((cells.shape[0], self._n_features_out)), np.zeros(cells.shape[0])
         small = compact(cells)
         known = self._offsets._replace(columns=self.column_offsets_[small.columns])
@@ -378,33 +368,6 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.trace_penalty_ = kept.relative * largest
         return min(kept.rank, rank), last
 
-    def _choose(
-        self,
-        cells: CellBlock,
-        n_columns: int,
-        rng: np.random.Generator,
-        engine: ThreadEngine,
-        rank: int,
-    ) -> tuple[Choice, Float64Array]:
-        """Return the rank limit and relative penalty that fill hidden cells best, and column factors."""
-        held = hold_out_cells(cells, n_columns, self.centre, rng, engine)
-        if held is None:
-            return Choice(rank, UNINFORMED), np.zeros((n_columns, 0))
-        found = search_path(held, rank, cut=self.rank is None)
-        return found.choice, np.zeros((n_columns, 0)) if found.fit is None else found.fit
-
-    def _choose_on_sample(
-        self, source: Source, rng: np.random.Generator, rank: int
-    ) -> tuple[Choice, Float64Array]:
-        """Do the same on every k-th row of a table of row blocks."""
-        sample = source.sample(max(1, source.n_rows // CHOICE_ROWS)).X
-        small = compact(_matrix_of(sample))
-        with ThreadEngine(self.n_jobs) as engine:
-            choice, found = self._choose(small.cells, len(small.columns), rng, engine, rank)
-        B = np.zeros((len(source.columns), found.shape[1]))
-        B[small.columns] = found
-        return choice, B
-
     def _descend(self, table: SparseTable, rank: int, B: Float64Array, rng: np.random.Generator) -> SparseFit:
         watch = watcher(self.callback, self.max_iter, self.tol)
         return fit_trace_norm(
@@ -435,13 +398,3 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-
-def _matrix_of(X: Any) -> csr_array:
-    """Return the rows of a block as a sparse matrix of their observed cells."""
-    return csr_array(X) if issparse(X) else cells_of_array(X.astype(np.float64, copy=False))
-
-
-def _cells_of_part(part: Part) -> CellBlock:
-    matrix = _matrix_of(part.X)
-    return CellBlock(matrix.indptr, matrix.indices, matrix.data.astype(np.float64, copy=False))
