@@ -1,4 +1,4 @@
-"""A sparse table with some of its cells hidden, on which its penalty is chosen."""
+"""The penalty of a sparse table, chosen on cells that are hidden for it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,8 @@ from cellworth.blocks.sources import Source
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.penalty_path import PENALTIES, search_path
-from cellworth.complete.sparse.observed_cells import (
-    compact,
-    fit_offsets,
-    rows_as_matrix,
-    split_cells,
-    take_off,
-)
+from cellworth.complete.sparse.observed_cells import compact, matrix_of, split_cells
+from cellworth.complete.sparse.offsets import fit_offsets, take_off
 from cellworth.complete.sparse.row_pass import (
     CellBlock,
     CellBlocks,
@@ -29,9 +24,42 @@ from cellworth.complete.sparse.row_pass import (
 )
 from cellworth.complete.sparse.trace_norm import SparseTable, fit_trace_norm
 
-UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
 CHOICE_ROWS = 20_000  # of a table of row blocks, at least, on which a penalty is chosen
+UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
 PATH_TOL, PATH_STEPS = 1e-4, 10  # of a fit that only serves to choose the penalty
+
+
+def choose_penalty(
+    cells: CellBlock,
+    n_columns: int,
+    centre: str,
+    rng: np.random.Generator,
+    engine: Engine,
+    rank: int,
+    *,
+    cut: bool,
+) -> tuple[Choice, Float64Array]:
+    """Return the rank limit and relative penalty that fill hidden cells best, and column factors (d, r).
+
+    ``cut``: whether the rank may be less than ``rank``, see `search_path`.
+    """
+    held, nothing = hold_out_cells(cells, n_columns, centre, rng, engine), np.zeros((n_columns, 0))
+    if held is None:
+        return Choice(rank, UNINFORMED), nothing
+    found = search_path(held, rank, cut=cut)
+    return found.choice, nothing if found.fit is None else found.fit
+
+
+def choose_penalty_on_sample(
+    source: Source, centre: str, rng: np.random.Generator, n_jobs: int | None, rank: int, *, cut: bool
+) -> tuple[Choice, Float64Array]:
+    """Do the same on every k-th row of a table of row blocks, on all of a short one."""
+    small = compact(matrix_of(source.sample(max(1, source.n_rows // CHOICE_ROWS)).X))
+    with ThreadEngine(n_jobs) as engine:
+        choice, found = choose_penalty(small.cells, len(small.columns), centre, rng, engine, rank, cut=cut)
+    B = np.zeros((len(source.columns), found.shape[1]))
+    B[small.columns] = found
+    return choice, B
 
 
 @dataclass(frozen=True)
@@ -89,43 +117,7 @@ def hold_out_cells(
     return HeldOutCells(table, CellBlocks(Blocks(list(pairs)), engine), largest, rng)
 
 
-def table_of(cells: CellBlock, n_columns: int, engine: Engine | None = None) -> SparseTable:
-    """Return the table of these cells, cut into blocks of rows; without an engine one thread runs them."""
-    engine = ThreadEngine(n_jobs=1) if engine is None else engine
+def table_of(cells: CellBlock, n_columns: int, engine: Engine) -> SparseTable:
+    """Return the table of these cells, cut into blocks of rows."""
     counts = np.bincount(cells.columns, minlength=n_columns).astype(np.float64)
     return SparseTable(CellBlocks(Blocks(cut_rows(cells, n_columns, cells)), engine), counts)
-
-
-def choose_penalty(
-    cells: CellBlock,
-    n_columns: int,
-    centre: str,
-    rng: np.random.Generator,
-    engine: Engine,
-    rank: int,
-    *,
-    cut: bool,
-) -> tuple[Choice, Float64Array]:
-    """Return the rank limit and relative penalty that fill hidden cells best, and column factors (d, r).
-
-    ``rank`` is the most factors; ``cut`` tries fewer, see `search_path`.
-    """
-    held = hold_out_cells(cells, n_columns, centre, rng, engine)
-    none = np.zeros((n_columns, 0))
-    if held is None:
-        return Choice(rank, UNINFORMED), none
-    found = search_path(held, rank, cut=cut)
-    return found.choice, none if found.fit is None else found.fit
-
-
-def choose_on_sample(
-    source: Source, centre: str, rng: np.random.Generator, n_jobs: int | None, rank: int, *, cut: bool
-) -> tuple[Choice, Float64Array]:
-    """Do the same on every k-th row of a table of row blocks, 20,000 to 40,000 of them, or on all."""
-    sample = source.sample(max(1, source.n_rows // CHOICE_ROWS)).X
-    small = compact(rows_as_matrix(sample))
-    with ThreadEngine(n_jobs) as engine:
-        choice, found = choose_penalty(small.cells, len(small.columns), centre, rng, engine, rank, cut=cut)
-    B = np.zeros((len(source.columns), found.shape[1]))
-    B[small.columns] = found
-    return choice, B
