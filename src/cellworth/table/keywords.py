@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
-from cellworth.table.missing_marks import HoleMarks, hole_marks
+from cellworth.table.missing_marks import MissingMarks, missing_marks
 from cellworth.table.raw_cells import Origin, RawColumn
 from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
 from cellworth.table.values import label
@@ -39,7 +39,7 @@ class ColumnKeywords:
     categories: tuple[str, ...] | None = None
     unit: str | None = None
     is_target: bool = False
-    marks: HoleMarks = field(default_factory=HoleMarks)
+    marks: MissingMarks = field(default_factory=MissingMarks)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class TableKeywords:
             categories=None if categories is None else _check_categories(name, categories, kind),
             unit=(self.units or {}).get(name),
             is_target=name == self.target,
-            marks=hole_marks(self._marks(name)),
+            marks=missing_marks(self._marks(name)),
         )
 
     def completed_by(self, columns: Sequence[RawColumn]) -> TableKeywords:
