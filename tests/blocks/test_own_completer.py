@@ -6,12 +6,12 @@ from sklearn.base import BaseEstimator
 
 from cellworth.blocks import Blocks, open_blocks
 from cellworth.blocks.protocol import add
-from cellworth.complete.completer import Completer, fit_source
+from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.errors import ParameterError
 from tests.blocks.tables import make_table
 
 
-class RowAndColumnMeans(Completer):
+class RowAndColumnMeans(BlockCompleter):
     """Fills a hole with the mean of its column, moved by a share of its row's mean excess."""
 
     has_variance = True
@@ -40,7 +40,7 @@ def count_above(part, means):
 
 
 class WithoutBase(BaseEstimator):
-    """Does not inherit from `Completer`."""
+    """Does not inherit from `BlockCompleter`."""
 
     has_variance = False
 

@@ -157,6 +157,7 @@ def preview(campaign):
     return [cell[:3] for cell in event.data["cells"]]
 
 
+@pytest.mark.service
 def test_eight_writers_on_one_file(tmp_path):
     """Each asks and answers; in the end all advisers would go on in the same way."""
     url = f"sqlite:///{tmp_path}/study.db"

@@ -7,6 +7,7 @@ from datetime import datetime
 from multiprocessing.connection import wait
 
 import numpy as np
+import pytest
 
 from cellworth import Campaign
 from cellworth.campaign.stores import open_store
@@ -84,6 +85,7 @@ def check_log(url, table, acknowledged):
         assert table.values[table.row_index(row), table.column_index(column)] == value
 
 
+@pytest.mark.service
 def test_killed_people_lose_nothing_and_the_next_ask_is_the_same(url):
     found(url)
     rng = np.random.default_rng(0)

@@ -119,6 +119,7 @@ def draw(rng, n, classes):
     return X, (z > 0).astype(float) if classes else z
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [True, False])
 def test_intervals_cover_the_score_on_new_rows(classes):
     """Covered were 94 % of 300 tables with classes and 92 % of 1,800 with a number; 100 spread by 3 %."""

@@ -35,6 +35,7 @@ def printed(tmp_path_factory):
     return folder, printed.split(END_OF_BLOCK + "\n")[:-1]
 
 
+@pytest.mark.service
 def test_every_block_prints_what_the_page_shows(printed):
     _, outputs = printed
     assert len(outputs) == len(blocks()) > 10

@@ -142,6 +142,7 @@ def test_what_simulate_refuses(study, words, code, message):
     assert message in done.err
 
 
+@pytest.mark.service
 def test_real_processes_share_a_campaign(study, tmp_path):
     words = ["init", "table.csv", *study.reading(), "--store", "shared.db"]
     done = run(*words, CELLWORTH_STORE="elsewhere.db")

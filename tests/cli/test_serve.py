@@ -88,6 +88,7 @@ def test_a_server_beyond_this_machine_needs_tokens(begun):
     assert "cellworth token" in missing.err
 
 
+@pytest.mark.service
 def test_serve_with_tokens(begun):
     assert main(["token", "--tokens", "tokens.json", "--who", "Ann", "--role", "answer"]) == 0
     token = begun._capsys.readouterr().out.strip()

@@ -80,6 +80,7 @@ def is_hole(table, row, column):
     return table.holes[table.row_index(row), table.column_index(column)]
 
 
+@pytest.mark.slow
 def test_a_thousand_damaged_files(asked, tmp_path):
     store, text = asked
     rng = np.random.default_rng(2024)
@@ -115,6 +116,7 @@ def test_a_thousand_damaged_files(asked, tmp_path):
     assert min(n_taken, n_refused) > N_MUTANTS / 10, (n_taken, n_refused)
 
 
+@pytest.mark.slow
 def test_the_command_ends_with_0_3_or_4_and_never_imports_a_part(asked, study):
     (study.folder / "odd.csv").write_text(CSV, "utf-8")
     assert study("init", "odd.csv", "--target", "ill", "--row-id", "id", "--strategy", "random").code == 0

@@ -79,6 +79,7 @@ def error(completed, truth, holed):
     return float(np.mean(((completed - truth) / truth.std(axis=0))[holes] ** 2))
 
 
+@pytest.mark.slow
 def test_keeps_the_contract_of_completers():
     check_completer(AutoCompleter(n_holds=1))
 
@@ -88,16 +89,19 @@ def test_keeps_the_contract_with_other_settings():
     check_completer(ColumnMeanCompleter())
 
 
+@pytest.mark.slow
 def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(AutoCompleter(candidates=QUICK))
     check_with_scikit_learn(ColumnMeanCompleter())
 
 
+@pytest.mark.slow
 def test_is_sensible_on_awkward_tables():
     check_sensible_on_awkward_tables(AutoCompleter(n_holds=2))
 
 
 # In noise nothing beats the column means, but a Gaussian that ties with them is preferred for its variances.
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
@@ -164,6 +168,7 @@ def test_gives_what_the_chosen_completer_gives():
         auto.sample()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_on_any_number_of_threads():
     X, y = random_table(np.random.default_rng(1), n=100)
     one, two = (AutoCompleter(n_jobs=jobs, random_state=3).fit(X, y) for jobs in (1, 2))

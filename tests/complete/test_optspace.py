@@ -40,11 +40,13 @@ def orthonormal(rng, n, r):
     return np.linalg.qr(rng.normal(size=(n, r)))[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_keeps_the_contract_of_completers(setting):
     check_completer(OptSpaceCompleter(**setting))
 
 
+@pytest.mark.slow
 def test_without_scaling_keeps_the_contract_but_for_units():
     check_completer(OptSpaceCompleter(scale=None), unit_free=False)
 
@@ -53,6 +55,7 @@ def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(OptSpaceCompleter())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS[:-1], ids=str)
 def test_is_sensible_on_awkward_tables(setting):
     check_sensible_on_awkward_tables(OptSpaceCompleter(**setting))

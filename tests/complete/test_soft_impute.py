@@ -33,11 +33,13 @@ SETTINGS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", SETTINGS, ids=str)
 def test_keeps_the_contract_of_completers(setting):
     check_completer(SoftImputeCompleter(**setting))
 
 
+@pytest.mark.slow
 def test_without_scaling_keeps_the_contract_but_for_units():
     check_completer(SoftImputeCompleter(scale=None), unit_free=False)
 

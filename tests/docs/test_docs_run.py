@@ -30,6 +30,7 @@ def commands(program):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", CODE_PAGES, ids=name_of)
 def test_page_runs_and_prints_what_it_shows(page, tmp_path):
     for package in ("pandas", "polars", "pyarrow"):
@@ -54,6 +55,7 @@ def test_every_make_command_exists():
     assert commands("make") <= targets
 
 
+@pytest.mark.service
 def test_every_cellworth_command_exists():
     for command in sorted(commands("cellworth") | commands("python -m cellworth")):
         done = subprocess.run(

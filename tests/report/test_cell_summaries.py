@@ -10,7 +10,7 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.cells import cells_of
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError, ParameterError
-from cellworth.report import cell_map_summary, row_summary
+from cellworth.report import cell_map_summary, cell_summaries, row_summary
 from cellworth.report.cell_summaries import (
     BOUGHT,
     ESTIMATED,
@@ -96,12 +96,17 @@ def long_campaign(n, p, seed=0):
     return Campaign.create(table, store=MemoryStore(), prices=Prices.same(1.0), strategy="posterior")
 
 
-@pytest.mark.parametrize(("n", "p"), [(5000, 6), (2000, 60), (150, 500)])
-def test_large_maps_stay_small(n, p):
+@pytest.mark.parametrize(("n", "p"), [(5000, 6), (500, 6), (200, 6), (15, 50)])
+def test_large_maps_stay_small(n, p, monkeypatch):
+    if n < 5000:  # a tenth of the limits, for a tenth of the table
+        limits = {"MOST_ROWS": 200, "MOST_CELLS": 1200, "MOST_GROUPED": 160, "MOST_COLUMNS": 40}
+        for name, limit in limits.items():
+            monkeypatch.setattr(cell_summaries, name, limit)
     campaign = long_campaign(n, p)
     found = cell_map_summary(campaign).to_json()
     assert len(json.dumps(found, allow_nan=False)) < 1_000_000
     shown = len(found["columns"])
+    assert shown + found["columns_left_out"] == p
     if found["group"] == 1:
         assert len(found["codes"]) == n
         return

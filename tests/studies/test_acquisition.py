@@ -83,6 +83,7 @@ def test_full_information_is_where_every_cell_is_bought():
     assert known_in_full(rows) == {("letter", 1): {"full_auc": 0.9, "full_accuracy": 0.5}}
 
 
+@pytest.mark.slow
 def test_the_study_writes_its_page_and_goes_on_from_finished_runs(paper_folder, tmp_path, capsys):
     arguments = ["--repeats", "2", "--jobs", "2", "--rounds", "2", "--only", "fees-bupa"]
     arguments += ["--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]

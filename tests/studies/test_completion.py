@@ -77,6 +77,7 @@ def test_refuses_what_it_does_not_know():
         study.run_study(["iris"], 1)
 
 
+@pytest.mark.slow
 def test_the_figures_do_not_depend_on_the_number_of_jobs(paper_folder, monkeypatch):
     kept = {name: study.COMPLETERS[name] for name in ("Supervised", "Gaussian")}
     monkeypatch.setattr(study, "COMPLETERS", kept)

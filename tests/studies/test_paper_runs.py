@@ -43,6 +43,7 @@ def everything(paper_folder, tmp_path_factory):
     return folder, done.stdout
 
 
+@pytest.mark.slow
 def test_all_writes_page_pictures_tables_and_results(everything):
     folder, printed = everything
     assert printed.startswith("A quick look at 300 rows")
@@ -62,6 +63,7 @@ def test_all_writes_page_pictures_tables_and_results(everything):
         assert claim in printed
 
 
+@pytest.mark.slow
 def test_every_row_has_seed_version_and_settings(everything):
     parquet = pytest.importorskip("pyarrow.parquet")
     folder, _ = everything
@@ -78,6 +80,7 @@ def test_every_row_has_seed_version_and_settings(everything):
     assert all(row["cells"] == row["hidden"] and row["reconstruction_error"] == 0 for row in last)
 
 
+@pytest.mark.slow
 def test_what_is_done_is_not_done_again(everything, paper_folder, monkeypatch, capsys):
     folder, printed = everything
     monkeypatch.setenv("CELLWORTH_DATA", str(paper_folder.parent))
@@ -88,6 +91,7 @@ def test_what_is_done_is_not_done_again(everything, paper_folder, monkeypatch, c
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_killed_run_goes_on_and_one_process_gives_the_file_of_two(everything, paper_folder, tmp_path):
     """SIGKILL after the first finished runs, then on with one process: the file is that of the whole run."""
     words = [
@@ -180,8 +184,8 @@ def test_the_world_of_the_simulator_is_that_of_the_protocol(paper_folder, monkey
     monkeypatch.setenv("CELLWORTH_DATA", str(paper_folder.parent))
     trial = make_trial(load("image"), 0.6, 3)
     world = make_world(load("image").table, observed=0.6, train=0.7, seed=3)
-    np.testing.assert_allclose(world.start, trial.holed, rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(world.X_test, trial.X_test, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(world.scaled(world.start), trial.holed, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(world.scaled(world.X_test), trial.X_test, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(world.y, trial.y)
 
 
@@ -233,6 +237,7 @@ def test_figures_on_one_table_need_it(tmp_path):
     assert PARTS == ("table1", "table2", "figure1", "figure2", "figure3")
 
 
+@pytest.mark.slow
 def test_progress_has_the_time_left(paper_folder, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CELLWORTH_DATA", str(paper_folder.parent))
     settings = Settings.quick().but(datasets=["letter"], repeats=1)

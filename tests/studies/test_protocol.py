@@ -18,6 +18,7 @@ TABLE_1 = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("observed", [0.6, 0.8])
 @pytest.mark.parametrize("name", TABLE_1)
 def test_reconstruction_error_and_accuracy(name, observed, paper_folder):

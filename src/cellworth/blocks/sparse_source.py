@@ -26,7 +26,7 @@ class SparseBlock:
 
     def read(self) -> Part:
         """Read the rows; ``X`` is a `csr_array`, whose stored cells are the observed ones."""
-        return Part(read_matrix(self.matrix), None, None, self.start)  # type: ignore[arg-type]
+        return Part(read_matrix(self.matrix), None, None, self.start)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,7 +34,7 @@ def export(
 
         table = guard_table(campaign.table) if spreadsheet else campaign.table
         if out is None:
-            print_json({"rows": _rows(table)}) if as_json else sys.stdout.write(_csv(table))
+            print_json({"rows": _rows(table)}) if as_json else sys.stdout.write(table.to_csv())
             return
         table.write(out)
         holes = int(table.holes.sum())
@@ -43,13 +42,6 @@ def export(
             print_json({"out": str(out), "rows": table.shape[0], "holes": holes})
         else:
             print(f"{count(table.shape[0], 'row')} with {count(holes, 'hole')} are in {out}")
-
-
-def _csv(table: Table) -> str:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.csv"
-        table.write(path)
-        return path.read_bytes().decode("utf-8")
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from os import PathLike, fspath
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
@@ -23,6 +24,8 @@ from cellworth.complete.scaling import Scaling
 from cellworth.complete.summary import summarise
 from cellworth.errors import ParameterError
 
+C = TypeVar("C")
+
 BLOCK_CELLS = 1 << 16
 NOT_OF_THE_RESULT = ("callback", "n_jobs", "warm_start", "dtype")  # settings that change no cell
 
@@ -30,57 +33,12 @@ NOT_OF_THE_RESULT = ("callback", "n_jobs", "warm_start", "dtype")  # settings th
 class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the completers, scikit-learn transformers from tables with NaN to tables without.
 
-    ``fit(X, y=None)`` sets ``completed_`` (n, d), the completed training table in the user's units with
-    observed cells untouched, and ``scaling_``. A completer for arrays overrides `fit`, and says by
-    `_complete_new` how new rows are completed in scaled units.
-
-    A completer that runs on row blocks, on threads or on a cluster, has two methods:
-
-    ``fit_blocks(source, summary, checkpoint) -> Blocks or None``
-        Learn from a `Source`: call functions on its rows by ``source.map(function)`` and
-        ``source.reduce(function, merge)``, and set the fitted attributes that do not have the table's size.
-        `TableSummary` has the columns' sums and extremes and the labels' summary, from one pass that is
-        already made. ``checkpoint`` is a `Checkpoint` or None; whoever ignores it begins anew. Returned is
-        what each block needs to be completed beside the fitted completer: `Blocks` of the source's length,
-        or None if the rows suffice.
-    ``complete_rows(part, state=None) -> (completed, variance)``
-        Complete the rows of a `Part`: (m, d) arrays in the user's units, observed cells untouched; the
-        variance of each cell, or None. ``state`` is what `fit_blocks` returned for this block. Called on a
-        copy of the fitted completer where the block is, perhaps on another machine: it must change nothing,
-        and not depend on how the rows are cut.
-
-    With these two, ``fit(source)`` leaves a `CompletedBlocks` in ``completed_``; and a completer that has no
-    `fit` of its own completes arrays by the same two methods, an array being one block.
-
-    Attributes
-    ----------
-    has_variance : bool
-        Whether `complete_rows` returns variances.
-    takes_sparse : bool
-        Whether the rows of a `Part` may be a sparse matrix.
-
-    Examples
-    --------
-    Column means, on arrays and on blocks:
-
-    >>> import numpy as np
-    >>> from cellworth.blocks import open_blocks
-    >>> from cellworth.complete.completer import Completer
-    >>> class ColumnMeans(Completer):
-    ...     def fit_blocks(self, source, summary, checkpoint=None):
-    ...         self.means_ = summary.sums.mean
-    ...     def complete_rows(self, part, state=None):
-    ...         return np.where(np.isnan(part.X), self.means_, part.X), None
-    >>> X = np.array([[1.0, np.nan], [3.0, 4.0]])
-    >>> ColumnMeans().fit(X).completed_[0]
-    array([1., 4.])
-    >>> ColumnMeans().fit(open_blocks(X)).completed_.gather()[0][0]
-    array([1., 4.])
+    A subclass's ``fit(X, y=None)`` sets ``completed_`` (n, d), the completed training table in the user's
+    units with observed cells untouched, and ``scaling_``. It also says how new rows are completed, in
+    scaled units, by `_complete_new`. One that runs on row blocks as well is a `BlockCompleter`.
     """
 
     dtype: DTypeLike | None = None  # a subclass with a parameter of this name overrides it
-    has_variance: ClassVar[bool] = False
-    takes_sparse: ClassVar[bool] = False
     completed_: Any
     scaling_: Scaling
 
@@ -90,30 +48,9 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def fit(
-        self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
-    ) -> Self:
-        """Learn from a table and complete it.
-
-        Parameters
-        ----------
-        X : array-like (n, d), or Source
-            NaN in the holes; or a table of row blocks, from `open_blocks`.
-        y : array-like (n,), optional
-            Labels; a `Source` has its own.
-        checkpoint : path, optional
-            For a `Source`: a folder in which the state is saved from time to time. A fit with the same table
-            and settings goes on from there. It also bounds what must be made again when a worker dies.
-        """
-        if isinstance(X, Source):
-            fitted: Self = fit_source(self, X, checkpoint)
-            return fitted
-        X = check_table(self, X, dtype=self.dtype, reset=True)
-        fit_source(self, open_blocks(X, target=y, engine=ThreadEngine(n_jobs=1, block_rows=len(X))))
-        self.completed_, variance = self.completed_.gather()
-        if variance is not None:
-            self.variance_ = variance
-        return self
+    @abstractmethod
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Learn from the table X (n, d), NaN in its holes, and complete it."""
 
     def _names(self) -> list[str] | None:
         """Return the names of the columns, for a fitted state; None if there are none."""
@@ -150,13 +87,93 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
         return completed
 
 
-def fit_source(completer: Any, source: Source, checkpoint: str | PathLike[str] | None = None) -> Any:
+class BlockCompleter(Completer):
+    """Base of the completers that run on arrays and on row blocks, on threads or on a cluster.
+
+    It has two methods:
+
+    ``fit_blocks(source, summary, checkpoint) -> Blocks or None``
+        Learn from a `Source`: call functions on its rows by ``source.map(function)`` and
+        ``source.reduce(function, merge)``, and set the fitted attributes that do not have the table's size.
+        `TableSummary` has the columns' sums and extremes and the labels' summary, from one pass that is
+        already made. ``checkpoint`` is a `Checkpoint` or None; whoever ignores it begins anew. Returned is
+        what each block needs to be completed beside the fitted completer: `Blocks` of the source's length,
+        or None if the rows suffice.
+    ``complete_rows(part, state=None) -> (completed, variance)``
+        Complete the rows of a `Part`: (m, d) arrays in the user's units, observed cells untouched; the
+        variance of each cell, or None. ``state`` is what `fit_blocks` returned for this block. Called on a
+        copy of the fitted completer where the block is, perhaps on another machine: it must change nothing,
+        and not depend on how the rows are cut.
+
+    With these two, ``fit(source)`` leaves a `CompletedBlocks` in ``completed_``. A completer that does not
+    override `fit` completes arrays by the same two methods, an array being one block; one that completes new
+    rows has `_complete_new` as well. Nothing of this needs inheritance: `fit_source` takes any object that
+    has the two methods and ``get_params``.
+
+    Attributes
+    ----------
+    has_variance : bool
+        Whether `complete_rows` returns variances.
+    takes_sparse : bool
+        Whether the rows of a `Part` may be a sparse matrix.
+
+    Examples
+    --------
+    Column means, on arrays and on blocks:
+
+    >>> import numpy as np
+    >>> from cellworth.blocks import open_blocks
+    >>> from cellworth.complete.completer import BlockCompleter
+    >>> class ColumnMeans(BlockCompleter):
+    ...     def fit_blocks(self, source, summary, checkpoint=None):
+    ...         self.means_ = summary.sums.mean
+    ...     def complete_rows(self, part, state=None):
+    ...         return np.where(np.isnan(part.X), self.means_, part.X), None
+    >>> X = np.array([[1.0, np.nan], [3.0, 4.0]])
+    >>> ColumnMeans().fit(X).completed_[0]
+    array([1., 4.])
+    >>> ColumnMeans().fit(open_blocks(X)).completed_.gather()[0][0]
+    array([1., 4.])
+    """
+
+    has_variance: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = False
+    variance_: FloatArray
+    fit_blocks: Callable[..., Blocks | None]
+    complete_rows: Callable[..., tuple[FloatArray, FloatArray | None]]
+
+    def fit(
+        self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
+    ) -> Self:
+        """Learn from a table and complete it.
+
+        Parameters
+        ----------
+        X : array-like (n, d), or Source
+            NaN in the holes; or a table of row blocks, from `open_blocks`.
+        y : array-like (n,), optional
+            Labels; a `Source` has its own.
+        checkpoint : path, optional
+            For a `Source`: a folder in which the state is saved from time to time. A fit with the same table
+            and settings goes on from there. It also bounds what must be made again when a worker dies.
+        """
+        if isinstance(X, Source):
+            return fit_source(self, X, checkpoint)
+        X = check_table(self, X, dtype=self.dtype, reset=True)
+        fit_source(self, open_blocks(X, target=y, engine=ThreadEngine(n_jobs=1, block_rows=len(X))))
+        self.completed_, variance = self.completed_.gather()
+        if variance is not None:
+            self.variance_ = variance
+        return self
+
+
+def fit_source(completer: C, source: Source, checkpoint: str | PathLike[str] | None = None) -> C:
     """Fit a completer that has `fit_blocks` and `complete_rows` to a table of row blocks; return it.
 
-    It gets ``completed_``, a `CompletedBlocks`. See `Completer` for the two methods; ``completer`` need not
-    inherit from it.
+    It gets ``completed_``, a `CompletedBlocks`. See `BlockCompleter` for the two methods.
     """
-    name, settings = type(completer).__name__, completer.get_params()
+    fitted: Any = completer
+    name, settings = type(completer).__name__, fitted.get_params()
     if not (hasattr(completer, "fit_blocks") and hasattr(completer, "complete_rows")):
         raise ParameterError(
             f"{name} does not run on row blocks: it has no fit_blocks and complete_rows. Use "
@@ -175,11 +192,11 @@ def fit_source(completer: Any, source: Source, checkpoint: str | PathLike[str] |
         about = {"completer": name, "settings": of_result, "blocks": len(source.blocks)}
         saved = Checkpoint(fspath(checkpoint), source.table.identity() | about)
     summary = summarise(source)
-    completer.n_features_in_ = len(source.columns)
+    fitted.n_features_in_ = len(source.columns)
     if source.table.named:
-        completer.feature_names_in_ = np.array(source.columns, dtype=object)
-    states: Blocks | None = completer.fit_blocks(source, summary, saved)
-    completer.completed_ = CompletedBlocks(source, _to_send(completer), summary, states)
+        fitted.feature_names_in_ = np.array(source.columns, dtype=object)
+    states: Blocks | None = fitted.fit_blocks(source, summary, saved)
+    fitted.completed_ = CompletedBlocks(source, _to_send(completer), summary, states)
     return completer
 
 

@@ -97,7 +97,7 @@ class LinearModel:
         d, labels = completed.shape[1], completed.summary.labels
         if labels is None or (labels.classes is not None and len(labels.classes) < 2):
             return cls._nothing(d, is_number=False)
-        kind = getattr(completed.completer, "target", "auto")
+        kind: Any = getattr(completed.completer, "target", "auto")
         code = label_code(labels, "squared", kind, f"the target {completed.source.target!r}")
         scaling = Scaling.of_sums(completed.reduce(_column_sums, ColumnSums.merged), np.float64)
         rows = completed.map(_labelled_rows, shared=(scaling, code))

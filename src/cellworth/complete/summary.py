@@ -117,7 +117,7 @@ def _of_sparse(X: Any, start: int) -> TableSummary:
     bad = np.flatnonzero(~np.isfinite(value))
     count = np.bincount(column, minlength=d).astype(np.float64)
     mean = np.bincount(column, value, minlength=d) / np.maximum(count, 1)
-    squares = np.bincount(column, (value - mean[column]) ** 2, minlength=d)
+    squares = np.asarray(np.bincount(column, (value - mean[column]) ** 2, minlength=d), dtype=np.float64)
     low, high, first = np.full(d, np.inf), np.full(d, -np.inf), np.full(d, np.iinfo(np.intp).max)
     np.minimum.at(low, column, value)
     np.maximum.at(high, column, value)

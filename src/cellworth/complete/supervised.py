@@ -18,7 +18,7 @@ from cellworth.blocks.protocol import Blocks, add
 from cellworth.blocks.sources import Part, Source
 from cellworth.blocks.threads import RowBlocks, ThreadEngine
 from cellworth.complete.completer import (
-    Completer,
+    BlockCompleter,
     fit_source,
     labels_of_plain,
     plain_labels,
@@ -46,7 +46,7 @@ Order = slice | IntArray
 FITTED = ("trace_penalty_", "rank_", "coef_", "intercept_", "n_iter_", "converged_", "n_features_in_")
 
 
-class SupervisedCompleter(Completer):
+class SupervisedCompleter(BlockCompleter):
     r"""Fill the holes of a table with low-rank values that also fit the labels.
 
     Solves Eq. (1) of Huang et al. (KDD 2018), with a ridge on the linear model f, without which the
@@ -188,12 +188,11 @@ class SupervisedCompleter(Completer):
 
         Labels may be missing (NaN or None): such rows are completed but do not enter the loss.
         ``y=None`` completes without labels. X may be a `Source` of row blocks, which has its own labels;
-        `Completer.fit` describes it and ``checkpoint``.
+        `BlockCompleter.fit` describes it and ``checkpoint``.
         """
         self._check_parameters()
         if isinstance(X, Source):
-            fitted: Self = fit_source(self, X, checkpoint)
-            return fitted
+            return fit_source(self, X, checkpoint)
         X = check_table(self, X, dtype=self.dtype, reset=True)
         labels = code_labels(y, len(X), self.loss, self.target)
         earlier = self._earlier_fit(X.shape, labels.code)

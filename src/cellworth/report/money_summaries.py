@@ -15,7 +15,7 @@ from cellworth.campaign.moments import Snapshot
 from cellworth.campaign.standing import Standing
 from cellworth.campaign.stores.store import Event
 from cellworth.campaign.validation import Estimate
-from cellworth.report.summary import Summary, SummaryInputs, inputs_of
+from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.select import Offer, Ratio
 
 MOST_LISTED = 200

@@ -90,6 +90,7 @@ def test_ranking_loss_is_one_minus_the_area_under_the_curve():
         assert losses[y == c].mean() == pytest.approx(1 - roc_auc_score(y, score))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "limit"),
     [

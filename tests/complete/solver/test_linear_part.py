@@ -38,6 +38,7 @@ def best_by_cvxpy(model, X, targets):
     return cp.Problem(cp.Minimize(loss)).solve(solver=cp.CLARABEL)
 
 
+@pytest.mark.slow
 @given(
     loss_and_outputs=st.sampled_from(LOSSES),
     ridge=st.sampled_from([0.01, 0.1]),

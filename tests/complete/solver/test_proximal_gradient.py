@@ -52,6 +52,7 @@ def best_by_cvxpy(rows, model, penalty):
     return problem.solve(solver=cp.CLARABEL) + model.penalty()
 
 
+@pytest.mark.slow
 @BOTH
 @given(problem=problems(max_rows=8, max_columns=5))
 @settings(max_examples=40)
@@ -63,6 +64,7 @@ def test_the_completion_step_reaches_the_optimum_that_cvxpy_finds(problem, metho
     assert abs(found - best) <= 1e-5 * max(abs(best), 1e-3)
 
 
+@pytest.mark.slow
 @BOTH
 @given(problem=problems(max_rows=20))
 @settings(max_examples=40)
@@ -81,6 +83,7 @@ def test_the_record_never_rises_and_ends_at_the_result(problem, method):
         np.testing.assert_allclose(done.singular_values, sigma[: len(done.singular_values)], atol=1e-6)
 
 
+@pytest.mark.slow
 @given(problem=problems(max_rows=20, labelled=st.floats(0.5, 1.0)))
 @settings(max_examples=15)
 def test_the_end_is_the_best_table_for_its_model_and_the_best_model_for_its_table(problem):
@@ -144,6 +147,7 @@ def test_momentum_pays():
     assert done.objective[-1] > fast.objective[-1] * (1 + 1e-6)
 
 
+@pytest.mark.slow
 def test_line_search_agrees_with_the_known_constant():
     rng = np.random.default_rng(5)
     for loss, weight in ((SquaredLoss(), 0.5), (LogisticLoss(), 8.0)):

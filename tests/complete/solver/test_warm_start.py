@@ -95,6 +95,7 @@ def answer(rows, n_answers, rng):
     return Rows(values, rows.observed | fresh, rows.targets, rows.wide), fresh
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", [SquaredLoss(), LogisticLoss(), SquaredHingeLoss(), MultinomialLoss()])
 @pytest.mark.parametrize(("n", "d", "labelled"), [(400, 8, 1.0), (400, 8, 0.5), (40, 60, 0.6), (300, 6, 0.0)])
 def test_most_of_the_way_is_behind_us(loss, n, d, labelled):

@@ -15,7 +15,7 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.sources import Part, Source
 from cellworth.blocks.threads import ThreadEngine, worker_threads
-from cellworth.complete.completer import Completer, fit_source, put_back, scaled_cells
+from cellworth.complete.completer import BlockCompleter, fit_source, put_back, scaled_cells
 from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, fit_gaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
@@ -45,7 +45,7 @@ FITTED = (
 )
 
 
-class GaussianCompleter(Completer):
+class GaussianCompleter(BlockCompleter):
     r"""Fill the holes of a table with what a joint Gaussian of its columns expects there, and say how sure.
 
     Mean and covariance maximise the likelihood of the observed cells, with a penalty that shrinks
@@ -196,12 +196,11 @@ class GaussianCompleter(Completer):
         """Complete the table X (n, d), NaN in its holes, with the labels y (n,) as far as they are trusted.
 
         Labels may be missing (NaN or None), in part or (``y=None``) altogether. X may be a `Source` of row
-        blocks, which has its own labels; `Completer.fit` describes it and ``checkpoint``.
+        blocks, which has its own labels; `BlockCompleter.fit` describes it and ``checkpoint``.
         """
         self._check_parameters()
         if isinstance(X, Source):
-            fitted: Self = fit_source(self, X, checkpoint)
-            return fitted
+            return fit_source(self, X, checkpoint)
         X = check_table(self, X, dtype=self.dtype, reset=True)
         earlier = self._earlier_fit(X.shape[1])
         self.n_factors_ = self._factor_count(X.shape)
@@ -231,7 +230,7 @@ class GaussianCompleter(Completer):
         self.scaling_ = rows.scaling
         self._keep(result, rows.counts)
         for name in ("_cells", "_posterior", "variance_"):
-            vars(self).pop(name, None)  # those of an earlier table in memory
+            self.__dict__.pop(name, None)  # those of an earlier table in memory
 
     def complete_rows(self, part: Part, state: None = None) -> tuple[FloatArray, FloatArray]:
         """Return the completed rows of a block and the variance of each cell, (m, d) each."""

@@ -10,8 +10,8 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.results import fill_with_intervals
 from cellworth.campaign.standing import standing_of
 from cellworth.campaign.stores.memory import MemoryStore
-from cellworth.report import SUMMARIES, overview_summary, row_summary, summary, to_json
-from cellworth.report.summary import inputs_of, uncertainty
+from cellworth.report import SUMMARIES, overview_summary, row_summary, summaries, to_json
+from cellworth.report.summaries import inputs_of, uncertainty
 from tests.campaign.campaigns import begin, make_table
 from tests.report.campaigns import as_json, played
 
@@ -44,13 +44,13 @@ def test_what_is_costly_is_computed_once(monkeypatch):
     campaign = played(2)
     counts = {"cells_of": 0, "standing_of": 0, "fill_errors": 0}
     for name in counts:
-        original = getattr(summary, name)
+        original = getattr(summaries, name)
 
         def counted(*arguments, name=name, original=original):
             counts[name] += 1
             return original(*arguments)
 
-        monkeypatch.setattr(summary, name, counted)
+        monkeypatch.setattr(summaries, name, counted)
 
     def summarise_all():
         for function in SUMMARIES.values():
