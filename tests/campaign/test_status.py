@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from cellworth import Prices, Table
@@ -15,7 +18,6 @@ from cellworth.campaign.learning_curve import take_snapshots
 from cellworth.campaign.validation import (
     Score,
     _explained,
-    _model,
     area,
     cross_validate,
     deal,
@@ -129,7 +131,8 @@ def test_intervals_cover_the_score_on_new_rows(classes):
             deals = [deal(y, 5, rng, classes=classes) for _ in range(2)]
             everyone = np.ones(80, dtype=bool)
             found = mean_score([cross_validate(X, y, fold, everyone, classes=classes) for fold in deals])
-            model = _model(classes).fit(X, y)
+            kind = LogisticRegression(max_iter=1000) if classes else Ridge()
+            model = make_pipeline(StandardScaler(), kind).fit(X, y)
             X_new, y_new = draw(rng, 5000, classes)
             truth = (
                 roc_auc_score(y_new, model.decision_function(X_new)) if classes else model.score(X_new, y_new)
