@@ -36,9 +36,7 @@ CONTENTS = [
     Asked(1, 0, None, ()),
     Taken(TIME, NAMES),
     GivenBack(NAMES),
-    Told(
-        (ToldCell("p1", "age", 47, 0.1), ToldCell("p2", "hue", "red", 0.0), ToldCell("p3", "ok", True, 1.0))
-    ),
+    Told((ToldCell("p1", "age", 47, 0.1), ToldCell("p2", "hue", "red", 0.0), ToldCell("p3", "x", True, 1.0))),
     Refused(NAMES, "lost"),
     Cancelled(NAMES),
     Corrected("p1", "age", 47, 48.5, None),
