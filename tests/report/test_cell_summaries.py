@@ -7,10 +7,9 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.campaign import Campaign
-from cellworth.campaign.cells import cells_of
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError, ParameterError
-from cellworth.report import cell_map_summary, row_summary
+from cellworth.report import cell_map_summary, cell_summaries, row_summary
 from cellworth.report.cell_summaries import (
     BOUGHT,
     ESTIMATED,
@@ -28,7 +27,7 @@ from tests.report.campaigns import as_json
 def test_the_map_says_what_each_cell_is(campaign):
     found = cell_map_summary(campaign).to_json()
     code = np.array(found["codes"])
-    cells = cells_of(campaign)
+    cells = campaign.cells()
     assert code.shape == campaign.table.shape
     np.testing.assert_array_equal(code == KNOWN, cells.known)
     np.testing.assert_array_equal(code == BOUGHT, cells.bought)
@@ -56,7 +55,7 @@ def test_a_row_has_values_estimates_and_reasons(campaign):
     as_json(found)
     assert found["place"] == row
     assert found["target"]["name"] == "outcome"
-    filled, cells = campaign.complete(), cells_of(campaign)
+    filled, cells = campaign.fill(), campaign.cells()
     average = cells.worth[cells.available].mean()
     for j, cell in enumerate(found["cells"]):
         if not table.holes[row, j]:
@@ -74,7 +73,7 @@ def test_a_row_has_values_estimates_and_reasons(campaign):
 
 
 def test_the_best_cell_ranks_first(campaign):
-    cells, table = cells_of(campaign), campaign.table
+    cells, table = campaign.cells(), campaign.table
     per_money = np.where(cells.available, cells.worth / cells.price, -1)
     i, j = np.unravel_index(np.argmax(per_money), per_money.shape)
     cell = row_summary(campaign, table.row_ids[i]).to_json()["cells"][j]
@@ -96,12 +95,17 @@ def long_campaign(n, p, seed=0):
     return Campaign.create(table, store=MemoryStore(), prices=Prices.same(1.0), strategy="posterior")
 
 
-@pytest.mark.parametrize(("n", "p"), [(5000, 6), (2000, 60), (150, 500)])
-def test_large_maps_stay_small(n, p):
+@pytest.mark.parametrize(("n", "p"), [(5000, 6), (500, 6), (200, 6), (15, 50)])
+def test_large_maps_stay_small(n, p, monkeypatch):
+    if n < 5000:  # a tenth of the limits, for a tenth of the table
+        limits = {"MOST_ROWS": 200, "MOST_CELLS": 1200, "MOST_GROUPED": 160, "MOST_COLUMNS": 40}
+        for name, limit in limits.items():
+            monkeypatch.setattr(cell_summaries, name, limit)
     campaign = long_campaign(n, p)
     found = cell_map_summary(campaign).to_json()
     assert len(json.dumps(found, allow_nan=False)) < 1_000_000
     shown = len(found["columns"])
+    assert shown + found["columns_left_out"] == p
     if found["group"] == 1:
         assert len(found["codes"]) == n
         return

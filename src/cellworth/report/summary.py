@@ -18,10 +18,8 @@ import numpy as np
 
 from cellworth import strategy as strategies
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.campaign import Campaign
-from cellworth.campaign.cells import CellArrays, cells_of
-from cellworth.campaign.standing import Standing, standing_of
-from cellworth.campaign.stores.store import Event
+from cellworth.campaign import Campaign, CellArrays, Status
+from cellworth.campaign.events import Asked, Cancelled, Corrected, Event, Extended, Refused, Told
 from cellworth.complete import FilledTable
 from cellworth.report.fill_errors import FillError, fill_errors
 from cellworth.table import Table
@@ -77,8 +75,8 @@ def to_json(value: Any) -> Any:
         return [to_json(each) for each in value]
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, Standing):
-        return to_json(value.plain())
+    if isinstance(value, Status):
+        return to_json(value.to_json())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _fields_to_json(value)
     raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
@@ -113,7 +111,7 @@ class SummaryInputs:
         Of the event.
     table : Table
         With the answers so far.
-    last_ask : event or None
+    last_ask : Event or None
         The newest ask.
     answered_round : int or None
         The newest round with an answer.
@@ -151,14 +149,14 @@ class SummaryInputs:
     @property
     def cells(self) -> CellArrays:
         """The cells as arrays, with prices and worths; see `Campaign.cells`."""
-        return self.once("cells", self._changed, lambda: cells_of(self.view))
+        return self.once("cells", self._changed, self.view.cells)
 
     @property
     def filled(self) -> FilledTable | None:
         """The table filled, with intervals; None where no cell is missing."""
         if not self.table.holes.any():
             return None
-        return self.once("filled", self._changed, self.view.complete)
+        return self.once("filled", self._changed, self.view.fill)
 
     @property
     def unsure(self) -> Float64Array:
@@ -172,17 +170,10 @@ class SummaryInputs:
         return self.once("fill errors", self._changed, lambda: fill_errors(self.table, completer))
 
     @property
-    def status(self) -> Standing:
+    def status(self) -> Status:
         """The status, with the money and the open cells of this event."""
-        status = self.once("status", self._changed, lambda: standing_of(self.view))
-        view = self.view
-        return dataclasses.replace(
-            status,
-            number=self.number,
-            reserved=view.reserved,
-            left=view.left,
-            open=len(view.open_purchases()),
-        )
+        status = self.once("status", self._changed, self.view.status)
+        return dataclasses.replace(status, **vars(self.view.totals()))
 
     @property
     def average_worth(self) -> float:
@@ -198,21 +189,22 @@ class SummaryInputs:
         number = campaign.number
         self.view = campaign.replay(number)
         self.table: Table = self.view.table
-        self._follow(self.view._log.events(after=self.number))
+        self._follow(self.view.events(after=self.number))
         self.number = number
 
     def _follow(self, events: Iterable[Event]) -> None:
         for event in events:
-            if event.kind in ("told", "refused", "corrected", "extended"):
+            content = event.content
+            if isinstance(content, Told | Refused | Corrected | Extended):
                 self._changed = event.number
-            if event.kind == "asked":
+            if isinstance(content, Asked):
                 self.last_ask = event
-                self._asked.update((cell[0], cell[1]) for cell in event.data["cells"])
-                if event.data["round"] > self._round:
-                    self._round, self._round_since = event.data["round"], event.number - 1
-            elif event.kind in ("told", "refused", "cancelled"):
-                self._asked.difference_update((cell[0], cell[1]) for cell in event.data["cells"])
-            if event.kind == "told":
+                self._asked.update((cell.row, cell.column) for cell in content.cells)
+                if content.round > self._round:
+                    self._round, self._round_since = content.round, event.number - 1
+            elif isinstance(content, Told | Refused | Cancelled):
+                self._asked.difference_update((cell.row, cell.column) for cell in content.cells)
+            if isinstance(content, Told):
                 self.answered_round, self.answered_since = self._round, self._round_since
 
     def _average_worth(self) -> float:
