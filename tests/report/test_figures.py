@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.report.figures import mosaic, shades
-from cellworth.report.summary import inputs_of
+from cellworth.report.summaries import inputs_of
 
 
 @given(st.integers(1, 40), st.integers(1, 5), st.integers(1, 9), st.integers(0, 1000))

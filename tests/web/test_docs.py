@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cellworth.web.api.routing import PREFIX
 from cellworth.web.dependencies import role_of
-from cellworth.web.problems import _KINDS
+from cellworth.web.problems import KINDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "web.md"
 
@@ -23,6 +23,6 @@ def test_the_page_lists_every_request_with_its_role(http):
 
 def test_the_page_lists_the_kinds_of_problems():
     shown = set(re.findall(r"^\| (\d+) \| `/problems/([a-z-]+)` \|", PAGE.read_text("utf-8"), re.MULTILINE))
-    kinds = {(str(status), kind) for status, (kind, _) in _KINDS.items()}
+    kinds = {(str(status), kind) for status, (kind, _) in KINDS.items()}
     assert shown <= kinds
     assert kinds - shown == {("400", "bad-request"), ("405", "not-possible"), ("500", "server-error")}

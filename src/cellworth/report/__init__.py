@@ -16,7 +16,7 @@ from cellworth.report.money_summaries import (
     preview_summary,
 )
 from cellworth.report.report_file import write_report
-from cellworth.report.summary import Summary, to_json
+from cellworth.report.summaries import Summary, to_json
 
 SUMMARIES: Mapping[str, Callable[[Campaign], Summary]] = {
     "overview": overview_summary,

@@ -11,7 +11,7 @@ import numpy as np
 from cellworth.arrays import AnyArray, Float64Array
 from cellworth.campaign import Campaign
 from cellworth.errors import ParameterError
-from cellworth.report.summary import Summary, SummaryInputs, inputs_of, short_name
+from cellworth.report.summaries import Summary, SummaryInputs, inputs_of, short_name
 from cellworth.table import Column
 
 MOST_COLUMNS = 400

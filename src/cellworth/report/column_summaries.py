@@ -10,7 +10,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
 from cellworth.report.fill_errors import LEVEL, FillError
-from cellworth.report.summary import Summary, SummaryInputs, inputs_of
+from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.table import Column
 from cellworth.table.column import BOUNDED
 

@@ -14,7 +14,7 @@ from cellworth.arrays import Float64Array
 from cellworth.campaign import CellArrays, Status
 from cellworth.optional import require
 from cellworth.report.column_summaries import ColumnSummary
-from cellworth.report.summary import short_name
+from cellworth.report.summaries import short_name
 
 KNOWN, BOUGHT, FAINT = "#0072B2", "#E69F00", "#7F7F7F"
 """Told apart by most of those who see few colours (Okabe and Ito)."""

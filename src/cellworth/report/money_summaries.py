@@ -12,7 +12,7 @@ from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign, Gain, Status
 from cellworth.campaign.events import Asked, Corrected, Event, Extended, Refused, Told
 from cellworth.campaign.validation import Estimate
-from cellworth.report.summary import Summary, SummaryInputs, inputs_of
+from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.select import Offer, Ratio
 
 MOST_LISTED = 200

@@ -10,7 +10,7 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
 
-from cellworth.report.summary import clean
+from cellworth.report.summaries import clean
 
 STYLE = """
 :root { --ink: #1b1f24; --faint: #5b6570; --ground: #fdfdfc; --rule: #d9dee3; --shade: #f1f4f6; }

@@ -17,7 +17,7 @@ from cellworth.report.cell_summaries import MOST_COLUMNS, count_cells
 from cellworth.report.column_summaries import ColumnSummary, summarise_columns
 from cellworth.report.fill_errors import LEVEL
 from cellworth.report.ledger_summary import LedgerEntry, ledger_entries
-from cellworth.report.summary import SummaryInputs, inputs_of
+from cellworth.report.summaries import SummaryInputs, inputs_of
 from cellworth.table.files import replace_file
 
 MOST_COLUMNS_DRAWN = 25

@@ -46,7 +46,7 @@ class CampaignPool:
 
     Each campaign is opened twice, once for readers and once for writers: readers do not wait until an answer
     is on the disk. Each of the two serves one call at a time, and those that wait hold no thread. A call
-    costs O(new events) and what its function does. A function that takes long belongs to
+    costs O(new events) and what its function does. Long computations belong to
     `cellworth.web.jobs.JobQueue`.
 
     Parameters
@@ -54,7 +54,7 @@ class CampaignPool:
     store : str or Path
         The address of the store.
     notifications : Notifications, optional
-        Is told of new events.
+        Announces new events.
     """
 
     def __init__(self, store: str | Path, notifications: Notifications | None = None) -> None:

@@ -47,7 +47,7 @@ class RoleCheck:
         self.role = role
 
     async def __call__(self, request: Request) -> None:
-        """Raise 401 or 403 unless whoever sends the request may."""
+        """Raise 401 or 403 unless the sender has the role."""
         identity = identity_of(request)
         if identity.role < self.role:
             has, needs = identity.role.name.lower(), self.role.name.lower()
@@ -64,7 +64,7 @@ def require_role(role: str) -> Any:
 def identity_of(request: Request) -> Identity:
     """Return who sends a request; 401 if a valid token is needed and there is none.
 
-    With an open server it is whoever the header ``Cellworth-Who`` or the page's cookie names, both
+    On an open server it is the name in the header ``Cellworth-Who`` or in the page's cookie, both
     percent-encoded.
     """
     found: Identity | None = getattr(request.state, "identity", None)

@@ -1,4 +1,4 @@
-"""Jobs that take long, in one process of their own, so that reading and answering never wait for them."""
+"""Long computations in a process of their own, so that reading and answering never wait for them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Job:
 
 @dataclass
 class _Kept:
-    """One summary of one campaign, as far as it is known; times are of a clock that never goes back."""
+    """What is known of one summary of one campaign; times are those of a monotonic clock."""
 
     newest: tuple[int, Any] | None = None
     tried: int = -1
@@ -72,7 +72,7 @@ class JobQueue:
         What `latest` can be asked for. The functions are found by name in the worker, so they stand at the
         top of a module; they return plain data with ``as_of``, the number of an event.
     notifications : Notifications, optional
-        Knows the newest events, and is told of renewed summaries.
+        Knows the newest events, and announces renewed summaries.
     """
 
     def __init__(
@@ -241,7 +241,7 @@ async def _start_worker(store: str) -> Process:
 
 
 def _settle(job: _Job, outcome: tuple[str, Any, int]) -> None:
-    if job.result.done():  # whoever waited has gone
+    if job.result.done():  # whoever waited has left
         return
     kind, value, number = outcome
     if kind == "done":

@@ -24,7 +24,7 @@ class Notification:
     Attributes
     ----------
     number : int
-        Of the newest event that was heard of.
+        Of the newest event that is known here.
     summaries : dict of str to int
         For each summary, the number of the event that it is as of.
     version : int

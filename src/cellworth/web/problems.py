@@ -24,7 +24,7 @@ from cellworth.errors import (
 )
 
 MEDIA_TYPE = "application/problem+json"
-_KINDS = {
+KINDS = {
     400: ("bad-request", "The request makes no sense"),
     401: ("sign-in", "A token is needed"),
     403: ("forbidden", "Not allowed"),
@@ -50,10 +50,10 @@ class ProblemDetails:
     status : int
         The HTTP status.
     detail : str
-        What was expected, what came, what to do.
+        What was expected, what was received, and what to do.
     errors : list of dict
-        One for each place that is wrong, where there are several: its ``message``, and as far as it is known
-        ``line``, ``field``, ``row`` and ``column``.
+        One for each mistake, where there are several: its ``message`` and, where they are known, its ``line``
+        and ``field``.
     headers : dict
         Of the response.
     """
@@ -66,12 +66,12 @@ class ProblemDetails:
     @property
     def title(self) -> str:
         """The kind of problem, in a few words."""
-        return _KINDS[self.status][1] if self.status in _KINDS else HTTPStatus(self.status).phrase
+        return KINDS[self.status][1] if self.status in KINDS else HTTPStatus(self.status).phrase
 
     @property
     def type(self) -> str:
         """A URI reference of the kind that does not change."""
-        return f"/problems/{_KINDS[self.status][0]}" if self.status in _KINDS else "about:blank"
+        return f"/problems/{KINDS[self.status][0]}" if self.status in KINDS else "about:blank"
 
     def to_json(self, instance: str) -> dict[str, Any]:
         """Return it as plain data; ``instance`` is the path of the request."""

@@ -56,10 +56,10 @@ class RemoteSummary:
 
 
 def segment(name: str) -> str:
-    """Return a name as one part of a path, ready for a URL, whatever is in it.
+    """Return any name as one segment of a URL's path.
 
-    Servers undo the escapes of URLs before they take paths apart, and some undo them twice. So a slash is
-    written in a way of our own.
+    Servers decode URLs before they split paths, and some decode them twice. So a slash has an escape of our
+    own.
 
     >>> segment("a study"), segment("a/b"), segment("..")
     ('a%20study', 'a~2Fb', '~2E~2E')
@@ -71,7 +71,7 @@ def segment(name: str) -> str:
 
 
 def name_of(part: str) -> str:
-    """Return the name that `segment` was given, from a part of a path whose usual escapes are undone.
+    """Return the name that `segment` was given, from a segment that is URL-decoded.
 
     >>> name_of("a~2Fb"), name_of("study")
     ('a/b', 'study')

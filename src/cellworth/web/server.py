@@ -102,7 +102,7 @@ def _listen(host: str, port: int) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host.strip("[]"), port))
-        listening.listen()  # from now on whoever comes is kept waiting, not turned away
+        listening.listen()  # from now on connections wait instead of being refused
     except OSError as error:
         listening.close()
         raise DataError(

@@ -29,6 +29,7 @@ def cell_of(card):
 def fill(card, value):
     """Put a value into the field of a card, whatever its kind."""
     field, text = card.query_selector("[data-value]"), str(value)
+    field.focus()  # choosing from a list does not
     if field.evaluate("(e) => e.localName") == "select":
         field.select_option({"True": "true", "False": "false"}.get(text, text))
     else:
@@ -63,6 +64,15 @@ class Visit:
         self.page.goto(path)
         self.settle()
         return self.page
+
+    def turn(self, mode):
+        """Change the colours and the size of the screen, and wait until figures are drawn anew."""
+        options = MODES[mode]
+        self.page.set_viewport_size(options["viewport"])
+        self.page.emulate_media(color_scheme=options["color_scheme"])
+        # The page hears of it before its next picture.
+        self.page.evaluate("() => new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(r)))")
+        self.settle()
 
     def settle(self):
         """Wait until summaries have come and figures are drawn."""

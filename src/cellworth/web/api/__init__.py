@@ -1,5 +1,5 @@
 """The same operations for programs: REST under /api/v1."""
 
-from cellworth.web.api import campaigns, purchases, routing, rows
+from cellworth.web.api import campaigns, purchases, routing, table_rows
 
-routers = [campaigns.router, purchases.router, purchases.answers, rows.router, routing.router]
+routers = [campaigns.router, purchases.router, purchases.answers, table_rows.router, routing.router]

@@ -1,4 +1,4 @@
-"""What programs send and get, as JSON."""
+"""The JSON that programs send and receive."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class Out(BaseModel):
-    """What is sent; made from objects of the library that have the same fields."""
+    """The base of responses; built from objects of the library with the same fields."""
 
     model_config = ConfigDict(from_attributes=True)
 
 
 class In(BaseModel):
-    """What comes in; a field that is not known, or of another type, is refused rather than guessed at."""
+    """The base of requests; an unknown field, or one of another type, is refused rather than guessed at."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Page(Out, Generic[Item]):
-    """Some of a list. Pass `next` as `after` to read on; it is null at the end."""
+    """One page of a list. Pass `next` as `after` for the following page; it is null on the last."""
 
     items: list[Item]
     next: int | None
@@ -54,7 +54,7 @@ class CampaignNameOut(Out):
 
 
 class NamesPage(Out):
-    """Some of the campaigns, sorted by name. Pass `next` as `after` to read on; it is null at the end."""
+    """One page of the campaigns, by name. Pass `next` as `after` for the following page; null on the last."""
 
     items: list[CampaignNameOut]
     next: str | None
@@ -81,7 +81,7 @@ class CampaignOut(Out):
 
 
 class PurchaseOut(Out):
-    """A cell that is out: what it costs, why it is worth it, who asked for it and who has taken it."""
+    """A cell that is asked for: its price, why it is worth it, who asked for it and who has taken it."""
 
     row: str
     column: str
@@ -115,7 +115,7 @@ class AnswerIn(CellIn):
 
 
 class AskIn(In):
-    """At most so much money, at most so many cells."""
+    """The most money and the most cells to ask for; null for no limit but the budget."""
 
     budget: Money | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
@@ -123,7 +123,7 @@ class AskIn(In):
 
 
 class PreviewIn(In):
-    """At most so much money, at most so many cells."""
+    """The most money and the most cells to choose; null for no limit but the budget."""
 
     budget: Money | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
@@ -140,7 +140,7 @@ class CellsIn(In):
 
 
 class TakeIn(In):
-    """Cells by their names, or how many that nobody has; one of the two."""
+    """Cells by their names, or how many to take of those that nobody has; one of the two."""
 
     cells: Annotated[list[CellIn], Field(max_length=MOST_CELLS)] | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
@@ -196,7 +196,7 @@ class Recorded(Out):
 
 
 class FileOut(Out):
-    """What became of a file of answers, or would."""
+    """The result of a file of answers, or of a dry run."""
 
     new: int
     known: int
@@ -259,7 +259,7 @@ class SummaryOut(Out):
 
 
 class ProblemPlace(Out):
-    """One of several places that are wrong, as far as it is known."""
+    """One of several mistakes in a request: the message, and the line and field where they are known."""
 
     message: str
     line: int | None = None

@@ -27,7 +27,7 @@ router = APIRouter(include_in_schema=False)
 
 A_PAGE = 20
 LEASE = "8h"
-"""How long a cell that was taken is kept for whoever took it."""
+"""How long a cell is reserved for the person who took it."""
 MOST_LISTED = 200
 """Answers that are shown before they are saved."""
 
@@ -143,7 +143,7 @@ async def tell(
     kept: FilterText = "",
     following: OptionalText = "",
 ) -> Response:
-    """Record a value; what is wrong with it is said beside its field."""
+    """Record a value; an error is shown beside its field."""
     try:
         new = await pool.write(name, lambda campaign: campaign.tell([(row, column, value)], who=who))
     except DataError as error:
@@ -191,7 +191,7 @@ async def take(
     count: OptionalText = "",
     kept: FilterText = "",
 ) -> Response:
-    """Reserve a cell, or the next few, for whoever asks."""
+    """Reserve a cell, or the next few, for the person who asks."""
     if who is None:
         raise ParameterError("To take cells you need a name. Say who you are at the top of the page.")
     if column:

@@ -1,4 +1,4 @@
-"""What people type: the field for a cell's value, and numbers as texts."""
+"""What people type: the field for a cell's value, and numbers in text fields."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def value_field(column: Column) -> ValueField:
 
 
 def amount(text: str, what: str) -> float | None:
-    """Return an amount of money; None if nothing was typed. ParameterError if it is no such thing."""
+    """Return an amount of money, None for a blank; ParameterError for anything else."""
     if not text.strip():
         return None
     try:
@@ -87,7 +87,7 @@ def amount(text: str, what: str) -> float | None:
 
 
 def whole(text: str, what: str, least: int = 0) -> int | None:
-    """Return a whole number; None if nothing was typed. ParameterError if it is no such thing."""
+    """Return a whole number, None for a blank; ParameterError for anything else."""
     if not text.strip():
         return None
     if not text.strip().isdecimal() or len(text) > 12 or int(text) < least:
@@ -96,7 +96,7 @@ def whole(text: str, what: str, least: int = 0) -> int | None:
 
 
 def page_number(text: str) -> int:
-    """Return the number of a page, counted from 1; 1 for whatever is none."""
+    """Return the number of a page, counted from 1; 1 for any other text."""
     return max(1, int(text)) if text.isdecimal() and len(text) < 9 else 1
 
 

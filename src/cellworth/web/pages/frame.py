@@ -44,7 +44,7 @@ ADVICE = {
 
 @dataclass(frozen=True)
 class Head:
-    """What the head of each page shows; money in that of the prices."""
+    """What the head of each page shows; money in the currency of the prices."""
 
     name: str
     number: int
@@ -123,7 +123,7 @@ def back(path: str, done: str = "", **query: object) -> Response:
 
 
 async def problem_page(request: Request, problem: ProblemDetails) -> Response:
-    """Return a page that explains a problem; whoever must sign in is sent to do so."""
+    """Return a page that explains a problem; those who must sign in are redirected to do so."""
     if problem.status == 401:
         target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         # Only a page can be come back to; what was sent with a form is gone.

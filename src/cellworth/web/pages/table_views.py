@@ -24,7 +24,7 @@ router = APIRouter(include_in_schema=False)
 LINES = 25
 """Lines of the map that are also there as a table, a page at a time."""
 PATIENCE = 2.0
-"""Seconds that a page waits for estimates; without them it shows what is known."""
+"""Seconds that a page waits for estimates; after that it shows only what is known."""
 
 
 @router.get("/campaigns/{name}/table", dependencies=[require_role("read")], name="table")
@@ -190,7 +190,7 @@ async def _row_page(
 
 
 async def _estimates(jobs: JobQueue, name: str, row: str) -> Any:
-    """Return the finding of a row, or None if it takes too long: the work goes on, for the next look."""
+    """Return the summary of a row, or None if it takes too long; it is then ready for the next request."""
     work = asyncio.ensure_future(jobs.run(name, summarise, row_summary, row))
     done, _ = await asyncio.wait([work], timeout=PATIENCE)
     if not done:

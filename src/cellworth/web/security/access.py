@@ -78,7 +78,7 @@ class Identity:
 
 
 class Access:
-    """Decides who a token belongs to.
+    """Decides whose a token is.
 
     Make one with `Access.open_to_all`, for a server that only this machine can reach, or with
     `Access.from_file`. The file is read again when it changes, so that tokens can be added and taken away
@@ -112,7 +112,7 @@ class Access:
 
     @classmethod
     def open_to_all(cls) -> Access:
-        """Ask for no token: whoever reaches the server may do everything."""
+        """Require no token: anyone who reaches the server may do everything."""
         return cls(None, secrets.token_bytes(32))
 
     @classmethod

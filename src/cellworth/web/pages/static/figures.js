@@ -19,6 +19,7 @@ async function dataOf(element) {
 async function draw(element) {
   const data = await dataOf(element);
   element.classList.add("drawn");
+  Plotly.purge(element); // else it would draw into what is taken out here
   element.replaceChildren();
   await DRAW[element.dataset.figure](element, data);
 }

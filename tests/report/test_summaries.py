@@ -7,7 +7,7 @@ from cellworth import GaussianCompleter, Table, fill
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.report import SUMMARIES, overview_summary, row_summary, to_json
-from cellworth.report.summary import inputs_of, uncertainty
+from cellworth.report.summaries import inputs_of, uncertainty
 from tests.campaign.campaigns import begin, make_table
 from tests.report.campaigns import as_json, played
 
