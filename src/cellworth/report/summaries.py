@@ -98,7 +98,7 @@ def short_name(name: str, most: int = 24) -> str:
 
 
 class SummaryInputs:
-    """A campaign as it was after an event, whatever is told meanwhile, and what several summaries need of it.
+    """A campaign as of one event, whatever others record meanwhile, and what several summaries need of it.
 
     What is costly is computed at its first use. It depends on the table and on what is refused only, and is
     kept by `renew` as long as these stay the same.
@@ -111,6 +111,8 @@ class SummaryInputs:
         Of the event.
     table : Table
         With the answers so far.
+    changed : int
+        The number of the last event that changed the table, or refused a cell.
     last_ask : Event or None
         The newest ask.
     answered_round : int or None
@@ -121,12 +123,12 @@ class SummaryInputs:
 
     def __init__(self, campaign: Campaign) -> None:
         self._kept: dict[str, tuple[object, Any]] = {}
-        self._round = self._round_since = self._changed = 0
+        self._round = self._round_since = 0
         self._asked: set[tuple[str, str]] = set()
         self.last_ask: Event | None = None
         self.answered_round: int | None = None
         self.answered_since = 0
-        self.number = 0
+        self.number = self.changed = 0
         self._advance(campaign)
 
     def renew(self, campaign: Campaign) -> None:
@@ -142,43 +144,38 @@ class SummaryInputs:
         return result
 
     @property
-    def changed(self) -> int:
-        """The number of the last event that changed the table, or refused a cell."""
-        return self._changed
-
-    @property
     def cells(self) -> CellArrays:
         """The cells as arrays, with prices and worths; see `Campaign.cells`."""
-        return self.once("cells", self._changed, self.view.cells)
+        return self.once("cells", self.changed, self.view.cells)
 
     @property
     def filled(self) -> FilledTable | None:
         """The table filled, with intervals; None where no cell is missing."""
         if not self.table.holes.any():
             return None
-        return self.once("filled", self._changed, self.view.fill)
+        return self.once("filled", self.changed, self.view.fill)
 
     @property
     def unsure(self) -> Float64Array:
         """How unsure each cell is, (n, p); see `uncertainty`."""
-        return self.once("unsure", self._changed, lambda: uncertainty(self.table, self.filled))
+        return self.once("unsure", self.changed, lambda: uncertainty(self.table, self.filled))
 
     @property
     def fill_errors(self) -> list[FillError | None]:
         """How well each column is filled."""
         completer = strategies.get(self.view.strategy).completer
-        return self.once("fill errors", self._changed, lambda: fill_errors(self.table, completer))
+        return self.once("fill errors", self.changed, lambda: fill_errors(self.table, completer))
 
     @property
     def status(self) -> Status:
         """The status, with the money and the open cells of this event."""
-        status = self.once("status", self._changed, self.view.status)
+        status = self.once("status", self.changed, self.view.status)
         return dataclasses.replace(status, **vars(self.view.totals()))
 
     @property
     def average_worth(self) -> float:
         """The mean worth of the cells that can be had, the unit in which worths are shown; 1 if it is 0."""
-        return self.once("average worth", self._changed, self._average_worth)
+        return self.once("average worth", self.changed, self._average_worth)
 
     @property
     def asked(self) -> BoolArray:
@@ -196,7 +193,7 @@ class SummaryInputs:
         for event in events:
             content = event.content
             if isinstance(content, Told | Refused | Corrected | Extended):
-                self._changed = event.number
+                self.changed = event.number
             if isinstance(content, Asked):
                 self.last_ask = event
                 self._asked.update((cell.row, cell.column) for cell in content.cells)
