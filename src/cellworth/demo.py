@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_breast_cancer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -20,6 +19,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores import Store
 from cellworth.campaign.validation import Estimate
@@ -29,12 +29,10 @@ from cellworth.prices import Prices
 from cellworth.strategy import Purchase
 from cellworth.table import Table
 
-Array = NDArray[np.float64]
-
 LEVEL = 0.9  # of the intervals that are shown
 ROUNDS = 6
 BUDGET = 500.0  # for each round
-LOST = 0.05  # share of the cells that cannot be had
+LOST = 0.05  # share of the cells that nobody can provide
 
 
 @dataclass(frozen=True)
@@ -48,13 +46,13 @@ class Filling:
 
 @dataclass(frozen=True)
 class Demo:
-    """All that the demonstration shows."""
+    """Everything that the demonstration shows."""
 
     table: Table
-    truth: Array  # (n, p)
-    filled: Array  # (n, p): by the Gaussian completer
-    lower: Array  # (n, p): of the interval of each cell
-    upper: Array
+    truth: Float64Array  # (n, p)
+    filled: Float64Array  # (n, p): by the Gaussian completer
+    lower: Float64Array  # (n, p): of the interval of each cell
+    upper: Float64Array
     fillings: list[Filling]
     full_auc: float  # of a classifier trained on all the true values
 
@@ -86,7 +84,7 @@ def run_demo(hidden: float = 0.7, seed: int = 0) -> Demo:
     gaussian = fill(table, GaussianCompleter())
     lower, upper = gaussian.completer.predict_interval(LEVEL)
 
-    def judge(name: str, filled: Array) -> Filling:
+    def judge(name: str, filled: Float64Array) -> Filling:
         error = ((filled - truth) / truth.std(axis=0))[holes]
         return Filling(name, float(np.sqrt((error**2).mean())), _auc(filled, y, X_test, y_test))
 
@@ -106,7 +104,7 @@ def demo_prices(table: Table) -> Prices:
 
 @dataclass(frozen=True)
 class DemoRound:
-    """Where the campaign stands after a round; round 0 is the start."""
+    """The campaign after a round; round 0 is the start."""
 
     round: int
     told: int  # cells, in all
@@ -125,7 +123,7 @@ HEADER = f"{'round':>5}{'money spent':>14}{'cells bought':>14}{'refused':>10}{'A
 
 
 def begin_campaign(demo: Demo, store: str | Path | Store, *, rounds: int = ROUNDS, seed: int = 0) -> Campaign:
-    """Begin a campaign on the table of a demonstration, with money for so many rounds."""
+    """Begin a campaign on the table of a demonstration, with money for ``rounds`` rounds."""
     return Campaign.create(
         demo.table,
         prices=demo_prices(demo.table),
@@ -137,7 +135,7 @@ def begin_campaign(demo: Demo, store: str | Path | Store, *, rounds: int = ROUND
 
 
 def play(campaign: Campaign, demo: Demo, *, rounds: int = ROUNDS, seed: int = 0) -> Iterator[DemoRound]:
-    """Ask, and answer from the truth, round after round; a few cells cannot be had.
+    """Ask, and answer from the truth, round after round; a few cells are refused.
 
     Yields the start and each round; a round costs two completions and a cross-validation.
     """
@@ -170,13 +168,13 @@ def _classifier() -> Any:
     return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=5000))
 
 
-def _auc(X: Array, y: Any, X_test: Array, y_test: Any) -> float:
+def _auc(X: Float64Array, y: Any, X_test: Float64Array, y_test: Any) -> float:
     classifier = _classifier().fit(X, y)
     return float(roc_auc_score(y_test == classifier.classes_[1], classifier.decision_function(X_test)))
 
 
 def describe(demo: Demo) -> str:
-    """Return the fillings in words."""
+    """Return the results in words."""
     n_holes = int(demo.table.holes.sum())
     lines = [
         str(demo.table),

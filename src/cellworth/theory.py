@@ -19,7 +19,7 @@ def coherence(M: ArrayLike, rank: int | None = None) -> float:
     For :math:`M = U\Sigma V^\top` of rank r it is the largest norm of a row of U or of V,
     :math:`\mu(M) = \max\{\max_i \|U_{i*}\|, \max_j \|V_{j*}\|\}`. It lies between
     :math:`\sqrt{r/\min(n, d)}`, where all rows and columns matter alike, and 1, where a single row or column
-    carries a component alone: then no other cell tells anything about it.
+    carries a component alone: then no other cell says anything about it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The words that error messages share: values cut to size, lists cut short, the closest name."""
+"""Phrases that error messages share: values and lists cut short, and the closest known name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from itertools import islice
 LONGEST_SHOWN = 40
 """A value longer than this many characters is cut in messages."""
 MOST_COMPARED = 5_000
-"""The closest name is looked for among this many, for a comparison takes some 20 microseconds."""
+"""The closest name is sought among this many at most: each comparison takes some 20 microseconds."""
 
 
 def shorten(value: object) -> str:
@@ -55,7 +55,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def not_there(noun: str, name: object, names: Sequence[str]) -> str:
-    """Say that nothing has this name, what it may have been, and which names there are.
+    """Say that nothing has this name, which name may have been meant, and which names there are.
 
     >>> not_there("column", "stagee", ["age", "stage"])
     "There is no column 'stagee'. Did you mean 'stage'? The columns are 'age', 'stage'."

@@ -64,7 +64,7 @@ def _results(options: argparse.Namespace) -> Results:
 
 
 def _command(options: argparse.Namespace, known: Sequence[str]) -> str:
-    """Return the command line that makes the results anew."""
+    """Return the command line that makes the same results."""
     words = ["python -m studies.acquisition", f"--repeats {options.repeats}"]
     if options.only != list(known):
         words.append("--only " + " ".join(options.only))

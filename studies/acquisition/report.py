@@ -1,4 +1,4 @@
-"""The page of the study on buying cells: its plots and tables, and where buying pays, in plain words."""
+"""The page of the study on buying cells: plots, tables, and where buying pays, in plain words."""
 
 from __future__ import annotations
 

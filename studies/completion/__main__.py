@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _command(outcomes: Sequence[Outcome], *, fast: bool) -> str:
-    """Return the command line that makes the results anew."""
+    """Return the command line that makes the same results."""
     names = list(dict.fromkeys(o.dataset for o in outcomes))
     words = ["python -m studies.completion", f"--repeats {len({o.seed for o in outcomes})}"]
     if names != list(STUDIED):

@@ -1,4 +1,4 @@
-"""The page of the completion study: its tables, and which claims hold, in plain words."""
+"""The page of the completion study: tables, plots, and which claims hold, in plain words."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ COMPLETERS: dict[str, Callable[[], Any]] = {
     "Gaussian": GaussianCompleter,
     "Auto": AutoCompleter,
 }
-"""The methods compared, as they come; `SupervisedCompleter` has the paper's settings then."""
+"""The methods compared, with their defaults; those of `SupervisedCompleter` are the paper's settings."""
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ def _coverages(case: Case, completer: Any, trial: Trial) -> Iterator[Coverage]:
 def run_study(
     datasets: Sequence[str] = STUDIED, repeats: int = 10, *, jobs: int = 1, fast: bool = False
 ) -> tuple[list[Outcome], list[Coverage]]:
-    """Run all cases, on so many processes, and return their results, sorted.
+    """Run all cases on ``jobs`` processes and return their results, sorted.
 
-    All but the seconds are the same for any number of jobs. A line on the standard error shows how it goes.
+    All but the seconds are the same for any number of jobs. A line on standard error shows the progress.
     """
     unknown = [name for name in datasets if name not in STUDIED]
     if unknown or repeats < 1:

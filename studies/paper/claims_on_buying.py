@@ -18,7 +18,7 @@ from studies.paper.samples import (
     mean_height,
     reached,
 )
-from studies.paper.verdict import Case, Check, Claim, plain, points, shifted
+from studies.paper.verdict import Case, Check, Claim, points, shifted, signed
 from studies.published import SHARES, TABLE_2, dataset_label, label
 
 AUC_BELOW = 0.01
@@ -177,7 +177,7 @@ def _at_shares(curves: Curves, method: str, rivals: Sequence[str]) -> tuple[Case
         for share in SHARES:
             samples = {name: at_share(curves[dataset, name], share) for name in (method, *rivals)}
             name = f"{dataset_label(dataset)} at {share:.0%}"
-            cases.append(_against(name, *closest_rival(samples, method, rivals), plain))
+            cases.append(_against(name, *closest_rival(samples, method, rivals), signed))
     return tuple(cases)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from studies.paper.experiments import Row
 from studies.paper.samples import Grouped, Interval, Metric, closest_rival, grouped, mean_and_sd, negated
-from studies.paper.verdict import Case, Check, Claim, plain, points
+from studies.paper.verdict import Case, Check, Claim, points, signed
 from studies.published import METHODS, TABLE_1, WITHOUT_NOISE, dataset_label, label
 
 ERROR_WITHIN = 0.015
@@ -24,7 +24,7 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
             "Table 1",
             "AFASMC has the lowest reconstruction error of the four",
             "the error of the strongest other of the four minus that of AFASMC",
-            _cases(errors, "Supervised", rivals, plain),
+            _cases(errors, "Supervised", rivals, signed),
             "always",
         ),
         Claim(
@@ -38,7 +38,7 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
             "Table 1",
             "our Gaussian errs less than the paper's four",
             "the error of the strongest of the four minus that of the Gaussian",
-            _cases(errors, "Gaussian", METHODS, plain),
+            _cases(errors, "Gaussian", METHODS, signed),
             "always",
             ours=True,
         ),

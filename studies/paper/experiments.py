@@ -241,7 +241,7 @@ PRICES = Experiment(
     _play_prices,
     lambda settings: asdict(settings.prices) | {"rows": settings.rows},
 )
-"""A row per run and round; the prices are drawn anew for each seed."""
+"""A row per run and round; each seed draws its own prices."""
 
 
 # --- Figure 3: the variance over the last 2, 4, 8, 16 and all completions, on HTRU2 -----------------------

@@ -56,7 +56,7 @@ _CLASSES = {Outcome.HOLDS: "yes", Outcome.IN_PART: "part", Outcome.FAILS: "no", 
 
 
 class Part(NamedTuple):
-    """One table or figure of the paper, done again."""
+    """One table or figure of the paper, run again."""
 
     heading: str
     html: list[str]
@@ -203,7 +203,7 @@ def check_table(checks: Sequence[Check]) -> str:
     rows = "".join(
         f"<tr><td>{escape(check.text)}</td>"
         f'<td class="{"yes" if check.passed else "no"}">{"met" if check.passed else "not met"}</td>'
-        f"<td>{escape(check.tally)}{_details(check.misses, 'beyond the bound')}</td></tr>"
+        f"<td>{escape(check.counts)}{_details(check.misses, 'beyond the bound')}</td></tr>"
         for check in checks
     )
     return _text_table(("bound", "", "entries"), rows)
@@ -214,7 +214,7 @@ def claim_table(claims: Sequence[Claim]) -> str:
     rows = "".join(
         f"<tr><td>{escape(claim.part)}</td><td>{escape(claim.text)}</td>"
         f'<td class="{_CLASSES[claim.outcome]}">{escape(claim.outcome)}</td>'
-        f"<td>{escape(claim.tally)}<br><small>{escape(claim.measured)}; {RULES[claim.strength]}</small>"
+        f"<td>{escape(claim.counts)}<br><small>{escape(claim.measured)}; {RULES[claim.strength]}</small>"
         f"{_cases(claim)}</td></tr>"
         for claim in claims
     )

@@ -1,4 +1,4 @@
-"""The paper's experiments, run again, and what came out as one page."""
+"""The paper's experiments, run again, and the results as one page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studies.paper.settings import Schedule, Settings
 from studies.paper.verdict import Check, Claim
 
 PARTS = tuple(WRITERS)
-"""The tables and figures of the paper that can be done again."""
+"""The tables and figures of the paper that can be run again."""
 
 _EXPERIMENT_OF = {
     "table1": "table1",
@@ -30,7 +30,7 @@ _ON_ONE_TABLE = ("figure2", "figure3")
 
 @dataclass(frozen=True)
 class Reproduction:
-    """What came out.
+    """The results of a reproduction.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ def reproduce(
     progress: bool = False,
     command: str = "",
 ) -> Reproduction:
-    """Run the paper's experiments and write what came out beside what the paper says.
+    """Run the paper's experiments and write the results beside those of the paper.
 
     Parameters
     ----------
@@ -76,11 +76,11 @@ def reproduce(
         By default those of the paper, with ten repeats.
     out : path, default="paper-results"
         Folder. A Parquet file per experiment holds every figure of every seed; runs that it has are not done
-        again, so that broken work goes on where it stopped.
+        again, so that interrupted work goes on where it stopped.
     jobs : int, default=1
         Processes. No figure depends on it.
     progress : bool, default=False
-        Show a bar with the time left on the standard error.
+        Show a bar with the time left on standard error.
     command : str, optional
         What the page names as the command that made it.
 
@@ -114,11 +114,11 @@ def reproduce(
 
 
 def describe(done: Reproduction) -> str:
-    """Return what came out as lines of text: bounds, verdicts, and where the page is."""
+    """Return the results as lines of text: bounds, verdicts, and where the page is."""
     lines = [
-        f"{'met' if check.passed else 'NOT MET':<16}{check.text} ({check.tally})" for check in done.checks
+        f"{'met' if check.passed else 'NOT MET':<16}{check.text} ({check.counts})" for check in done.checks
     ]
-    lines += [f"{claim.outcome:<16}{claim.part}: {claim.text} ({claim.tally})" for claim in done.claims]
+    lines += [f"{claim.outcome:<16}{claim.part}: {claim.text} ({claim.counts})" for claim in done.claims]
     if done.left_out:
         lines.append(f"Left out, for they are on {ONE_TABLE}: {', '.join(done.left_out)}")
     return "\n".join([*[done.warning] * bool(done.warning), *lines, "", f"The report is {done.page}"])

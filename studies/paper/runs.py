@@ -1,4 +1,7 @@
-"""Results in a Parquet file that grows run by run, so that broken work goes on where it stopped."""
+"""Runs on several processes, each kept in a Parquet file as soon as it is done.
+
+Interrupted work goes on where it stopped.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +41,9 @@ class ResultFile:
 
     Notes
     -----
-    `add` writes the whole file anew, O(rows): some milliseconds for the 10,000 rows of the largest
-    experiment. The file is there whole or as it was before. One process at a time may write to a folder.
+    `add` rewrites the whole file, O(rows): a few milliseconds for the 10,000 rows of the largest
+    experiment. A reader sees the file whole, as it is now or as it was before. One process at a time may
+    write to a folder.
     """
 
     def __init__(self, folder: Path, experiment: Experiment, settings: Settings) -> None:
@@ -59,7 +63,7 @@ class ResultFile:
         self._parts: dict[Key, Any] = self._read() if self.path.exists() else {}
 
     def __contains__(self, run: Run) -> bool:
-        """Whether the file has a run, made by this version with these settings."""
+        """Whether the file has the run, by this version and with these settings."""
         return self._key(run) in self._parts
 
     def rows(self, run: Run) -> list[Row]:
@@ -87,7 +91,7 @@ class ResultFile:
             table = self._parquet.read_table(self.path, partitioning=None)
         except (self._arrow.ArrowException, OSError) as error:
             raise DataError(
-                f"{self.path}: expected a Parquet file of results, got {error}; move it away to begin anew"
+                f"{self.path}: expected a Parquet file of results, got {error}; move it away to start afresh"
             ) from None
         if not table.schema.equals(self._schema):
             raise DataError(
@@ -120,13 +124,14 @@ def carry_out(
     jobs : int
         Processes; neither rows nor files depend on it.
     progress : bool
-        Show a bar with the time left on the standard error.
+        Show a bar with the time left on standard error.
     """
     experiments = {name: EXPERIMENTS[name] for name in names}
     files = {name: ResultFile(folder, experiment, settings) for name, experiment in experiments.items()}
     wanted = {name: experiment.runs(settings) for name, experiment in experiments.items()}
     todo = [(name, run) for name, runs in wanted.items() for run in runs if run not in files[name]]
-    # Seed by seed: each seed is alike, so the time left is told well, and a broken run has whole repeats.
+    # Seed by seed: seeds cost about the same, so the time left is estimated well, and interrupted work has
+    # whole repeats.
     todo.sort(key=lambda task: task[1].seed)
     line = ProgressLine("reproducing", len(todo)) if progress and todo else None
     tasks = (delayed(_perform)(name, run, settings) for name, run in todo)

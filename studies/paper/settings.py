@@ -13,7 +13,7 @@ DEFAULT_COMMITTEE = ("LMaFit", "NNLS", "Gaussian")
 """The members of `cellworth.complete.committee_completer.default_members`, by name and in their order."""
 
 MEMBERS = (*DEFAULT_COMMITTEE, "SoftImpute", "OptSpace")
-"""All names; the last two are completers as they come, which search their rank and take longer."""
+"""All names; the last two have their defaults, search their rank and take longer."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Schedule:
         Batches, one per round.
     batch : float
         One batch, as a share of the cells that are missing at the start; where cells have prices, as a share
-        of what they all cost.
+        of their total price.
     """
 
     rounds: int

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
@@ -11,7 +10,7 @@ from studies.paper.samples import Interval
 
 
 class Outcome(StrEnum):
-    """What becomes of a claim."""
+    """The verdict on a claim."""
 
     HOLDS = "holds"
     IN_PART = "holds in part"
@@ -69,7 +68,7 @@ class Claim:
     strength : {"always", "mostly"}
         See `RULES`.
     ours : bool
-        Whether it is about our methods: the paper says nothing on it.
+        Whether it is about our methods, on which the paper says nothing.
     """
 
     part: str
@@ -85,7 +84,7 @@ class Claim:
 
     @property
     def outcome(self) -> Outcome:
-        """What becomes of the claim, by the rule of its strength."""
+        """The verdict, by the rule of the claim's strength."""
         decided = [case for case in self.cases if case.margin.half == case.margin.half]  # NaN from one seed
         if not decided:
             return Outcome.UNTOLD
@@ -97,7 +96,7 @@ class Claim:
         return Outcome.IN_PART
 
     @property
-    def tally(self) -> str:
+    def counts(self) -> str:
         """The counts in words."""
         if self.outcome == Outcome.UNTOLD:
             return f"{len(self.cases)} cases, and no intervals from a single seed"
@@ -131,7 +130,7 @@ class Check:
         return self.entries > 0 and len(self.misses) <= self.allowed
 
     @property
-    def tally(self) -> str:
+    def counts(self) -> str:
         """The counts in words."""
         return f"{self.entries - len(self.misses)} of {self.entries} within, {self.allowed} misses allowed"
 
@@ -141,16 +140,11 @@ def points(value: Interval, digits: int = 2) -> str:
     return f"{100 * value.mean:+.{digits}f} ± {100 * value.half:.{digits}f} points"
 
 
-def plain(value: Interval, digits: int = 4) -> str:
-    """Return a difference as it is, such as "+0.0042 ± 0.0010"."""
+def signed(value: Interval, digits: int = 4) -> str:
+    """Return a difference in its own unit, such as "+0.0042 ± 0.0010"."""
     return f"{value.mean:+.{digits}f} ± {value.half:.{digits}f}"
 
 
 def shifted(value: Interval, by: float) -> Interval:
     """Return an interval moved by a constant."""
     return Interval(value.mean + by, value.half)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as "a, b and c"."""
-    return " and ".join(", ".join(names).rsplit(", ", 1))

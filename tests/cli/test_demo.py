@@ -14,6 +14,7 @@ def quick(tmp_path, monkeypatch):
     return ["demo", "--rounds", "1"]
 
 
+@pytest.mark.slow
 def test_the_demo_tells_draws_and_plays_a_campaign(quick, tmp_path, capsys):
     assert main([*quick, "--folder", str(tmp_path)]) == 0
     printed = capsys.readouterr().out

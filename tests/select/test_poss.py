@@ -40,6 +40,7 @@ def problem_of(offer, budget, spread, most=10**9):
     return cells.problem(whole_scores(offer.scores.flat[places])[0], units.double, most, spread)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("spread", SPREADS, ids=str)
 @settings(max_examples=8)

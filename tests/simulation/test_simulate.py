@@ -164,6 +164,7 @@ def test_a_cut_file_of_a_run_is_done_again(tumours, tmp_path):
     assert len(json.loads(file.read_text())) == 3
 
 
+@pytest.mark.service
 def test_a_killed_simulation_goes_on(tmp_path):
     """A process is killed after its first finished run; the next one finds it and ends the work."""
     code = """

@@ -46,12 +46,12 @@ def test_one_seed_tells_nothing():
     assert Claim("", "", "", cases, "always").outcome == Outcome.UNTOLD
     (lowest, *_) = completion.claims(completion_rows(FOUR | {"Gaussian": 0.1}, seeds=[0]))
     assert lowest.outcome == Outcome.UNTOLD
-    assert lowest.tally == "4 cases, and no intervals from a single seed"
+    assert lowest.counts == "4 cases, and no intervals from a single seed"
 
 
 def test_nothing_beyond_noise_is_said():
-    assert claim(0, 0).tally == "0 of 2 confirm, 0 contradict, 2 undecided: no difference beyond noise"
-    assert claim(1, 0, -1).tally == "1 of 3 confirm, 1 contradict, 1 undecided"
+    assert claim(0, 0).counts == "0 of 2 confirm, 0 contradict, 2 undecided: no difference beyond noise"
+    assert claim(1, 0, -1).counts == "1 of 3 confirm, 1 contradict, 1 undecided"
 
 
 def told(claims, words):

@@ -184,8 +184,8 @@ def test_the_world_of_the_simulator_is_that_of_the_protocol(paper_folder, monkey
     monkeypatch.setenv("CELLWORTH_DATA", str(paper_folder.parent))
     trial = make_trial(load("image"), 0.6, 3)
     world = make_world(load("image").table, observed=0.6, train=0.7, seed=3)
-    np.testing.assert_allclose(world.start, trial.holed, rtol=1e-12, atol=1e-15)
-    np.testing.assert_allclose(world.X_test, trial.X_test, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(world.scaled(world.start), trial.holed, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(world.scaled(world.X_test), trial.X_test, rtol=1e-12, atol=1e-15)
     np.testing.assert_array_equal(world.y, trial.y)
 
 

@@ -270,6 +270,11 @@ def size(event: Event | None) -> int:
             return len(other.cells)
 
 
+def asked_cells(event: Event) -> tuple[AskedCell, ...]:
+    """Return the cells that an event asks for; none if it is of another kind."""
+    return event.content.cells if isinstance(event.content, Asked) else ()
+
+
 def encode(event: Event) -> StoredEvent:
     """Return an event as a store keeps it."""
     data = event.content.to_json()

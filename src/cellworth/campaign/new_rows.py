@@ -18,7 +18,7 @@ from cellworth.table import Column, Table
 from cellworth.table.build import check_names, check_row_ids
 from cellworth.table.column import LABELLED
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of
-from cellworth.table.missing_marks import hole_marks, open_holes
+from cellworth.table.missing_marks import missing_marks, open_holes
 from cellworth.table.raw_cells import Origin, as_texts
 from cellworth.table.read_csv import read_csv
 from cellworth.table.values import label
@@ -80,7 +80,7 @@ def read_rows(
     check_readable(file)
     columns, source = read_csv(file, encoding, delimiter)
     check_names([column.name for column in columns], source)
-    marks = hole_marks(missing)
+    marks = missing_marks(missing)
     texts = {column.name: as_texts(open_holes(column.cells, marks)).texts for column in columns}
     if like.row_id is None:
         row_ids = [str(len(like.row_ids) + place) for place in range(len(source.row_ids))]

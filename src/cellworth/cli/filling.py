@@ -30,6 +30,7 @@ class CompleterName(StrEnum):
 
     GAUSSIAN = "gaussian"
     SUPERVISED = "supervised"
+    SPARSE = "sparse"
 
 
 @dataclass(frozen=True)
@@ -62,11 +63,12 @@ def _fill_blocks(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> No
             "whole: use Table.read and cellworth.fill in Python, or cellworth init to begin a campaign."
         )
     check_new(big.out)
+    with usage():
+        source = open_blocks(big.table, target=big.target, row_id=big.row_id)
     folder = checkpoint or big.out.with_name(big.out.name + ".checkpoint")
     with usage(), _engine(big) as engine:
         engine.watch = _Passes() if sys.stderr.isatty() else None
-        source = open_blocks(big.table, target=big.target, row_id=big.row_id, engine=engine)
-        completer = _completer(big).fit(source, checkpoint=folder)
+        completer = _completer(big).fit(source.on(engine), checkpoint=folder)
         completer.completed_.write(big.out, variance=big.variance)
     remove_checkpoint(folder)
     holes = source.n_rows * len(source.columns) - int(completer.completed_.summary.counts.sum())
@@ -86,10 +88,14 @@ def _engine(big: BigTable) -> Any:
 
 
 def _completer(big: BigTable) -> Any:
-    from cellworth.complete import GaussianCompleter, SupervisedCompleter
+    from cellworth.complete import GaussianCompleter, SparseCompleter, SupervisedCompleter
 
-    kind = GaussianCompleter if big.completer is CompleterName.GAUSSIAN else SupervisedCompleter
-    return kind()
+    kinds = {
+        CompleterName.GAUSSIAN: GaussianCompleter,
+        CompleterName.SUPERVISED: SupervisedCompleter,
+        CompleterName.SPARSE: SparseCompleter,
+    }
+    return kinds[big.completer]()
 
 
 class _Passes:

@@ -89,14 +89,14 @@ class AutoCompleter(Completer):
         What `y` holds, for candidates that leave it open. "auto": floats with fractional parts or more
         than 20 distinct values are numbers, all else is classes.
     time_budget : float or None, default=None
-        Seconds after which no further candidate is tried; the fit of the chosen one is not counted. The
+        Seconds after which no further candidate is tried, not counting the final fit of the chosen one. The
         best so far is chosen, or the first candidate if none was tried. The result then depends on the
         speed of the machine.
     progress : bool, default=False
         Show a bar with the time left on the standard error.
     n_jobs : int or None, default=None
-        Candidates tried at a time, on threads; None is one, -1 as many as cores. The result does not
-        depend on it, unless there is a `time_budget`.
+        Candidates tried at the same time, on threads; None is one, -1 as many as there are cores. The result
+        does not depend on it, unless there is a `time_budget`.
     random_state : int, Generator or None, default=0
         Which cells are hidden. None draws anew in each fit.
     callback : callable or None, default=None
@@ -112,7 +112,7 @@ class AutoCompleter(Completer):
     variance_ : (n, d) array
         That of the chosen completer, if it has one.
     results_ : list of CandidateResult
-        What became of each candidate, in their order; `results_table` shows it.
+        How each candidate did, in their order; `results_table` shows it.
     scaling_ : Scaling
         Changes nothing: the chosen completer does its own scaling.
     n_features_in_ : int
@@ -202,7 +202,7 @@ class AutoCompleter(Completer):
         return self
 
     def results_table(self) -> str:
-        """Return what became of each candidate as lines of text: errors, spreads over holds, seconds."""
+        """Return how each candidate did as lines of text: errors, spreads over holds, seconds."""
         check_is_fitted(self, "results_")
         return text_table(self.results_)
 

@@ -111,7 +111,7 @@ def _labels_of(task: SearchTask, rows: IntArray) -> AnyArray | None:
 
 @dataclass(frozen=True)
 class CandidateResult:
-    """What became of one candidate.
+    """How one candidate did.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ class CandidateResult:
     seconds : float
         Spent on fits, that on the whole table included.
     reason : str
-        Why it failed; else empty.
+        Why it failed; empty if it did not.
     """
 
     name: str

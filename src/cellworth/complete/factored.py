@@ -107,7 +107,7 @@ class FactoredCompleter(Completer):
             raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
 
     def _keep(self, fit: Factors) -> None:
-        """Set the fitted attributes; warn if the work is not done."""
+        """Set the fitted attributes; warn if the fit has not converged."""
         self.low_rank_ = (fit.left, fit.right)
         self.rank_ = len(fit.right)
         self.objective_ = np.array(fit.objective)
@@ -122,7 +122,7 @@ class FactoredCompleter(Completer):
             )
 
     def _easier(self) -> str:
-        """Return what else would help, as the end of a sentence."""
+        """Return what else would help, as the end of the warning."""
         return "."
 
 
@@ -145,7 +145,7 @@ def generator_of(random_state: int | np.random.Generator | None, key: int = 1) -
 
 
 def watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:
-    """Return what a solver tells of each iteration, on its way to a progress callback."""
+    """Return the watcher that passes a solver's iterations on to a progress callback."""
     begun = time.perf_counter()
 
     def watch(iteration: int, objective: float, stationarity: float) -> bool:
@@ -161,7 +161,7 @@ def normalise(fit: Factors, unit: float) -> tuple[FloatArray, FloatArray]:
     """Return factors (n, r) and (r, d) of the same table, the left with columns of mean square 1.
 
     ``unit`` is the mean square of the observed values. A component that is larger than a whole row of
-    such values owes that to a few rows that ran away; it is given a row's size, and they large
+    such values owes that to a few rows that ran away; it is given a row's size, and those rows large
     coefficients.
     """
     U, s, Vt = principal_factors(fit.left, fit.right)

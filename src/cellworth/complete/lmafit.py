@@ -70,15 +70,17 @@ class LMaFitCompleter(FactoredCompleter):
         None: chosen with the rank on the hidden cells, between 1e-6 and 1 times the mean square of
         the observed values.
     scale : {"minmax", "standard", None}, default="standard"
-        How columns are brought to a common scale first. Results are in the units of the input. Without
-        information a cell is filled with what scales to 0: the column's mean under "standard", its
-        smallest value under "minmax", where the means also take up one component.
+        How columns are brought to a common scale first. Results are in the units of the input. "standard",
+        the default of all low-rank completers without labels, gives columns the same weight, and a cell
+        about which nothing is known its column's mean. Under "minmax", which `SupervisedCompleter` takes
+        over from its paper, such a cell gets the column's smallest value, and the means take up one
+        component.
     tol : float, default=1e-3
         Ends when the part of the residual that factors of this rank could still remove is below this
         fraction of the norm of the observed (scaled) values. Noisy tables gain nothing from less;
         for exact recovery of a table without noise take 1e-6.
     max_iter : int, default=1000
-        Most iterations, over all ranks.
+        The largest number of iterations, over all ranks.
     random_state : int, numpy.random.Generator or None, default=0
         Draws the hidden cells. None draws anew in each fit.
     dtype : {None, numpy.float32, numpy.float64}, default=None
@@ -293,7 +295,7 @@ def grow(
     max_iter: int,
     watch: Watch = never_stop,
 ) -> Iterator[Factors]:
-    """Yield fits of rank 1, 2, ... ``most``, each begun from the one before and what it leaves out.
+    """Yield fits of rank 1, 2, ... ``most``, each starting from the one before and from what that leaves out.
 
     The last has the stationarity ``tol``, those before at most `GROWING_TOL`. ``max_iter`` and the
     number of iterations of a fit count all ranks up to it.

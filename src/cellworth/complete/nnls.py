@@ -46,7 +46,7 @@ class NNLSCompleter(FactoredCompleter):
 
     .. math:: \min_{\hat X}\ \tfrac12\|R_\Omega(\hat X - X)\|_F^2 + \mu\|\hat X\|_{tr}
 
-    by accelerated proximal gradient steps with their three devices: the penalty comes down to
+    by accelerated proximal gradient steps with the authors' three devices: the penalty comes down to
     :math:`\mu` from step to step, steps are longer than the Lipschitz constant allows where a test
     shows that they may be, and small singular values are cut off.
 
@@ -60,21 +60,23 @@ class NNLSCompleter(FactoredCompleter):
         "absolute" takes `trace_penalty` as it is; "relative" as a fraction of the largest singular
         value of the scaled table with zeros in its holes.
     rank : int or None, default=None
-        Most components; None sets no limit.
+        The largest number of components; None sets no limit.
     truncate : bool, default=True
         Cut small singular values off. With a given penalty: where one is less than a fifth of the one
         before, at the largest such drop. With a chosen penalty: at the largest drop, if the hidden cells
         are filled better so, by which a table of one clear rank is fitted with next to no penalty.
-        False: the minimiser of the convex problem above.
+        False: keep the minimiser of the convex problem above.
     scale : {"minmax", "standard", None}, default="standard"
-        How columns are brought to a common scale first. Results are in the units of the input. Without
-        information a cell is filled with what scales to 0: the column's mean under "standard", its
-        smallest value under "minmax", where the penalty also weighs on the means.
+        How columns are brought to a common scale first. Results are in the units of the input. "standard",
+        the default of all low-rank completers without labels, gives columns the same weight, and a cell
+        about which nothing is known its column's mean. Under "minmax", which `SupervisedCompleter` takes
+        over from its paper, such a cell gets the column's smallest value, and the penalty also weighs
+        on the means.
     tol : float, default=1e-4
         Ends when the step, times its inverse length, is below this fraction of the norm of the
         observed (scaled) values.
     max_iter : int, default=1000
-        Most proximal steps.
+        The largest number of proximal steps.
     random_state : int, numpy.random.Generator or None, default=0
         Draws the hidden cells. None draws anew in each fit.
     dtype : {None, numpy.float32, numpy.float64}, default=None
@@ -184,7 +186,7 @@ class NNLSCompleter(FactoredCompleter):
     def _go_on(
         self, fit: Factors, values: FloatArray, observed: BoolArray, rank: int, watch: Watch
     ) -> Factors:
-        """Return the fit at the same penalty with at most ``rank`` components, begun from ``fit``."""
+        """Return the fit at the same penalty with at most ``rank`` components, starting from ``fit``."""
         done = fit.n_iter
         if fit.stopped or done >= self.max_iter:
             return fit

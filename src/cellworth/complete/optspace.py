@@ -66,15 +66,17 @@ class OptSpaceCompleter(FactoredCompleter):
         Noise variance in scaled units, with which rows are estimated. 0: as X S Y^T says. None: chosen
         on the hidden cells, between 1e-6 and 1 times the mean square of the observed values.
     scale : {"minmax", "standard", None}, default="standard"
-        How columns are brought to a common scale first. Results are in the units of the input. Without
-        information a cell is filled with what scales to 0: the column's mean under "standard", its
-        smallest value under "minmax", where the means also take up one component.
+        How columns are brought to a common scale first. Results are in the units of the input. "standard",
+        the default of all low-rank completers without labels, gives columns the same weight, and a cell
+        about which nothing is known its column's mean. Under "minmax", which `SupervisedCompleter` takes
+        over from its paper, such a cell gets the column's smallest value, and the means take up one
+        component.
     tol : float, default=1e-3
         Ends when the part of the residual that subspaces of this rank could still remove is below this
         fraction of the norm of the observed (scaled) values. Noisy tables gain nothing from less;
         for exact recovery of a table without noise take 1e-6.
     max_iter : int, default=500
-        Most gradient steps.
+        The largest number of gradient steps.
     random_state : int, numpy.random.Generator or None, default=0
         Draws the hidden cells. None draws anew in each fit.
     dtype : {None, numpy.float32, numpy.float64}, default=None
@@ -204,7 +206,7 @@ class OptSpaceCompleter(FactoredCompleter):
 def trim(values: FloatArray, observed: BoolArray) -> FloatArray:
     """Return ``values`` with 0 in rows and columns that have more than twice the mean number of cells.
 
-    Such rows and columns would dominate the spectrum without telling more about it.
+    Such rows and columns would dominate the spectrum, although they say no more about it than others.
     """
     n, d = values.shape
     cells = int(observed.sum())
@@ -234,7 +236,7 @@ def spectral_start(trimmed: FloatArray, rank: int) -> tuple[FloatArray, FloatArr
     return X, Y
 
 
-class Point(NamedTuple):
+class SubspacePair(NamedTuple):
     """Two subspaces, the best core between them, the residual it leaves and half its squares."""
 
     X: FloatArray
@@ -244,11 +246,11 @@ class Point(NamedTuple):
     value: float
 
 
-def at(values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray) -> Point:
+def at(values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray) -> SubspacePair:
     """Return the point (X, Y) with its best S."""
     S = best_core(values, observed, X, Y)
     R = residual(values, observed, X @ S, Y.T)
-    return Point(X, Y, S, R, sum_of_squares(R) / 2)
+    return SubspacePair(X, Y, S, R, sum_of_squares(R) / 2)
 
 
 def best_core(values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray) -> FloatArray:
@@ -309,8 +311,8 @@ def descend(
 
 
 def _search(
-    values: FloatArray, observed: BoolArray, here: Point, RY: FloatArray, RX: FloatArray
-) -> Point | None:
+    values: FloatArray, observed: BoolArray, here: SubspacePair, RY: FloatArray, RX: FloatArray
+) -> SubspacePair | None:
     """Return a point with a lower F along the scaled gradient, None if rounding hides any."""
     X, Y, S = here.X, here.Y, here.S
     inverse = np.linalg.pinv(S, rcond=np.sqrt(np.finfo(S.dtype).eps))

@@ -50,7 +50,7 @@ class SoftImputeCompleter(FactoredCompleter):
 
     over A (n, r) and B (d, r). If r does not bind, :math:`AB^\top` is the least-squares fit with
     :math:`\lambda` times the trace norm. The penalty comes down to :math:`\lambda` along a path, each fit
-    begun from the one before.
+    starting from the one before.
 
     Parameters
     ----------
@@ -66,14 +66,16 @@ class SoftImputeCompleter(FactoredCompleter):
         is unlimited or the place of the largest drop of the spectrum, whichever fills the hidden
         cells better.
     scale : {"minmax", "standard", None}, default="standard"
-        How columns are brought to a common scale first. Results are in the units of the input. Without
-        information a cell is filled with what scales to 0: the column's mean under "standard", its
-        smallest value under "minmax", where the penalty also weighs on the means.
+        How columns are brought to a common scale first. Results are in the units of the input. "standard",
+        the default of all low-rank completers without labels, gives columns the same weight, and a cell
+        about which nothing is known its column's mean. Under "minmax", which `SupervisedCompleter` takes
+        over from its paper, such a cell gets the column's smallest value, and the penalty also weighs
+        on the means.
     tol : float, default=1e-4
         Ends when an iteration moves the table by less than this fraction of the norm of the observed
         (scaled) values.
     max_iter : int, default=1000
-        Most iterations at the final penalty.
+        The largest number of iterations at the final penalty.
     random_state : int, numpy.random.Generator or None, default=0
         Draws the hidden cells. None draws anew in each fit.
     dtype : {None, numpy.float32, numpy.float64}, default=None
@@ -217,7 +219,7 @@ def soft_als(
     Per iteration four products of 2 n d r flops and two QR of n x r and d x r matrices.
     """
     norm = norm_or_one(values)
-    U, D, V = _begin(values, penalty, rank, start)
+    U, D, V = _starting_factors(values, penalty, rank, start)
     fit, last = Factors(U, V.T), np.inf
     R = residual(values, observed, U * D, (V * D).T)
     while fit.n_iter < max_iter and not (fit.converged or fit.stopped):
@@ -235,7 +237,7 @@ def soft_als(
     return _threshold(values, observed, penalty, fit, U * D**2 + R @ V, V)
 
 
-def _begin(
+def _starting_factors(
     values: FloatArray, penalty: float, rank: int, start: Factors | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return U, D, V to begin from: those of ``start``, then the main directions of the zero-filled table.

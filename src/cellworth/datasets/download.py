@@ -213,7 +213,7 @@ class Archive:
         try:
             return self._made(home, file)
         except DownloadError:
-            # An old beginning and a new end do not make a file: what was resumed is got anew, once.
+            # An old beginning and a new end do not make a file: what was resumed is downloaded again, once.
             stale = [
                 url for url in self._urls(home, file.parts) if url in self._got and self._got[url].resumed
             ]

@@ -1,8 +1,8 @@
 """Prices by column as a file that people make in a spreadsheet.
 
 One line per column under the header ``column,price``. Three more fields state groups: ``group``,
-``price_after_first``, and ``lasting`` with yes or no, blank for no. Two lines are no columns:
-``(other columns)`` has the price of all columns that have no line, ``(visit)`` that of going to a row.
+``price_after_first``, and ``lasting`` with yes or no, blank for no. Two lines
+name no column: ``(other columns)`` has the price of every column without a line, ``(visit)`` that of a visit.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _PriceLine:
     lasting: str = ""
 
     def amount(self, field: str) -> float:
-        """Return a price, not negative; DataError with line and field if it is none."""
+        """Return a price, not negative; DataError with line and field if it is not one."""
         text = getattr(self, field)
         where = f"{self.place}, column {field!r}: the price of {shorten(self.column)}"
         numbers = parse_numbers([text])

@@ -1,9 +1,9 @@
 """The rules by which users state the prices of cells, by names, before there is a table.
 
 Each rule has ``lay(table, grouped)``, the prices over a table's cells: (p,) where all rows are alike, else
-(n, p). It says nothing of the columns ``grouped``, whose prices groups state; what stands there is written
-over. Each has its own form in plain data that JSON can hold, ``to_dict`` and ``from_dict``, under its name
-``by``.
+(n, p). It need not price the columns in ``grouped``, whose prices come from groups: what it returns for them
+is overwritten. Each has its own form in plain data that JSON can hold, ``to_dict`` and ``from_dict``, under
+the name ``by``.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class ByColumn:
         return np.array([known.get(name, np.nan) for name in names], dtype=np.float64)
 
     def spelled(self) -> tuple[str, list[str]]:
-        """Return the constructor of `Prices` that makes them, and its arguments."""
+        """Return the constructor of `Prices` that makes this rule, and its arguments, to be shown."""
         if not self.prices and self.default is not None:
             return "same", [str(self.default)]
         default = [] if self.default is None else [f"default={self.default}"]
@@ -87,7 +87,7 @@ class ByCell:
 
     @classmethod
     def of(cls, prices: Mapping[Any, Any], default: ByColumn) -> ByCell:
-        """Take a mapping of (row id, column name) to prices, after a check of both."""
+        """Check a mapping of (row id, column name) to prices and make it a rule."""
         checked: dict[tuple[str, str], float] = {}
         for key, price in prices.items():
             if not isinstance(key, tuple) or len(key) != 2:
@@ -120,7 +120,7 @@ class ByCell:
         return np.where(np.isnan(stated), rest, stated)
 
     def spelled(self) -> tuple[str, list[str]]:
-        """Return the constructor of `Prices` that makes them, and its arguments."""
+        """Return the constructor of `Prices` that makes this rule, and its arguments, to be shown."""
         rest = _shown_mapping(self.default.prices) if self.default.prices else self.default.default
         default = [] if rest is None else [f"default={rest}"]
         return "per_cell", [_shown_mapping(self.prices), *default]
@@ -148,12 +148,12 @@ class ByMatrix:
 
     @classmethod
     def of(cls, prices: object) -> ByMatrix:
-        """Take a matrix of numbers; its entries are checked when there are names for them."""
+        """Make a rule of a matrix of numbers; its entries are checked once a table names them."""
         return cls(_matrix(prices))
 
     @property
     def named_columns(self) -> Collection[str]:
-        """The columns that have a price by name: none, for a matrix has no names."""
+        """The columns that have a price by name: none, since a matrix has no names."""
         return ()
 
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
@@ -182,7 +182,7 @@ class ByMatrix:
     __hash__ = None  # type: ignore[assignment]
 
     def spelled(self) -> tuple[str, list[str]]:
-        """Return the constructor of `Prices` that makes them, and its arguments."""
+        """Return the constructor of `Prices` that makes this rule, and its arguments, to be shown."""
         n, p = self.prices.shape
         return "per_cell", [f"<matrix of {n} x {p} prices>"]
 
@@ -210,7 +210,7 @@ class ByFunction:
         return ()
 
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
-        """Return the prices (n, p), from as many calls as there are cells outside groups."""
+        """Return the prices (n, p); one call of the function for each cell outside groups."""
         prices = np.full(table.shape, np.nan)
         for j, column in enumerate(table.column_names):
             if column in grouped:
@@ -224,7 +224,7 @@ class ByFunction:
         return prices
 
     def spelled(self) -> tuple[str, list[str]]:
-        """Return the constructor of `Prices` that makes them, and its arguments."""
+        """Return the constructor of `Prices` that makes this rule, and its arguments, to be shown."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return "per_cell", [f"<function {name}>"]
 
@@ -274,7 +274,7 @@ def check_visit(
 
 
 def check_prices(prices: Mapping[str, object], what: str) -> dict[str, float]:
-    """Return a mapping of column names to prices with every price checked; ``what`` is as "the price"."""
+    """Return a mapping of column names to prices with every price checked; ``what`` begins messages."""
     if not isinstance(prices, Mapping):
         raise ParameterError(
             f"expected a mapping of column names to prices, such as {{'age': 1.0}}; got {_shown(prices)}."
@@ -286,7 +286,7 @@ def check_prices(prices: Mapping[str, object], what: str) -> dict[str, float]:
 
 
 def check_name(name: object, noun: str = "column") -> str:
-    """Return the name of a column or group if it is a text with something in it."""
+    """Return the name of a column or group if it is a text that is not blank."""
     if not isinstance(name, str) or not name.strip():
         raise ParameterError(f"the name of a {noun} must be a text that is not blank; got {_shown(name)}.")
     return name

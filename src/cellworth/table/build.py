@@ -20,72 +20,12 @@ from cellworth.table.target import Target, make_target
 from cellworth.table.values import LARGEST_INTEGER, cannot_be_stored, parse_value
 from cellworth.wording import listing, shorten
 
-
-def check_names(names: Sequence[str], origin: Origin) -> None:
-    """Raise DataError if a column has no name, or two have the same, or one cannot be written to a file."""
-    for place, name in enumerate(names, start=1):
-        if not name:
-            raise DataError(
-                f"{origin.name}: column {place} of {len(names)} has no name. Name it in the header."
-            )
-        if cannot_be_stored(name):
-            raise DataError(
-                f"{origin.name}: the column name {shorten(name)} holds a NUL or a broken character."
-            )
-    twice = (
-        [name for name in dict.fromkeys(names) if names.count(name) > 1]
-        if len(set(names)) < len(names)
-        else []
-    )
-    if twice:
-        places = [str(place) for place, name in enumerate(names, start=1) if name == twice[0]]
-        raise DataError(
-            f"{origin.name}: column names must differ, got {listing(twice)} more than once "
-            f"(columns {', '.join(places)}). Rename one of them."
-        )
-
-
-def check_row_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> None:
-    """Raise DataError if a row has no id or two have the same; `name` is that of the column of ids."""
-    where = origin.name if name is None else origin.column(name)
-    if not row_ids:
-        raise DataError(
-            f"{origin.name}: expected at least one row, got none. Add rows below the column names."
-        )
-    for row, row_id in enumerate(row_ids):
-        if row_id in BLANKS or cannot_be_stored(row_id):
-            line = "" if origin.lines is None else f" (line {origin.lines[row]})"
-            raise DataError(
-                f"{where}: every row needs an id, got {shorten(row_id)} in row number {row + 1}{line}. "
-                "Fill it in, or leave row_id= out to number the rows from 0."
-            )
-    if len(set(row_ids)) < len(row_ids):
-        _refuse_repeated_ids(row_ids, where, origin)
-
-
-def _refuse_repeated_ids(row_ids: Sequence[str], where: str, origin: Origin) -> None:
-    first: dict[str, int] = {}
-    for row, row_id in enumerate(row_ids):
-        if row_id in first:
-            rows = (first[row_id], row)
-            places = (
-                [row + 1 for row in rows] if origin.lines is None else [origin.lines[row] for row in rows]
-            )
-            noun = "rows number" if origin.lines is None else "lines"
-            raise DataError(
-                f"{where}: row ids must differ, got {shorten(row_id)} in {noun} {places[0]} and {places[1]} "
-                f"({len(row_ids) - len(set(row_ids))} repeated in all). "
-                "Make them differ, or number the rows: leave row_id= out, or reset_index() of a DataFrame."
-            )
-        first.setdefault(row_id, row)
-
-
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
 """The arguments of `Table`: columns, values (n, p), row ids, target, name of the column of row ids."""
 
 
 def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) -> TableParts:
-    """Check names, take out row ids and target, find every column's kind and values; O(n p)."""
+    """Check names, take out row ids and target, infer every column's kind and values; O(n p)."""
     names = [column.name for column in raw]
     check_names(names, origin)
     keywords.check(names, origin)
@@ -112,7 +52,7 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
 
 
 def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tuple[Column, Float64Array]:
-    """Find the kind of one column and its values (n,), NaN = hole."""
+    """Infer the kind of one column and return it with its values (n,), NaN = hole."""
     cells = open_holes(raw.cells, wanted.marks)
     if bool(np.all(cells.holes)):
         remedy = "Leave the column out, or fill in a few of its cells first."
@@ -226,3 +166,62 @@ def _check_values(column: Column, values: Float64Array, origin: Origin) -> None:
 
 def _as_shown(column: Column, value: float) -> object:
     return column.bound_as_written(value) if column.kind != "number" else value
+
+
+def check_names(names: Sequence[str], origin: Origin) -> None:
+    """Raise DataError if a column has no name, or two have the same, or one cannot be written to a file."""
+    for place, name in enumerate(names, start=1):
+        if not name:
+            raise DataError(
+                f"{origin.name}: column {place} of {len(names)} has no name. Name it in the header."
+            )
+        if cannot_be_stored(name):
+            raise DataError(
+                f"{origin.name}: the column name {shorten(name)} holds a NUL or a broken character."
+            )
+    twice = (
+        [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if len(set(names)) < len(names)
+        else []
+    )
+    if twice:
+        places = [str(place) for place, name in enumerate(names, start=1) if name == twice[0]]
+        raise DataError(
+            f"{origin.name}: column names must differ, got {listing(twice)} more than once "
+            f"(columns {', '.join(places)}). Rename one of them."
+        )
+
+
+def check_row_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> None:
+    """Raise DataError if a row has no id or two have the same; `name` is that of the column of ids."""
+    where = origin.name if name is None else origin.column(name)
+    if not row_ids:
+        raise DataError(
+            f"{origin.name}: expected at least one row, got none. Add rows below the column names."
+        )
+    for row, row_id in enumerate(row_ids):
+        if row_id in BLANKS or cannot_be_stored(row_id):
+            line = "" if origin.lines is None else f" (line {origin.lines[row]})"
+            raise DataError(
+                f"{where}: every row needs an id, got {shorten(row_id)} in row number {row + 1}{line}. "
+                "Fill it in, or leave row_id= out to number the rows from 0."
+            )
+    if len(set(row_ids)) < len(row_ids):
+        _refuse_repeated_ids(row_ids, where, origin)
+
+
+def _refuse_repeated_ids(row_ids: Sequence[str], where: str, origin: Origin) -> None:
+    first: dict[str, int] = {}
+    for row, row_id in enumerate(row_ids):
+        if row_id in first:
+            rows = (first[row_id], row)
+            places = (
+                [row + 1 for row in rows] if origin.lines is None else [origin.lines[row] for row in rows]
+            )
+            noun = "rows number" if origin.lines is None else "lines"
+            raise DataError(
+                f"{where}: row ids must differ, got {shorten(row_id)} in {noun} {places[0]} and {places[1]} "
+                f"({len(row_ids) - len(set(row_ids))} repeated in all). "
+                "Make them differ, or number the rows: leave row_id= out, or reset_index() of a DataFrame."
+            )
+        first.setdefault(row_id, row)

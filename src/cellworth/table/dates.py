@@ -43,9 +43,9 @@ def day_number(value: date) -> float:
 
 
 def parse_date(text: str) -> float:
-    """Turn one ISO text into days; ValueError if it is none."""
+    """Turn one ISO text into days; ValueError if it is not a date."""
     if _ONE_ISO.fullmatch(text) is None:
-        raise ValueError(f"{text!r} is no ISO date")
+        raise ValueError(f"{text!r} is not an ISO date")
     return day_number(datetime.fromisoformat(text))
 
 
@@ -59,12 +59,12 @@ def is_date(text: str) -> bool:
 
 
 def looks_like_date(text: str) -> bool:
-    """Say whether the text has the form of an ISO date, be it one that exists or not."""
+    """Say whether the text has the form of an ISO date, whether or not the date exists."""
     return _ONE_ISO.fullmatch(text) is not None
 
 
 def parse_dates(texts: Sequence[str]) -> Float64Array | None:
-    """Turn ISO texts into days, all at once; None if any of them is no date."""
+    """Turn ISO texts into days, all at once; None if any of them is not a date."""
     joined = "\n".join(texts) + "\n"
     if _ONLY_ISO.fullmatch(joined) is None:
         return None
@@ -101,7 +101,7 @@ def stamps_from_days(days: Float64Array) -> npt.NDArray[np.datetime64]:
 
 
 def to_microsecond(days: Float64Array) -> Float64Array:
-    """Round to the nearest microsecond inside the years 1 to 9999; what is there already stays as it is."""
+    """Round to the nearest microsecond inside the years 1 to 9999; whole microseconds stay as they are."""
     return _days_from_microseconds(_microseconds_from_days(np.clip(days, FIRST_DAY, LAST_MOMENT)))
 
 

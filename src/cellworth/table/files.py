@@ -1,4 +1,4 @@
-"""Files as bytes: found or refused in words, read whole, replaced whole."""
+"""Files as bytes: checked by name, read whole, and replaced whole."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _DELIMITED = (".csv", ".tsv", ".txt")
 
 @dataclass(frozen=True)
 class FileBytes:
-    r"""A file that is in memory, such as one that was sent; it can be read wherever a path can.
+    r"""A file in memory, such as an upload; it is accepted wherever a path is.
 
     Parameters
     ----------
     name : str
-        What it is called, for its format and for messages. No file of this name is looked for.
+        The name of the file: its suffix gives the format, and messages use it. Nothing is read from disk.
     content : bytes
     most : int, optional
-        Bytes that it may have once it is unpacked; DataError beyond that.
+        The largest size in bytes, once unpacked; DataError beyond that.
 
     Examples
     --------
@@ -45,12 +45,12 @@ class FileBytes:
 
     @property
     def suffixes(self) -> list[str]:
-        """All endings of the name, as of a path."""
+        """All suffixes of the name, as for a path."""
         return PurePath(self.name).suffixes
 
     @property
     def suffix(self) -> str:
-        """The last ending of the name."""
+        """The last suffix of the name."""
         return PurePath(self.name).suffix
 
     def __str__(self) -> str:
@@ -62,12 +62,12 @@ AnyFile = str | os.PathLike[str] | FileBytes
 
 
 def file_of(file: AnyFile) -> File:
-    """Return a path as a Path, and what is in memory as it is."""
+    """Return a path as a Path, and a file in memory unchanged."""
     return file if isinstance(file, FileBytes) else Path(file)
 
 
 def format_of(path: File, remedy: str) -> Format:
-    """Tell the format of a file from its suffix; DataError with the remedy if it is none that is known."""
+    """Return the format that the suffix stands for; DataError with the remedy if it is unknown."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] == [".parquet"]:
         return "parquet"
@@ -100,7 +100,7 @@ def check_readable(path: File) -> None:
 
 
 def read_bytes(path: File) -> bytes:
-    """Read a whole file, unpacked if it ends in .gz."""
+    """Read a whole file, unpacking it if it ends in .gz."""
     try:
         if path.suffix.lower() == ".gz":
             return _unpacked(path)

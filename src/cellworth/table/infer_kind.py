@@ -18,13 +18,13 @@ from cellworth.table.values import are_whole, is_comma_number, is_number, parse_
 from cellworth.wording import as_mark, did_you_mean, listing, shorten
 
 MOST_DIFFERENT_TEXTS = 100
-"""A column of more different texts than this, most of them met once, is taken for names, not categories."""
+"""A column with more distinct texts than this, most of them unique, is taken for names, not categories."""
 
 
 def find_kind(
     texts: Sequence[str], rows: IntArray, column: str, origin: Origin
 ) -> tuple[Kind, Float64Array | None]:
-    """Find the kind of observed texts, and their numbers where the search came upon them.
+    """Infer the kind of observed texts, and return their values where parsing them was part of it.
 
     Tried in turn: whole numbers, numbers, true/false and yes/no, ISO dates; the rest are categories.
     O(m) for m texts.
@@ -130,7 +130,7 @@ def parse_observed(
 def to_codes(
     cells: Cells, categories: tuple[str, ...] | None, column: str, origin: Origin
 ) -> tuple[Float64Array, tuple[str, ...]]:
-    """Turn cells into places (n,) in the categories, NaN = hole; found and sorted if they are not given."""
+    """Turn cells into places (n,) in the categories, NaN = hole; by default all texts found, sorted."""
     if isinstance(cells, CodedCells) and categories in (None, cells.categories):
         return cells.codes, cells.categories
     texts = as_texts(cells).texts

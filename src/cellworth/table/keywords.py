@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
-from cellworth.table.missing_marks import HoleMarks, hole_marks
+from cellworth.table.missing_marks import MissingMarks, missing_marks
 from cellworth.table.raw_cells import Origin, RawColumn
 from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
 from cellworth.table.values import label
@@ -20,7 +20,7 @@ Bounds = Mapping[str, Sequence[object]]
 
 
 class Keywords(TypedDict, total=False):
-    """The keywords that all ways in take alike; `Table.read` describes them."""
+    """The keywords that all constructors of `Table` share; `Table.read` describes them."""
 
     missing: Missing
     kinds: Mapping[str, str] | None
@@ -32,14 +32,14 @@ class Keywords(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class ColumnKeywords:
-    """What the user says about one column; None where nothing was said."""
+    """What the keywords say about one column; None where they say nothing."""
 
     kind: Kind | None = None
     bounds: Sequence[object] | None = None
     categories: tuple[str, ...] | None = None
     unit: str | None = None
     is_target: bool = False
-    marks: HoleMarks = field(default_factory=HoleMarks)
+    marks: MissingMarks = field(default_factory=MissingMarks)
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class TableKeywords:
             categories=None if categories is None else _check_categories(name, categories, kind),
             unit=(self.units or {}).get(name),
             is_target=name == self.target,
-            marks=hole_marks(self._marks(name)),
+            marks=missing_marks(self._marks(name)),
         )
 
     def completed_by(self, columns: Sequence[RawColumn]) -> TableKeywords:
@@ -164,7 +164,7 @@ KEY = b"cellworth"
 
 
 def column_keywords(column: Column) -> dict[str, Any]:
-    """Say what the keywords of `Table.read` have to say to get this column again, each under its name."""
+    """Return the keywords of `Table.read` that reproduce this column, each under its name."""
     keywords: dict[str, Any] = {"kinds": column.kind}
     if column.categories:
         keywords["categories"] = list(column.categories)
@@ -177,7 +177,7 @@ def column_keywords(column: Column) -> dict[str, Any]:
 
 
 def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str | None) -> dict[str, Any]:
-    """Say with which keywords `Table.read` gives the table again."""
+    """Return the keywords with which `Table.read` reproduces the table."""
     said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}, "row_id": row_id}
     if target is not None:
         columns = [*columns, target.column]
@@ -189,7 +189,7 @@ def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str
 
 
 def field_metadata(column: Column | None, role: str, target_kind: str | None = None) -> dict[bytes, bytes]:
-    """Write the metadata of the field that holds a column; `role` is "feature", "target" or "row_id"."""
+    """Return the metadata of a column's Arrow field; `role` is "feature", "target" or "row_id"."""
     declared: dict[str, Any] = {"role": role}
     if column is not None:
         declared |= column_keywords(column)
@@ -199,7 +199,7 @@ def field_metadata(column: Column | None, role: str, target_kind: str | None = N
 
 
 def declared_by(field: Any) -> Mapping[str, Any]:
-    """Read what the metadata of an Arrow field declares; entries that make no sense are passed over."""
+    """Read what the metadata of an Arrow field declares; entries that make no sense are ignored."""
     try:
         declared = json.loads((field.metadata or {}).get(KEY, b"{}"))
     except ValueError:

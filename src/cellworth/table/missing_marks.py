@@ -19,7 +19,7 @@ BLANKS = frozenset({"", "NaT"} | _NAN)
 
 
 @dataclass(frozen=True)
-class HoleMarks:
+class MissingMarks:
     """The marks of holes in one column: as texts, as numbers, as days."""
 
     texts: frozenset[str] = BLANKS
@@ -27,17 +27,17 @@ class HoleMarks:
     days: tuple[float, ...] = ()
 
 
-def hole_marks(marks: Iterable[object]) -> HoleMarks:
-    """Collect the user's marks; one that reads as a number or date also matches the equal number or date."""
+def missing_marks(marks: Iterable[object]) -> MissingMarks:
+    """Collect the user's marks; one that reads as a number or date also matches any equal number or date."""
     texts = set(labels(marks))
-    return HoleMarks(
+    return MissingMarks(
         texts=BLANKS | texts,
         numbers=tuple(float(text) for text in sorted(texts) if is_number(text)),
         days=tuple(parse_date(text) for text in sorted(texts) if is_date(text)),
     )
 
 
-def open_holes(cells: Cells, marks: HoleMarks) -> Cells:
+def open_holes(cells: Cells, marks: MissingMarks) -> Cells:
     """Turn the cells that carry a mark into holes; O(n)."""
     if isinstance(cells, TextCells):
         return _open_in_texts(cells, marks)
@@ -47,7 +47,7 @@ def open_holes(cells: Cells, marks: HoleMarks) -> Cells:
     return NumberCells(_without(cells.values, known), cells.kind) if known else cells
 
 
-def _open_in_texts(cells: TextCells, marks: HoleMarks) -> TextCells:
+def _open_in_texts(cells: TextCells, marks: MissingMarks) -> TextCells:
     texts = list(cells.texts)
     if not (marks.texts - {""}).isdisjoint(texts):
         texts = ["" if text in marks.texts else text for text in texts]
@@ -61,7 +61,7 @@ def _open_in_texts(cells: TextCells, marks: HoleMarks) -> TextCells:
     return TextCells(texts)
 
 
-def _open_in_codes(cells: CodedCells, marks: HoleMarks) -> CodedCells:
+def _open_in_codes(cells: CodedCells, marks: MissingMarks) -> CodedCells:
     marked = [place for place, text in enumerate(cells.categories) if text in marks.texts]
     if not marked:
         return cells

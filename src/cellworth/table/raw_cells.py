@@ -52,7 +52,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class TextCells:
-    """Texts without surrounding white space, "" = hole; what kind they are has to be found."""
+    """Texts without surrounding white space, "" = hole; their kind is yet to be inferred."""
 
     texts: Sequence[str]
 
@@ -99,7 +99,7 @@ Cells = TextCells | NumberCells | CodedCells
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A column as it was read: its name, its cells, and what the file itself says about it, if anything."""
+    """A column as it was read: its name, its cells, and whatever the file itself declares about it."""
 
     name: str
     cells: Cells
@@ -114,7 +114,7 @@ def id_column(row_ids: Sequence[str], name: str, taken: Container[str]) -> RawCo
 
 
 def coded_cells(codes: Float64Array, categories: Sequence[object], ordered: bool) -> CodedCells:
-    """Build coded cells with the categories as text; those that read the same become one."""
+    """Build coded cells with the categories as text; equal texts become one category."""
     texts = [label(category) for category in categories]
     distinct = tuple(dict.fromkeys(texts))
     if len(distinct) < len(texts):
@@ -124,7 +124,7 @@ def coded_cells(codes: Float64Array, categories: Sequence[object], ordered: bool
 
 
 def as_texts(cells: Cells) -> TextCells:
-    """Write cells of any form as text, "" = hole."""
+    """Return cells of any form as text, "" = hole."""
     if isinstance(cells, TextCells):
         return cells
     if isinstance(cells, CodedCells):
@@ -148,7 +148,7 @@ _NULL_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
 
 
 def labels(values: Iterable[object]) -> list[str]:
-    """Write values as the texts that stand for them, "" where there is none."""
+    """Return the texts that stand for values, "" where there is none."""
     return ["" if _is_null(value) else label(value) for value in values]
 
 

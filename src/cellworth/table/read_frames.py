@@ -44,7 +44,7 @@ def read_frame(frame: Any, name: str | None = None) -> tuple[list[RawColumn], Or
 
 
 def index_column(frame: Any, row_id: str | None) -> RawColumn | None:
-    """Give the index of a pandas frame as a column of row ids, if it is to name the rows.
+    """Return the index of a pandas frame as a column of row ids, if it is to name the rows.
 
     It is if `row_id` names it, or if `row_id` is None and it is not the default 0, 1, ..., n - 1.
     """
@@ -62,7 +62,7 @@ def index_column(frame: Any, row_id: str | None) -> RawColumn | None:
 
 
 def _split(frame: Any) -> Iterator[_Series]:
-    """Take a frame apart by position, for names may be repeated."""
+    """Take a frame apart by position, since names may be repeated."""
     import narwhals as nw
 
     if nw.dependencies.is_pandas_like_dataframe(frame):
@@ -154,7 +154,7 @@ def _arrow_codes(chunk: Any) -> Any:
 
 
 def read_parquet(path: File) -> tuple[list[RawColumn], Origin]:
-    """Read a Parquet file whole; pyarrow is imported here and nowhere earlier."""
+    """Read a whole Parquet file; pyarrow is imported only here."""
     pyarrow, parquet = require("pyarrow"), require("pyarrow.parquet")
     content = read_bytes(path)
     try:

@@ -107,11 +107,12 @@ class Table:
         row_id : str, optional
             The column that names the rows; without one they are "0", "1", ...
         missing : sequence, or mapping of column name to sequence
-            Further marks of holes, such as ["?", "n/a", -9]; a number also matches where it is written -9.0.
+            Further marks that stand for a hole, such as ["?", "n/a", -9]; -9 also matches -9.0.
         kinds : mapping of column name to kind
             "number", "integer", "boolean", "ordered", "category" or "date" (see `Column`), where the kind
-            found is not the one meant. Found in texts: whole numbers are "integer" (a column of 0 and 1
-            too), numbers "number", true/false or yes/no "boolean", ISO dates "date", others "category".
+            inferred is not the one meant. Inferred from texts: whole numbers are "integer" (so is a column
+            of 0 and 1), numbers "number", true/false or yes/no "boolean", ISO dates "date", and the rest
+            "category".
         bounds : mapping of column name to (lowest, highest)
             What a number, integer or date may be; None for an open side. Dates as dates or ISO texts.
         categories : mapping of column name to sequence
@@ -119,10 +120,10 @@ class Table:
         units : mapping of column name to str
             The units of the values, for people to read.
         target_kind : {"two classes", "several classes", "number"}, optional
-            Found if not given: two different labels are two classes; numbers with fractions or more than
-            20 different values are a number; the rest are several classes.
+            Inferred if not given: two distinct labels are two classes; numbers with fractions or more than
+            20 distinct values are a number; the rest are several classes.
         encoding : str
-            The encoding of a text file; a UTF-8 mark at its beginning is passed over.
+            The encoding of a text file; a UTF-8 byte order mark is skipped.
         delimiter : str, optional
             What separates the fields; a tab in .tsv, a tab or comma in .txt, else a comma.
 
@@ -161,10 +162,10 @@ class Table:
         row_id: str | None = None,
         **keywords: Unpack[Keywords],
     ) -> Table:
-        """Take a pandas or polars DataFrame or a pyarrow Table; the keywords are those of `read`.
+        """Make a table from a pandas or polars DataFrame or a pyarrow Table; keywords as for `read`.
 
-        Types state the kinds; text is read as in a file. An ordered pandas Categorical, a polars Enum and an
-        ordered pyarrow dictionary are "ordered". A pandas index other than 0, 1, ... gives the row ids.
+        The types give the kinds; text is read as in a file. An ordered pandas Categorical, a polars Enum and
+        an ordered pyarrow dictionary are "ordered". A pandas index other than 0, 1, ... gives the row ids.
 
         Examples
         --------
@@ -190,7 +191,7 @@ class Table:
         target: str = "target",
         **keywords: Unpack[Keywords],
     ) -> Table:
-        """Take X (n, p), numbers or objects, and labels y (n,) or None; other keywords are those of `read`.
+        """Make a table from X (n, p), numbers or objects, and labels y (n,); other keywords as for `read`.
 
         Columns are named x0, x1, ... unless `columns` names them.
 
@@ -221,7 +222,7 @@ class Table:
         return None if self.target is None else self.target.values
 
     def row_index(self, row_id: object) -> int:
-        """Give the place of a row from its id; DataError suggests the closest id."""
+        """Return the index of the row with this id; DataError suggests the closest id."""
         if not self._row_places:
             self._row_places = {known: place for place, known in enumerate(self.row_ids)}
         if label(row_id) not in self._row_places:
@@ -229,7 +230,7 @@ class Table:
         return self._row_places[label(row_id)]
 
     def column_index(self, name: str) -> int:
-        """Give the place of a column from its name; DataError suggests the closest name."""
+        """Return the index of the column with this name; DataError suggests the closest name."""
         if name not in self.column_names:
             raise DataError(not_there("column", name, self.column_names))
         return self.column_names.index(name)
@@ -244,7 +245,7 @@ class Table:
         return encode(self.columns, self.values)
 
     def with_values(self, values: npt.ArrayLike) -> Table:
-        """Give a new table with these cells and the same columns, row ids and target.
+        """Return a new table with these cells and the same columns, row ids and target.
 
         Parameters
         ----------
@@ -261,26 +262,26 @@ class Table:
         return Table(self.columns, cells, self.row_ids, self.target, self.row_id)
 
     def to_frame(self, library: Literal["pandas", "polars", "pyarrow"]) -> Any:
-        """Give the user's own values as a frame: row ids first if they have a name, the target last.
+        """Return the user's own values as a frame: row ids first if they have a name, the target last.
 
         Categories are categoricals, whole numbers and booleans have nulls for holes, dates are dates.
         """
         return to_frame(library, self.row_id, self.row_ids, self._out_columns())
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the user's own values to a file that `read` reads back; the format is told by the suffix.
+        """Write the user's own values to a file that `read` reads back, in the format of its suffix.
 
-        A Parquet file remembers kinds, bounds, units and target, so that it reads back exactly as it is; a
-        CSV file does with ``Table.read(path, **table.keywords())``. The file is replaced whole or not at all.
+        A Parquet file remembers kinds, bounds, units and target, and reads back exactly; so does a CSV file
+        with ``Table.read(path, **table.keywords())``. The file is replaced whole or not at all.
         """
         write_table(Path(path), self.row_id, self.row_ids, self._out_columns())
 
     def to_csv(self) -> str:
-        """Give what `write` writes to a .csv file, as text."""
+        """Return what `write` writes to a .csv file, as text."""
         return table_as_csv(self.row_id, self.row_ids, self._out_columns())
 
     def keywords(self) -> dict[str, Any]:
-        """Give the keywords of `read` that turn the written file into this table again."""
+        """Return the keywords of `read` that turn the written file into this table again."""
         return table_keywords(self.columns, self.target, self.row_id)
 
     def equals(self, other: Table) -> bool:

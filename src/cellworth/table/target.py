@@ -1,4 +1,4 @@
-"""The target of a table: the labels that its rows are learned for."""
+"""The target of a table: the labels to be predicted, and what kind they are."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Target:
 
 
 def make_target(column: Column, cells: Float64Array, kind: str | None, origin: Origin) -> Target:
-    """Turn the cells (n,) of the target column into labels; find the kind unless it is given."""
+    """Turn the cells (n,) of the target column into labels; infer the kind unless it is given."""
     place = origin.column(column.name)
     if column.kind == "date":
         raise DataError(

@@ -1,7 +1,8 @@
-"""Text to numbers and booleans, a column at a time, and single values to text.
+"""Texts and single values as the numbers that stand for them, and values as text.
 
-Each `parse_...` takes the texts of one column, stripped and without holes, and gives None if any of them
-does not fit: the success path is one pass in C, the search for the offender is left to the caller.
+`parse_numbers` and `parse_booleans` take the texts of one column, stripped and without holes, and return None
+if any of them does not fit: the success path is one pass in C, and finding the offender is left to the
+caller. `parse_value` takes a single value of any type.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _WORD_PAIRS = (frozenset({"true", "false"}), frozenset({"yes", "no"}))
 
 
 def parse_numbers(texts: Sequence[str]) -> Float64Array | None:
-    """Turn texts into numbers (NaN and infinities included); None if any of them is no number."""
+    """Turn texts into numbers (NaN and infinities included); None if any of them is not a number."""
     joined = "\n".join(texts)
     if "_" in joined or not joined.isascii():  # float() takes "1_000" and foreign digits; people mean text
         return None
@@ -44,7 +45,7 @@ def is_number(text: str) -> bool:
 
 
 def are_whole(texts: Sequence[str]) -> bool:
-    """Say whether texts that are numbers are written as whole ones: no point, exponent, "inf" or "nan"."""
+    """Say whether texts of numbers are written as whole numbers: no point, exponent, "inf" or "nan"."""
     joined = "\n".join(texts)
     return not any(mark in joined for mark in ".eEnN")
 
@@ -52,7 +53,7 @@ def are_whole(texts: Sequence[str]) -> bool:
 def parse_booleans(texts: Sequence[str], *, strict: bool) -> Float64Array | None:
     """Turn true/false and yes/no, in any case, into 1 and 0; None if any text is something else.
 
-    Strict, as when kinds are being found, the words must come from one pair; else also 1 and 0 count.
+    If strict, as when inferring kinds, all words must come from one pair; otherwise 1 and 0 count too.
     """
     words = [text.casefold() for text in texts]
     distinct = set(words)
@@ -70,7 +71,7 @@ def is_comma_number(text: str) -> bool:
 
 
 def label(value: object) -> str:
-    """Write one value as the text that stands for it in a category, a row id or a hole mark.
+    """Return the text that stands for a value as a category, a row id or a missing mark.
 
     A float that is whole loses its ".0": frames turn whole numbers into floats as soon as one is missing.
 
@@ -100,7 +101,7 @@ def cannot_be_stored(text: str) -> bool:
 def parse_value(value: object, kind: str, categories: Sequence[str] = ()) -> float | None:
     """Turn a text or value into the number that stands for it; None if it does not fit the kind.
 
-    Only the kind and the categories are looked at, not the bounds. A blank text fits no kind.
+    Checks the kind and the categories, not the bounds. A blank text fits no kind.
     """
     if isinstance(value, str):
         value = value.strip()

@@ -30,6 +30,45 @@ class OutColumn(NamedTuple):
     target_kind: str | None = None
 
 
+def write_table(path: Path, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> None:
+    """Write the table in the format of the path's suffix; O(n p)."""
+    if format_of(path, "For other files use to_frame and write the frame.") == "parquet":
+        parquet = require("pyarrow.parquet")
+        frame = to_frame("pyarrow", row_id, row_ids, columns)
+        replace_file(path, lambda part: parquet.write_table(frame, part))
+    else:
+        write_text(path, table_as_csv(row_id, row_ids, columns, separator_of(path)))
+
+
+def table_as_csv(
+    row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn], separator: str = ","
+) -> str:
+    """Return the table as delimited text; O(n p)."""
+    header = [out.column.name for out in columns]
+    fields: list[Sequence[str]] = [_texts(out.column, out.values) for out in columns]
+    if row_id is not None:
+        header.insert(0, row_id)
+        fields.insert(0, row_ids)
+    return csv_text([header, *zip(*fields, strict=True)], separator)
+
+
+def _texts(column: Column, values: Float64Array) -> list[str]:
+    """Write the cells of a column so that they read back exactly; a hole is blank."""
+    holes = np.isnan(values)
+    observed: Any
+    if column.kind == "number":
+        observed = list(map(repr, values.tolist()))
+    elif column.kind == "date":
+        stamps = stamps_from_days(values)
+        observed = np.datetime_as_string(stamps, unit="D" if column.whole_days else "us").tolist()
+    else:
+        places = np.where(holes, 0, values).astype(np.int64).tolist()
+        words = ("false", "true") if column.kind == "boolean" else column.categories
+        is_labelled = column.kind in LABELLED or column.kind == "boolean"
+        observed = [words[place] for place in places] if is_labelled else list(map(str, places))
+    return ["" if hole else text for hole, text in zip(holes.tolist(), observed, strict=True)]
+
+
 def to_frame(library: str, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
     """Build a frame: the row ids first if they have a name, then the columns."""
     if library == "pandas":
@@ -114,42 +153,3 @@ def user_values(column: Column, values: Float64Array) -> list[Any]:
     if column.kind in LABELLED:
         return [None if value != value else column.categories[int(value)] for value in values]
     return [column.format(value) for value in values.tolist()]
-
-
-def write_table(path: Path, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> None:
-    """Write the table in the format of the path's suffix; O(n p)."""
-    if format_of(path, "For other files use to_frame and write the frame.") == "parquet":
-        parquet = require("pyarrow.parquet")
-        frame = to_frame("pyarrow", row_id, row_ids, columns)
-        replace_file(path, lambda part: parquet.write_table(frame, part))
-    else:
-        write_text(path, table_as_csv(row_id, row_ids, columns, separator_of(path)))
-
-
-def table_as_csv(
-    row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn], separator: str = ","
-) -> str:
-    """Return the table as delimited text; O(n p)."""
-    header = [out.column.name for out in columns]
-    fields: list[Sequence[str]] = [_texts(out.column, out.values) for out in columns]
-    if row_id is not None:
-        header.insert(0, row_id)
-        fields.insert(0, row_ids)
-    return csv_text([header, *zip(*fields, strict=True)], separator)
-
-
-def _texts(column: Column, values: Float64Array) -> list[str]:
-    """Write the cells of a column so that they read back exactly; a hole is blank."""
-    holes = np.isnan(values)
-    observed: Any
-    if column.kind == "number":
-        observed = list(map(repr, values.tolist()))
-    elif column.kind == "date":
-        stamps = stamps_from_days(values)
-        observed = np.datetime_as_string(stamps, unit="D" if column.whole_days else "us").tolist()
-    else:
-        places = np.where(holes, 0, values).astype(np.int64).tolist()
-        words = ("false", "true") if column.kind == "boolean" else column.categories
-        is_labelled = column.kind in LABELLED or column.kind == "boolean"
-        observed = [words[place] for place in places] if is_labelled else list(map(str, places))
-    return ["" if hole else text for hole, text in zip(holes.tolist(), observed, strict=True)]

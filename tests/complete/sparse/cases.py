@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.sparse.held_out_cells import table_of
 from cellworth.complete.sparse.row_pass import CellBlock
 
@@ -20,7 +21,7 @@ def block_of(values, observed):
 
 
 def table_from(values, observed):
-    return table_of(block_of(values, observed), values.shape[1], None)
+    return table_of(block_of(values, observed), values.shape[1], ThreadEngine(n_jobs=1))
 
 
 @st.composite

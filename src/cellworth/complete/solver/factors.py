@@ -46,7 +46,7 @@ class Factors:
 
 
 def never_stop(iteration: int, objective: float, stationarity: float) -> bool:
-    """Watch nothing: the default of every solver."""
+    """Never stop early: the default watcher of every solver."""
     return False
 
 

@@ -1,4 +1,4 @@
-"""A sparse table with some of its cells hidden, on which its penalty is chosen."""
+"""The penalty of a sparse table, chosen on cells that are hidden for it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,12 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.blocks.protocol import Blocks, Engine
-from cellworth.complete.sparse.observed_cells import fit_offsets, split_cells, take_off
+from cellworth.blocks.sources import Source
+from cellworth.blocks.threads import ThreadEngine
+from cellworth.complete.hold_out import Choice
+from cellworth.complete.penalty_path import PENALTIES, search_path
+from cellworth.complete.sparse.observed_cells import compact, matrix_of, split_cells
+from cellworth.complete.sparse.offsets import fit_offsets, take_off
 from cellworth.complete.sparse.row_pass import (
     CellBlock,
     CellBlocks,
@@ -19,7 +24,42 @@ from cellworth.complete.sparse.row_pass import (
 )
 from cellworth.complete.sparse.trace_norm import SparseTable, fit_trace_norm
 
+CHOICE_ROWS = 20_000  # of a table of row blocks, at least, on which a penalty is chosen
+UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
 PATH_TOL, PATH_STEPS = 1e-4, 10  # of a fit that only serves to choose the penalty
+
+
+def choose_penalty(
+    cells: CellBlock,
+    n_columns: int,
+    centre: str,
+    rng: np.random.Generator,
+    engine: Engine,
+    rank: int,
+    *,
+    cut: bool,
+) -> tuple[Choice, Float64Array]:
+    """Return the rank limit and relative penalty that fill hidden cells best, and column factors (d, r).
+
+    ``cut``: whether the rank may be less than ``rank``, see `search_path`.
+    """
+    held, nothing = hold_out_cells(cells, n_columns, centre, rng, engine), np.zeros((n_columns, 0))
+    if held is None:
+        return Choice(rank, UNINFORMED), nothing
+    found = search_path(held, rank, cut=cut)
+    return found.choice, nothing if found.fit is None else found.fit
+
+
+def choose_penalty_on_sample(
+    source: Source, centre: str, rng: np.random.Generator, n_jobs: int | None, rank: int, *, cut: bool
+) -> tuple[Choice, Float64Array]:
+    """Do the same on every k-th row of a table of row blocks, on all of a short one."""
+    small = compact(matrix_of(source.sample(max(1, source.n_rows // CHOICE_ROWS)).X))
+    with ThreadEngine(n_jobs) as engine:
+        choice, found = choose_penalty(small.cells, len(small.columns), centre, rng, engine, rank, cut=cut)
+    B = np.zeros((len(source.columns), found.shape[1]))
+    B[small.columns] = found
+    return choice, B
 
 
 @dataclass(frozen=True)

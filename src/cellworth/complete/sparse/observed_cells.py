@@ -1,10 +1,4 @@
-r"""The observed cells of a sparse table: checked, without empty rows and columns, and less their offsets.
-
-The mean of a column that was seen three times says little. So an offset is the mean of its cells and of
-:math:`k` more at the overall mean, with :math:`k = \sigma^2/\tau^2`: the variance of cells around their
-column's mean over the variance of those means, both from the analysis of variance. It is the best estimate
-if both are normal, and the ridge regression on one indicator for each column with the penalty k.
-"""
+"""The observed cells of a sparse table: checked, without empty rows and columns, seen and hidden."""
 
 from __future__ import annotations
 
@@ -18,11 +12,9 @@ from sklearn.utils.validation import validate_data
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.complete.hold_out import hide_listed_cells
 from cellworth.complete.sparse.row_pass import CellBlock
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError
 
 FORMATS = ("csr", "csc", "coo")  # the others drop stored zeros, or store zeros that nobody observed
-CENTRES = ("none", "columns", "both")
-SWEEPS, SETTLED = 100, 1e-9  # most turns between rows and columns; least move, of the values' spread
 
 
 def check_cells(estimator: BaseEstimator, X: Any, *, reset: bool) -> csr_array:
@@ -147,117 +139,6 @@ def check_numbers(what: str, numbers: Any, n: int) -> IntArray:
     return found.astype(np.intp)
 
 
-class Offsets(NamedTuple):
-    """What is taken off a cell before the factors are fitted: ``rows[i] + columns[j]``.
-
-    Attributes
-    ----------
-    rows, columns : (n,) and (d,) arrays
-        The columns' carry the overall mean.
-    overall : float
-        The overall mean, which a column without cells would have.
-    row_shrinkage : float
-        k of the rows, in cells; infinite without row offsets.
-    """
-
-    rows: Float64Array
-    columns: Float64Array
-    overall: float
-    row_shrinkage: float
-
-    def of_new_rows(self, cells: CellBlock) -> Float64Array:
-        """Return the row offsets (m,) of new rows, the columns' held."""
-        left = cells.values - self.columns[cells.columns]
-        return shrunk_means(left, cells.rows(), len(cells.starts) - 1, self.row_shrinkage)
-
-
-def fit_offsets(cells: CellBlock, n_columns: int, centre: str) -> Offsets:
-    """Find the offsets of a table.
-
-    ``centre``: "none" for zeros, "columns" for column offsets alone, "both". O(cells) for each turn.
-    """
-    if centre not in CENTRES:
-        raise ParameterError(f"centre must be 'none', 'columns' or 'both'; got {centre!r}")
-    n_rows, rows = len(cells.starts) - 1, cells.rows()
-    none = Offsets(np.zeros(n_rows), np.zeros(n_columns), 0.0, np.inf)
-    if centre == "none":
-        return none
-    overall = float(cells.values.mean())
-    values = cells.values - overall
-    of_columns = group_shrinkage(values, cells.columns, n_columns)
-    columns = shrunk_means(values, cells.columns, n_columns, of_columns)
-    if centre == "columns":
-        return none._replace(columns=columns + overall, overall=overall)
-    of_rows = group_shrinkage(values - columns[cells.columns], rows, n_rows)
-    offsets, spread = np.zeros(n_rows), float(values.std())
-    for _ in range(SWEEPS):
-        last = offsets
-        offsets = shrunk_means(values - columns[cells.columns], rows, n_rows, of_rows)
-        if np.abs(offsets - last).max() <= SETTLED * spread:
-            break
-        columns = shrunk_means(values - offsets[rows], cells.columns, n_columns, of_columns)
-        shift = best_shift((float(offsets.sum()), n_rows), of_rows, columns, of_columns)
-        offsets, columns = offsets + shift, columns - shift
-    return Offsets(offsets, columns + overall, overall, of_rows)
-
-
-def best_shift(rows: tuple[float, int], of_rows: float, columns: Float64Array, of_columns: float) -> float:
-    """Return what is best moved from all columns to all rows: no cell notices, but both are shrunk.
-
-    ``rows`` are the sum and the number of the row offsets.
-    Turns between rows and columns find it too, but in hundreds of them.
-    """
-    if np.isinf(of_rows) or np.isinf(of_columns):
-        return 0.0
-    pull = of_columns * float(columns.sum()) - of_rows * rows[0]
-    return pull / max(of_rows * rows[1] + of_columns * len(columns), np.finfo(np.float64).tiny)
-
-
-def take_off(cells: CellBlock, offsets: Offsets) -> CellBlock:
-    """Return the cells without their offsets."""
-    return cells._replace(values=cells.values - offsets.columns[cells.columns] - offsets.rows[cells.rows()])
-
-
-def shrunk_means(values: Float64Array, group: IntArray, n_groups: int, shrinkage: float) -> Float64Array:
-    """Return for each group the sum of its values over their number plus ``shrinkage``; 0 without values."""
-    sums = np.bincount(group, values, minlength=n_groups)
-    counts = np.bincount(group, minlength=n_groups)
-    return np.asarray(sums / np.maximum(counts + shrinkage, np.finfo(np.float64).tiny))
-
-
-def group_shrinkage(values: Float64Array, group: IntArray, n_groups: int) -> float:
-    """Return sigma^2 / tau^2 of the groups, by the moments of a one-way analysis of variance.
-
-    Infinite where the groups' means differ no more than chance would have it, or where that cannot be
-    told because no group has two values.
-    """
-    counts = np.bincount(group, minlength=n_groups)
-    sums = np.bincount(group, values, minlength=n_groups)[counts > 0]
-    counts = counts[counts > 0].astype(np.float64)
-    squares = float(values @ values), float(np.sum(sums**2 / counts)), float(counts @ counts)
-    return variance_ratio(len(values), len(counts), float(values.sum()), *squares)
-
-
-def variance_ratio(
-    n: int, n_groups: int, total: float, squares: float, between_groups: float, squared_counts: float
-) -> float:
-    """Return sigma^2 / tau^2 of groups from sums that add up over blocks of rows; see `group_shrinkage`.
-
-    Parameters
-    ----------
-    n, n_groups : int
-        Values, and groups that have some.
-    total, squares : float
-        Sums of the values and of their squares.
-    between_groups : float
-        Sum over groups of (sum of the values)^2 / count.
-    squared_counts : float
-        Sum over groups of count^2.
-    """
-    if n == n_groups or n_groups == 1:
-        return np.inf
-    within = max(0.0, squares - between_groups) / (n - n_groups)
-    between = (between_groups - total**2 / n) / (n_groups - 1)
-    size = (n - squared_counts / n) / (n_groups - 1)
-    variance = (between - within) / size
-    return within / variance if variance > 0 else np.inf
+def matrix_of(X: Any) -> csr_array:
+    """Return the rows of a block, sparse or with NaN in the holes, as a sparse matrix of observed cells."""
+    return csr_array(X) if issparse(X) else cells_of_array(X.astype(np.float64, copy=False))

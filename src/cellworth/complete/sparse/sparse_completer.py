@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -25,21 +25,18 @@ from cellworth.complete.factored import check_rank, generator_of, watcher
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number
-from cellworth.complete.penalty_path import PENALTIES, PenaltyUnit, check_penalty, search_path
+from cellworth.complete.penalty_path import PenaltyUnit, check_penalty
 from cellworth.complete.solver.monitor import Callback
-from cellworth.complete.sparse.block_offsets import fit_block_offsets
-from cellworth.complete.sparse.held_out_cells import hold_out_cells, table_of
+from cellworth.complete.sparse.held_out_cells import choose_penalty, choose_penalty_on_sample, table_of
 from cellworth.complete.sparse.observed_cells import (
     Compact,
-    Offsets,
-    cells_of_array,
     check_cells,
     check_numbers,
     compact,
-    fit_offsets,
+    matrix_of,
     put_observed,
-    take_off,
 )
+from cellworth.complete.sparse.offsets import Offsets, fit_block_offsets, fit_offsets, take_off
 from cellworth.complete.sparse.row_pass import (
     CellBlock,
     CellBlocks,
@@ -52,23 +49,10 @@ from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseT
 from cellworth.complete.summary import TableSummary
 from cellworth.errors import DataError
 
-FITTED = (
-    "row_factors_",
-    "column_factors_",
-    "row_offsets_",
-    "column_offsets_",
-    "singular_values_",
-    "rank_",
-    "trace_penalty_",
-    "objective_",
-    "duality_gap_",
-    "n_iter_",
-    "converged_",
-)
+FACTORS = ("row_factors_", "column_factors_", "row_offsets_", "column_offsets_", "singular_values_")
+FITTED = (*FACTORS, "rank_", "trace_penalty_", "objective_", "duality_gap_", "n_iter_", "converged_")
 
 MOST_COMPONENTS = 20  # where no rank is given
-CHOICE_ROWS = 20_000  # of a table of row blocks, at least, on which a penalty is chosen
-UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
 
 
 class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -81,7 +65,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     over A (n, r) and B (d, r). If r does not bind, :math:`AB^\top` is the least-squares fit with
     :math:`\lambda` times the trace norm: the problem of `SoftImputeCompleter` and `NNLSCompleter`, for
-    tables of which n x d numbers would not fit in memory.
+    tables whose n x d numbers would not fit in memory.
 
     Parameters
     ----------
@@ -100,7 +84,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     tol : float, default=1e-5
         Ends when the next step promises to lower the objective by less than this fraction of it.
     max_iter : int, default=200
-        Most steps at the final penalty.
+        The largest number of steps at the final penalty.
     warm_start : bool, default=False
         Begin from the column factors of the last fit, if the number of columns is the same, and keep the rank
         and the relative penalty that were chosen there. Rows may come and go.
@@ -130,7 +114,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     objective_ : (n_iter_ + 1,) array
         Objective after each step at the final penalty, and of the result; never rises.
     duality_gap_ : float
-        The last objective is at most so far above the least for tables of any rank. Small at convergence,
+        At most how far the last objective is above the least for tables of any rank. Small at convergence,
         unless `rank` binds. Its norm of the residual is itself estimated, to about 1e-4.
     n_iter_ : int
         Steps at the final penalty.
@@ -162,6 +146,8 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     True
     """
 
+    has_variance: ClassVar[bool] = False
+    takes_sparse: ClassVar[bool] = True
     row_factors_: Float64Array
     column_factors_: Float64Array
     row_offsets_: Float64Array
@@ -203,9 +189,6 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _n_features_out(self) -> int:
         return int(self.column_factors_.shape[1])
 
-    has_variance: ClassVar[bool] = False
-    takes_sparse: ClassVar[bool] = True
-
     def fit(
         self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
     ) -> Self:
@@ -218,15 +201,15 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self._check_parameters()
         if isinstance(X, Source):
             return fit_source(self, X, checkpoint)
-        last = self._last_factors(X)
         cells = check_cells(self, X, reset=True)
+        last = self._last_factors(cells.shape[1])
         small, rng = compact(cells), generator_of(self.random_state)
         n_columns = len(small.columns)
         offsets = fit_offsets(small.cells, n_columns, self.centre)
         with ThreadEngine(self.n_jobs) as engine:
             table = table_of(take_off(small.cells, offsets), n_columns, engine)
             start = None if last is None else last[small.columns]
-            choose = partial(self._choose, small.cells, n_columns, rng, engine)
+            choose = partial(choose_penalty, small.cells, n_columns, self.centre, rng, engine)
             rank, B = self._begin(len(small.rows), table, start, rng, choose)
             fit = self._descend(table, rank, B, rng)
             rows = table.blocks.map(row_factors, fit.B, self.trace_penalty_).gather()
@@ -243,12 +226,11 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         a shorter table. Then a step is one pass, O(cells r^2), and one sum of (d, r) and (r, r) arrays.
         """
         rng, d = generator_of(self.random_state), len(source.columns)
-        last = getattr(self, "column_factors_", None) if self.warm_start else None
         cells = CellBlocks(source.map(_cells_of_part), source.engine)
         left, offsets = fit_block_offsets(cells, d, self.centre)
         table = SparseTable(left, summary.sums.count)
-        start = last if last is not None and len(last) == d else None
-        rank, B = self._begin(source.n_rows, table, start, rng, partial(self._choose_on_sample, source, rng))
+        choose = partial(choose_penalty_on_sample, source, self.centre, rng, self.n_jobs)
+        rank, B = self._begin(source.n_rows, table, self._last_factors(d), rng, choose)
         fit = self._descend(table, rank, B, rng)
         certificate = certify(table, fit.B, self.trace_penalty_, rng)
         for name in ("row_factors_", "row_offsets_", "_cells"):
@@ -258,7 +240,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def complete_rows(self, part: Part, state: None = None) -> tuple[Float64Array, None]:
         """Return the rows of a block completed, (m, d), each from its own cells; there are no variances."""
-        cells = _matrix_of(part.X)
+        cells = matrix_of(part.X)
         return put_observed(self._filled(*self._estimate(cells, ThreadEngine(n_jobs=1))), cells), None
 
     def estimate(self, rows: ArrayLike, columns: ArrayLike) -> Float64Array:
@@ -270,7 +252,9 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         i = check_numbers("rows", rows, len(self.row_offsets_))
         j = check_numbers("columns", columns, len(self.column_offsets_))
         if i.shape != j.shape:
-            raise DataError(f"rows and columns must be as many; got {len(i)} rows and {len(j)} columns.")
+            raise DataError(
+                f"rows and columns must be equal in number; got {len(i)} rows and {len(j)} columns."
+            )
         products = cell_products(self.row_factors_, self.column_factors_, i, j)
         return np.asarray(products + self.row_offsets_[i] + self.column_offsets_[j])
 
@@ -351,10 +335,10 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         if self.trace_penalty is not None:
             check_number("trace_penalty", self.trace_penalty, above=0)
 
-    def _last_factors(self, X: Any) -> Float64Array | None:
-        """Return the column factors of the last fit, if this one may begin from them."""
+    def _last_factors(self, n_columns: int) -> Float64Array | None:
+        """Return the column factors of the last fit, if this one may start from them."""
         factors: Float64Array | None = getattr(self, "column_factors_", None) if self.warm_start else None
-        return factors if factors is not None and np.shape(X)[1:] == (len(factors),) else None
+        return factors if factors is not None and len(factors) == n_columns else None
 
     def _begin(
         self,
@@ -362,7 +346,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         table: SparseTable,
         last: Float64Array | None,
         rng: np.random.Generator,
-        choose: Callable[[int], tuple[Choice, Float64Array]],
+        choose: Callable[..., tuple[Choice, Float64Array]],
     ) -> tuple[int, Float64Array]:
         """Set the penalty; return the rank limit and the column factors to begin from."""
         largest = largest_singular_value(table.blocks, table.n_columns, rng) or 1.0
@@ -373,37 +357,10 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             return rank, np.zeros((table.n_columns, 0)) if last is None else last
         kept: Choice | None = getattr(self, "_choice", None)
         if last is None or kept is None:
-            kept, last = choose(rank)
+            kept, last = choose(rank, cut=self.rank is None)
         self._choice = kept
         self.trace_penalty_ = kept.relative * largest
         return min(kept.rank, rank), last
-
-    def _choose(
-        self,
-        cells: CellBlock,
-        n_columns: int,
-        rng: np.random.Generator,
-        engine: ThreadEngine,
-        rank: int,
-    ) -> tuple[Choice, Float64Array]:
-        """Return the rank limit and relative penalty that fill hidden cells best, and column factors."""
-        held = hold_out_cells(cells, n_columns, self.centre, rng, engine)
-        if held is None:
-            return Choice(rank, UNINFORMED), np.zeros((n_columns, 0))
-        found = search_path(held, rank, cut=self.rank is None)
-        return found.choice, np.zeros((n_columns, 0)) if found.fit is None else found.fit
-
-    def _choose_on_sample(
-        self, source: Source, rng: np.random.Generator, rank: int
-    ) -> tuple[Choice, Float64Array]:
-        """Do the same on every k-th row of a table of row blocks."""
-        sample = source.sample(max(1, source.n_rows // CHOICE_ROWS)).X
-        small = compact(_matrix_of(sample))
-        with ThreadEngine(self.n_jobs) as engine:
-            choice, found = self._choose(small.cells, len(small.columns), rng, engine, rank)
-        B = np.zeros((len(source.columns), found.shape[1]))
-        B[small.columns] = found
-        return choice, B
 
     def _descend(self, table: SparseTable, rank: int, B: Float64Array, rng: np.random.Generator) -> SparseFit:
         watch = watcher(self.callback, self.max_iter, self.tol)
@@ -422,7 +379,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self._offsets = offsets._replace(rows=self.row_offsets_, columns=self.column_offsets_)
 
     def _keep_trace(self, fit: SparseFit, certificate: Certificate) -> None:
-        """Set the fitted attributes that tell how it went; warn if the work is not done."""
+        """Set the fitted attributes that say how it went; warn if the fit has not converged."""
         self.singular_values_, self.rank_ = certificate.singular_values, fit.B.shape[1]
         self.objective_ = np.minimum.accumulate([*fit.objective, certificate.objective])
         self.duality_gap_ = certificate.gap
@@ -437,11 +394,6 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             )
 
 
-def _matrix_of(X: Any) -> csr_array:
-    """Return the rows of a block as a sparse matrix of their observed cells."""
-    return csr_array(X) if issparse(X) else cells_of_array(X.astype(np.float64, copy=False))
-
-
 def _cells_of_part(part: Part) -> CellBlock:
-    matrix = _matrix_of(part.X)
+    matrix = matrix_of(part.X)
     return CellBlock(matrix.indptr, matrix.indices, matrix.data.astype(np.float64, copy=False))
