@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cellworth.errors import ParameterError
-from cellworth.select import Front, Selection, Top
-from cellworth.select.offer import settle
+from cellworth.select import Selection, Top
+from cellworth.select.offer import Front, settle
 from cellworth.testing.selector import check_selector
 
 
@@ -90,6 +90,15 @@ def test_an_error_instead_of_an_empty_batch_is_caught():
 
     with pytest.raises(ParameterError):
         check_selector(Broken(refuse))
+
+
+def test_a_shortlist_that_is_too_short_is_caught():
+    def shortlist(offer, *, budget=None, count=None):
+        return Top().shortlist(offer, budget=budget, count=count)[1:]
+
+    with pytest.raises(AssertionError, match="shortlists must name all"):
+        check_selector(Broken(shortlist=shortlist))
+    check_selector(Broken(shortlist=Top().shortlist))
 
 
 def test_the_unspoilt_one_passes():
