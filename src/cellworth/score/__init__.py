@@ -4,7 +4,7 @@ from cellworth.score.block_scores import BlockScorer, BlockScores
 from cellworth.score.chance import Random
 from cellworth.score.committee import CommitteeStability, QueryByCommittee
 from cellworth.score.expected_utility import ExpectedUtility
-from cellworth.score.posterior import PosteriorImpact, PosteriorVariance
+from cellworth.score.posterior_scores import PosteriorImpact, PosteriorVariance
 from cellworth.score.round import Memoryless, Round, Scorer, State
 from cellworth.score.variance import Variance
 
