@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from cellworth.errors import DataError, ParameterError
 
+__all__ = ["coherence", "theorem_1_bound"]
+
 
 def coherence(M: ArrayLike, rank: int | None = None) -> float:
     r"""Return how unevenly the content of a matrix is spread over its rows and columns.

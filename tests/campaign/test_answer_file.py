@@ -186,8 +186,8 @@ def test_the_same_value_twice_is_one_answer(tmp_path):
     [
         ("", "got an empty file"),
         ("row,column,value\n", "got only line 1"),
-        ("row,column,valeu\np1,dose,1\n", "line 1: .*'value' is not there. Did you mean 'valeu'?"),
-        ("row,row,column,value\np1,p1,dose,1\n", "line 1: .*'row' is there more than once"),
+        ("row,column,valeu\np1,dose,1\n", "line 1: .*'value' is missing. Did you mean 'valeu'?"),
+        ("row,row,column,value\np1,p1,dose,1\n", "line 1: .*'row' appears more than once"),
         ("row,column,value\np1,dose\n", "line 2: expected 3 fields"),
         ('row,column,value\np1,dose,"1\n', "line 2: the quotes"),
         ("row,column,value\np1,dose,\0\n", "line 2: expected text, got a NUL"),

@@ -154,7 +154,7 @@ def test_any_file_is_read_or_refused_in_words(tmp_path_factory, text):
         ),
         ("column,price\n,2\n", "line 2, column 'column': expected the name of a column, got a blank"),
         ("column,cost\nage,1\n", "no field 'cost'"),
-        ("column,price,price\nage,1,1\n", "'price' is there twice"),
+        ("column,price,price\nage,1,1\n", "'price' appears twice"),
         ("column,price_after\nage,1\n", "Did you mean 'price_after_first'"),
         ("column,group\nage,1\n", "must have column and price; got column,group"),
         ("column,price,group\nage,1,a\n", "line 2, column 'price_after_first': .* got a blank"),

@@ -136,7 +136,7 @@ def test_some_rows():
 @pytest.mark.parametrize(
     ("cells", "words"),
     [
-        ([(0, 1), (2, 3), (0, 1)], r"once; got \(0, 1\) twice"),
+        ([(0, 1), (2, 3), (0, 1)], r"once; got \(0, 1\) more than once"),
         ([(0, 4)], r"3 rows and 4 columns; got \(0, 4\)"),
         ([(-1, 0)], r"got \(-1, 0\)"),
         ([(0.5, 1.0)], "row and column numbers; got shape .* of float64"),

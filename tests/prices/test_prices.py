@@ -225,7 +225,7 @@ def test_what_does_not_fit_the_table(make, words):
         (lambda: Group("", ["a"], first=1, then=1), "name of a group"),
         (lambda: Group("g", "chol", first=1, then=1), "list of column names; got 'chol'"),
         (lambda: Group("g", [], first=1, then=1), "at least one column"),
-        (lambda: Group("g", ["a", "b", "a"], first=1, then=1), "got 'a' twice"),
+        (lambda: Group("g", ["a", "b", "a"], first=1, then=1), "got 'a' more than once"),
         (
             lambda: Group("g", ["a", "b"], first={"a": 1}, then=1),
             "first price must be stated .* none for 'b'",

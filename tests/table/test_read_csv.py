@@ -98,9 +98,9 @@ def test_lists_as_spreadsheets_save_them(tmp_path, content):
     [
         (
             "row,val",
-            r"line 1: expected a header with 'row', 'value'; 'value' is not there\. Did you mean 'val'\?",
+            r"line 1: expected a header with 'row', 'value'; 'value' is missing\. Did you mean 'val'\?",
         ),
-        ("row,value,Value", "'value' is there more than once"),
+        ("row,value,Value", "'value' appears more than once"),
     ],
 )
 def test_a_header_that_does_not_fit_is_refused(tmp_path, header, words):

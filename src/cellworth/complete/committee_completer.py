@@ -35,7 +35,8 @@ class CommitteeCompleter(Completer):
     Parameters
     ----------
     members : sequence of completers or None, default=None
-        At least two; they are cloned. None: those of `default_members`.
+        At least two; they are cloned. None: an `LMaFitCompleter` of three components, an `NNLSCompleter` with
+        a relative penalty of 0.1, and a `GaussianCompleter` of four factors without labels.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cellworth.arrays import AnyArray, BoolArray, FloatArray
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks
 from cellworth.blocks.sources import Source, open_blocks
@@ -51,14 +51,6 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     @abstractmethod
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn from the table X (n, d), NaN in its holes, and complete it."""
-
-    def _names(self) -> list[str] | None:
-        """Return the names of the columns, for a fitted state; None if there are none."""
-        return self.feature_names_in_.tolist() if hasattr(self, "feature_names_in_") else None
-
-    def _restore_names(self, names: list[str] | None) -> None:
-        if names is not None:
-            self.feature_names_in_ = np.array(names, dtype=object)
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         """Return estimates (m, d) of all cells of new rows; scaled in, scaled out; 0 in the holes."""
@@ -233,13 +225,3 @@ def _row_blocks(shape: tuple[int, int]) -> list[slice]:
     """Return slices of rows whose cells stay in cache, and whose numbers take little memory."""
     size = max(1, BLOCK_CELLS // max(1, shape[1]))
     return [slice(first, first + size) for first in range(0, shape[0], size)]
-
-
-def plain_labels(classes: AnyArray | None) -> Any:
-    """Return class labels for a fitted state: an array of a plain type, or a list of Python objects."""
-    return classes.tolist() if classes is not None and classes.dtype == object else classes
-
-
-def labels_of_plain(plain: Any) -> AnyArray | None:
-    """Return the class labels of what `plain_labels` returned."""
-    return np.array(plain, dtype=object) if isinstance(plain, list) else plain

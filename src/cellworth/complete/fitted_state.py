@@ -58,6 +58,10 @@ def _names(value: list[str]) -> Any:
     return np.array(value, dtype=object)
 
 
+def _classes(value: Any) -> Any:
+    return np.array(value, dtype=object) if isinstance(value, list) else value
+
+
 def _scaling(value: dict[str, Any]) -> Scaling:
     return Scaling(value["offset"], value["width"])
 
@@ -66,4 +70,5 @@ _FROM_PLAIN: dict[str, Callable[[Any], Any]] = {
     "scaling_": _scaling,
     "feature_names_in_": _names,
     "low_rank_": tuple,
+    "classes_": _classes,
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -12,24 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks, add
 from cellworth.blocks.sources import Part, Source
 from cellworth.blocks.threads import RowBlocks, ThreadEngine
-from cellworth.complete.completer import (
-    BlockCompleter,
-    fit_source,
-    labels_of_plain,
-    plain_labels,
-    put_back,
-    scaled_cells,
-)
+from cellworth.complete.completer import BlockCompleter, fit_source, put_back, scaled_cells
+from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.inputs import check_number, check_table
+from cellworth.complete.labelled_rows import Order, Outline, in_order, labelled_first, scaled_block
 from cellworth.complete.labels import LabelCode, TargetKind, code_labels, label_code
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver import block_passes
-from cellworth.complete.solver.block_passes import CellSums, ScaledBlock, cut_pieces, minimise_blocks
+from cellworth.complete.solver.block_passes import CellSums, minimise_blocks
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
 from cellworth.complete.solver.line_search import minimise_by_search
 from cellworth.complete.solver.linear_part import LinearPart
@@ -41,9 +35,10 @@ from cellworth.complete.solver.warm_start import column_means, refresh
 from cellworth.complete.summary import TableSummary
 from cellworth.errors import DataError, ParameterError
 
-Order = slice | IntArray
-
-FITTED = ("trace_penalty_", "rank_", "coef_", "intercept_", "n_iter_", "converged_", "n_features_in_")
+FITTED = (
+    *("low_rank_", "trace_penalty_", "rank_", "coef_", "intercept_", "classes_"),
+    *("objective_", "n_iter_", "converged_"),
+)
 
 
 class SupervisedCompleter(BlockCompleter):
@@ -197,7 +192,7 @@ class SupervisedCompleter(BlockCompleter):
         labels = code_labels(y, len(X), self.loss, self.target)
         earlier = self._earlier_fit(X.shape, labels.code)
         scaling = Scaling.of(X, self.scale)
-        order = _labelled_first(labels.labelled)
+        order = labelled_first(labels.labelled)
         values, observed = scaled_cells(X[order], scaling)
         n_targets = int(labels.labelled.sum()) if self.label_weight > 0 else 0
         targets = labels.targets[order][:n_targets].astype(X.dtype)
@@ -224,8 +219,8 @@ class SupervisedCompleter(BlockCompleter):
             )
             del iterate, rows, values, observed  # of the size of the table, and no longer needed
             left, right = balanced_factors(solution.iterate, solution.singular_values, solution.basis)
-        self.low_rank_ = _in_order(left, order), right
-        self.completed_ = put_back(X, scaling.undo_in_place(_in_order(solution.iterate, order)))
+        self.low_rank_ = in_order(left, order), right
+        self.completed_ = put_back(X, scaling.undo_in_place(in_order(solution.iterate, order)))
         self._keep(solution, labels.code, scaling)
         return self
 
@@ -236,12 +231,11 @@ class SupervisedCompleter(BlockCompleter):
         rounding of sums.
         """
         self._check_blocks(source)
-        name = f"the target {source.target!r}"
-        code = label_code(summary.labels, self.loss, self.target, name)
+        code = label_code(summary.labels, self.loss, self.target, f"the target {source.target!r}")
         scaling = summary.scaling(self.scale, source.dtype)
         n_targets = code.n_labelled if self.label_weight > 0 else 0
         outline = Outline((source.n_rows, len(source.columns)), n_targets > 0, scaling, code)
-        data = source.map(_scaled_block, Blocks(summary.rows_before), shared=(outline,))
+        data = source.map(scaled_block, Blocks(summary.rows_before), shared=(outline,))
         sums = CellSums(*source.engine.reduce(block_passes.cell_sums, add, data))
         self.trace_penalty_ = self._penalty(shrinkage, sums.gram, 0.0)
         solution = minimise_blocks(
@@ -267,22 +261,12 @@ class SupervisedCompleter(BlockCompleter):
         return put_back(part.X, self.scaling_.undo_in_place(state.copy())), None
 
     def fitted_state(self) -> dict[str, Any]:
-        """Return all that was fitted to an array as arrays and plain values; see `restore_fitted`."""
-        left, right = self.low_rank_
-        state = {name: getattr(self, name) for name in FITTED}
-        state |= {"left": left, "right": right, "objective": self.objective_, "completed": self.completed_}
-        state |= {"offset": self.scaling_.offset, "width": self.scaling_.width}
-        return state | {"classes": plain_labels(self.classes_), "names": self._names()}
+        """Return all that was fitted to an array, as plain data."""
+        return state_of(self, FITTED)
 
     def restore_fitted(self, state: dict[str, Any]) -> None:
         """Take over what `fitted_state` returned: the next warm start goes on as the original would."""
-        for name in FITTED:
-            setattr(self, name, state[name])
-        self.low_rank_ = state["left"], state["right"]
-        self.objective_, self.completed_ = state["objective"], state["completed"]
-        self.scaling_ = Scaling(state["offset"], state["width"])
-        self.classes_ = labels_of_plain(state["classes"])
-        self._restore_names(state["names"])
+        restore(self, state, FITTED)
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         return fold_in(values, observed, self.low_rank_[1], self.trace_penalty_)
@@ -301,9 +285,7 @@ class SupervisedCompleter(BlockCompleter):
     def _check_blocks(self, source: Source) -> None:
         """Refuse settings and tables that row blocks cannot serve."""
         if self.line_search:
-            raise ParameterError(
-                "line_search=True is for tables in memory; row blocks use the known constant"
-            )
+            raise ParameterError("line_search=True is for arrays; row blocks use the known constant")
         if source.n_rows < len(source.columns):
             raise DataError(
                 f"the table has {source.n_rows} rows and {len(source.columns)} columns; row blocks need at "
@@ -375,45 +357,3 @@ class SupervisedCompleter(BlockCompleter):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-
-def _labelled_first(labelled: BoolArray) -> Order:
-    """Return the order of rows that the solver wants: those with labels first."""
-    if labelled.all() or not labelled.any():
-        return slice(None)
-    return np.argsort(~labelled, kind="stable")
-
-
-def _in_order(A: FloatArray, order: Order) -> FloatArray:
-    """Return the rows of A, sorted by ``order``, in the order of the user's table."""
-    if isinstance(order, slice):
-        return A
-    restored = np.empty_like(A)
-    restored[order] = A
-    return restored
-
-
-@dataclass(frozen=True)
-class Outline:
-    """What a block must know of the whole table: its shape (n, d), and whether labels take part."""
-
-    shape: tuple[int, int]
-    supervised: bool
-    scaling: Scaling
-    code: LabelCode
-
-
-def _scaled_block(part: Part, before: tuple[int, int], outline: Outline) -> ScaledBlock:
-    """Scale a block; ``before`` counts the labelled and the other rows of the blocks before it."""
-    targets, labelled = outline.code.targets(part.y, len(part.X))
-    order = np.argsort(~labelled, kind="stable")
-    values, observed = scaled_cells(part.X[order], outline.scaling)
-    n_labelled = int(labelled.sum())
-    pieces = cut_pieces(
-        (n_labelled, before[0]),
-        (len(order) - n_labelled, outline.code.n_labelled + before[1]),
-        outline.shape,
-        values.itemsize,
-        supervised=outline.supervised,
-    )
-    return ScaledBlock(values, observed, targets[order].astype(values.dtype), pieces, order)

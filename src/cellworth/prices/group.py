@@ -118,7 +118,7 @@ def _check_columns(columns: Iterable[str], where: str) -> tuple[str, ...]:
         raise ParameterError(f"{where}: expected at least one column, got none.")
     twice = [name for name, count in Counter(members).items() if count > 1]
     if twice:
-        raise ParameterError(f"{where}: each column must be there once; got {listing(twice)} twice or more.")
+        raise ParameterError(f"{where}: each column must appear once; got {listing(twice)} more than once.")
     return members
 
 

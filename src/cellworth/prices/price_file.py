@@ -114,7 +114,7 @@ def _read_lines(path: File, encoding: str, delimiter: str | None) -> list[_Price
     header, records = read_records(path, encoding, delimiter)
     for name in header:
         if name not in FIELDS or header.count(name) > 1:
-            problem = not_there("field", name, FIELDS) if name not in FIELDS else f"{name!r} is there twice."
+            problem = not_there("field", name, FIELDS) if name not in FIELDS else f"{name!r} appears twice."
             raise DataError(f"{path}: the header is column,price and perhaps the rest. {problem}")
     if not {"column", "price"} <= set(header):
         raise DataError(f"{path}: the header must have column and price; got {','.join(header)}.")

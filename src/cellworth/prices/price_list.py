@@ -153,7 +153,7 @@ class PriceList:
         twice = flat[1:][flat[1:] == flat[:-1]]
         if twice.size:
             cell = divmod(int(twice[0]), self.own.shape[1])
-            raise DataError(f"each cell must be there once; got {cell} twice or more.")
+            raise DataError(f"each cell must appear once; got {cell} more than once.")
         return places[:, 0], places[:, 1]
 
 

@@ -38,10 +38,10 @@ class Prices:
     """What cells cost, stated by name; `on` lays it over a table.
 
     Make it with `same`, `per_column`, `per_cell` or `read`. Each takes ``groups``, columns that are cheaper
-    together, and ``visit``, a price for going to a row. A column has its price from one place: from a group
-    or from the prices of its cells.
+    together, and ``visit``, a price for going to a row. A column takes its price from one place: a group
+    or the prices of its cells.
 
-    Prices are money, in one unit throughout; they are positive and finite.
+    Prices are money, in one currency throughout, positive and finite.
 
     Attributes
     ----------

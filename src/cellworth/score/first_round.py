@@ -28,6 +28,7 @@ from cellworth.blocks import Blocks, Part
 from cellworth.blocks.sources import Block
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.complete.hold_out import hide_cells
 from cellworth.score.block_scores import BlockScores, numbers_from, skip, squared_ranges
 from cellworth.score.round import Round
 
@@ -69,8 +70,7 @@ def _disagreement(this_round: Round) -> Float64Array:
 
 def _thinned(this_round: Round) -> Float64Array:
     """Return the table with a random tenth of its observed cells hidden, but never a column's first."""
-    hidden = this_round.rng.random(this_round.X.shape) < HIDDEN_SHARE
-    hidden[(~this_round.holes).argmax(axis=0), np.arange(this_round.X.shape[1])] = False
+    hidden = hide_cells(~this_round.holes, this_round.rng, share=HIDDEN_SHARE)
     return np.where(hidden, np.nan, this_round.X)
 
 

@@ -185,7 +185,7 @@ class Encoded:
         Parameters
         ----------
         X_filled : array-like of shape (n, d)
-            Finite numbers in all holes of `X`; what it says about observed cells is not looked at.
+            Finite numbers in all holes of `X`; its numbers for observed cells are ignored.
 
         Returns
         -------

@@ -56,7 +56,7 @@ def read_records(
         The names of the fields, casefolded.
     records : list of (int, tuple of str)
         The line, counted from 1, on which each record begins, and its fields, stripped. Records whose fields
-        are all blank, which spreadsheets leave behind, are passed over.
+        are all blank, which spreadsheets leave behind, are skipped.
     """
     columns, origin = read_csv(path, encoding, delimiter)
     fields = zip(*(as_texts(column.cells).texts for column in columns), strict=True)
@@ -69,7 +69,7 @@ def read_lines(
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Yield the number of each line, counted from 1, and these of its fields, stripped and unguarded.
 
-    Fields are found by the header, in any case and order; others are passed over, and so are lines in which
+    Fields are found by the header, in any case and order; others are ignored, and so are lines in which
     all of ``fields`` are blank. Fields are separated by commas, semicolons or tabs, whichever the header has
     most of. The encoding is UTF-8 by default, or UTF-16 where the file begins with its mark. DataError if the
     file cannot be read, with the line at fault where there is one.
@@ -94,7 +94,7 @@ def read_lines(
 def _check_header(path: File, header: Sequence[str], fields: Sequence[str]) -> None:
     for field in fields:
         if header.count(field) != 1:
-            there = "is there more than once" if field in header else "is not there"
+            there = "appears more than once" if field in header else "is missing"
             hint = did_you_mean(field, [name for name in header if name not in fields])
             raise DataError(
                 f"{path}, line 1: expected a header with {listing(fields)}; {field!r} {there}.{hint} The "

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from cellworth.blocks import Blocks, ThreadEngine
 from cellworth.complete.sparse import row_pass
-from cellworth.complete.sparse.row_pass import StepSums
+from cellworth.complete.sparse.row_pass import PassSums
 from tests.complete.sparse.cases import block_of, table_from, tables
 
 
@@ -68,7 +68,7 @@ def test_sums_are_those_of_the_table_written_out(table, rank):
     V = factors_for(values, 2, seed=2)
     sums = row_pass.step(block, B, penalty)
     per_cell = sum(np.outer(A[i], A[i]) for i in np.nonzero(observed)[0])
-    expected = StepSums(0.5 * np.sum(R**2), np.sum(A**2), R.T @ A, per_cell)
+    expected = PassSums(0.5 * np.sum(R**2), np.sum(A**2), R.T @ A, per_cell)
     for ours, right in zip(sums, expected, strict=True):
         np.testing.assert_allclose(ours, right, rtol=1e-8, atol=1e-9)
     gram, product = row_pass.project(block, V)

@@ -16,13 +16,13 @@ from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.sources import Part, Source
 from cellworth.blocks.threads import ThreadEngine, worker_threads
 from cellworth.complete.completer import BlockCompleter, fit_source, put_back, scaled_cells
+from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, fit_gaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.rows import ArrayRows, BlockRows, CellForm
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
-from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.summary import TableSummary
 from cellworth.errors import ParameterError
@@ -30,18 +30,8 @@ from cellworth.errors import ParameterError
 DENSE_COLUMNS = 200  # factors="auto": a full covariance up to this many columns
 AUTO_FACTORS = 20  # and at most this many factors beyond
 FITTED = (
-    "completed_",
-    "variance_",
-    "mean_",
-    "log_likelihood_",
-    "objective_",
-    "observed_log_likelihood_",
-    "n_iter_",
-    "converged_",
-    "margins_",
-    "label_trust_",
-    "n_factors_",
-    "n_features_in_",
+    *("variance_", "mean_", "log_likelihood_", "objective_", "observed_log_likelihood_", "n_iter_"),
+    *("converged_", "margins_", "label_trust_", "n_factors_"),
 )
 
 
@@ -237,22 +227,15 @@ class GaussianCompleter(BlockCompleter):
         return self._in_units(self._fitted.posterior(self._form.cells(part)), part.X)
 
     def fitted_state(self) -> dict[str, Any]:
-        """Return all that was fitted to an array as arrays and plain values; see `restore_fitted`."""
-        state = {name: getattr(self, name) for name in FITTED}
-        state |= {"offset": self.scaling_.offset, "width": self.scaling_.width, "names": self._names()}
-        state |= {"scores": self._cells.scores, "observed": self._cells.observed}
-        state |= {"posterior_mean": self._posterior.mean, "posterior_variance": self._posterior.variance}
-        return state | {"fitted": self._fitted.to_state()}
+        """Return all that was fitted to an array, as plain data."""
+        state = state_of(self, FITTED) | {"fitted": self._fitted.to_state()}
+        return state | {"cells": dict(vars(self._cells)), "posterior": dict(vars(self._posterior))}
 
     def restore_fitted(self, state: dict[str, Any]) -> None:
         """Take over what `fitted_state` returned: the next warm start goes on as the original would."""
-        for name in FITTED:
-            setattr(self, name, state[name])
-        self.scaling_ = Scaling(state["offset"], state["width"])
-        self._restore_names(state["names"])
-        self._cells = Cells(state["scores"], state["observed"])
-        self._posterior = Posterior(state["posterior_mean"], state["posterior_variance"])
+        restore(self, state, FITTED)
         self._fitted = FittedGaussian.from_state(state["fitted"])
+        self._cells, self._posterior = Cells(**state["cells"]), Posterior(**state["posterior"])
 
     def transform_with_variance(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
         """Complete new rows X (m, d) and return them with the variance of each cell, (m, d) each.

@@ -59,7 +59,7 @@ class CellBlock(NamedTuple):
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
 
-class StepSums(NamedTuple):
+class PassSums(NamedTuple):
     """What a pass brings together; additive over blocks."""
 
     misfit: float  # 1/2 sum over observed cells of (value - estimate)^2
@@ -68,7 +68,7 @@ class StepSums(NamedTuple):
     gram: Float64Array  # (r, r): sum over observed cells of a_i a_i^T
 
 
-def step(block: CellBlock, B: Float64Array, penalty: float) -> StepSums:
+def step(block: CellBlock, B: Float64Array, penalty: float) -> PassSums:
     """Return what a block adds to F and to its slope.
 
     O(m r min(m, r)) for a row with m cells, and O(d r) for the sums of the block.
@@ -76,7 +76,7 @@ def step(block: CellBlock, B: Float64Array, penalty: float) -> StepSums:
     A, left = solve(block, B, penalty)
     products = left.matrix(len(B)).T @ A
     gram = (A * np.diff(block.starts)[:, None]).T @ A
-    return StepSums(_half_square(left.values), float(np.vdot(A, A)), products, gram)
+    return PassSums(_half_square(left.values), float(np.vdot(A, A)), products, gram)
 
 
 def row_factors(block: CellBlock, B: Float64Array, penalty: float) -> Float64Array:

@@ -80,7 +80,8 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         "absolute" takes `trace_penalty` as it is; "relative" as a fraction of that singular value.
     centre : {"none", "columns", "both"}, default="both"
         The offsets that are taken off first: none, one per column, or one per column and one per row. They
-        are means, shrunk towards the overall mean the more, the fewer cells a row or column has.
+        are means, shrunk towards the overall mean the more, the fewer cells a row or column has. Columns are
+        not brought to a common width: all cells are taken to be in one unit, such as ratings.
     tol : float, default=1e-5
         Ends when the next step promises to lower the objective by less than this fraction of it.
     max_iter : int, default=200

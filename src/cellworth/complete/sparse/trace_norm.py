@@ -37,7 +37,7 @@ from cellworth.arrays import Float64Array
 from cellworth.complete.solver.factors import Watch, never_stop
 from cellworth.complete.sparse.row_pass import (
     CellBlocks,
-    StepSums,
+    PassSums,
     filled_gram,
     fit_parts,
     footprint,
@@ -182,7 +182,7 @@ def certify(table: SparseTable, B: Float64Array, penalty: float, rng: np.random.
 
 def _evaluate(table: SparseTable, penalty: float, B: Float64Array) -> SlopePoint:
     """Return F and its slope at B: one pass."""
-    sums = StepSums(*table.blocks.sum(step, B, penalty))
+    sums = PassSums(*table.blocks.sum(step, B, penalty))
     objective = sums.misfit + penalty / 2 * (sums.squares + float(np.vdot(B, B)))
     return SlopePoint(B, objective, penalty * B - sums.products, sums.gram / table.n_cells.sum())
 

@@ -1,1 +1,0 @@
-"""Sparse tables over row blocks."""
