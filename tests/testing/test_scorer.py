@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cellworth.score import Random, Variance
+from cellworth.score import PosteriorVariance, Random, Variance
 from cellworth.testing.scorer import check_scorer
 
 
@@ -13,13 +13,13 @@ class Good:
     def __init__(self):
         self.last = None
 
-    def score(self, round):
-        now = round.completed
+    def score(self, this_round):
+        now = this_round.completed
         moved = np.zeros(now.shape)
         if self.last is not None:
             moved[: len(self.last)] = np.square(now[: len(self.last)] - self.last)
         self.last = now.copy()
-        return np.where(round.holes, moved / self.widths(round.X), 0.0)
+        return np.where(this_round.holes, moved / self.widths(this_round.X), 0.0)
 
     def widths(self, X):
         widths = (np.nanmax(X, axis=0) - np.nanmin(X, axis=0)) ** 2
@@ -33,33 +33,33 @@ class Good:
 
 
 class WrongShape(Good):
-    def score(self, round):
-        return super().score(round)[:, :1]
+    def score(self, this_round):
+        return super().score(this_round)[:, :1]
 
 
 class NoArray(Good):
-    def score(self, round):
-        return super().score(round).tolist()
+    def score(self, this_round):
+        return super().score(this_round).tolist()
 
 
 class SinglePrecision(Good):
-    def score(self, round):
-        return super().score(round).astype(np.float32)
+    def score(self, this_round):
+        return super().score(this_round).astype(np.float32)
 
 
 class Negative(Good):
-    def score(self, round):
-        return super().score(round) - 1e-9 * round.holes
+    def score(self, this_round):
+        return super().score(this_round) - 1e-9 * this_round.holes
 
 
 class Infinite(Good):
-    def score(self, round):
-        return np.where(round.holes, np.inf, 0.0)
+    def score(self, this_round):
+        return np.where(this_round.holes, np.inf, 0.0)
 
 
 class NotZeroWhereObserved(Good):
-    def score(self, round):
-        return super().score(round) + 0.1
+    def score(self, this_round):
+        return super().score(this_round) + 0.1
 
 
 class DividesByZero(Good):
@@ -69,22 +69,22 @@ class DividesByZero(Good):
         with np.errstate(all="ignore"):
             return (np.nanmax(X, axis=0) - np.nanmin(X, axis=0)) ** 2
 
-    def score(self, round):
+    def score(self, this_round):
         with np.errstate(all="ignore"):
-            return super().score(round)
+            return super().score(this_round)
 
 
 class ChangesTheTable(Good):
-    def score(self, round):
-        scores = super().score(round)
-        round.X[0, 0] = 0.0
+    def score(self, this_round):
+        scores = super().score(this_round)
+        this_round.X[0, 0] = 0.0
         return scores
 
 
 class ChangesTheCompletion(Good):
-    def score(self, round):
-        round.completer.completed_ += 1.0
-        return super().score(round)
+    def score(self, this_round):
+        this_round.completer.completed_ += 1.0
+        return super().score(this_round)
 
 
 class ReusesItsMemory(Good):
@@ -92,8 +92,8 @@ class ReusesItsMemory(Good):
         super().__init__()
         self.scores = np.zeros(0)
 
-    def score(self, round):
-        scores = super().score(round)
+    def score(self, this_round):
+        scores = super().score(this_round)
         if self.scores.shape != scores.shape:
             self.scores = scores
         self.scores[:] = scores
@@ -101,8 +101,8 @@ class ReusesItsMemory(Good):
 
 
 class OwnDice(Good):
-    def score(self, round):
-        return np.where(round.holes, np.random.random(round.X.shape), 0.0)  # noqa: NPY002
+    def score(self, this_round):
+        return np.where(this_round.holes, np.random.random(this_round.X.shape), 0.0)  # noqa: NPY002
 
 
 class KeepsEverything(Good):
@@ -110,9 +110,9 @@ class KeepsEverything(Good):
         super().__init__()
         self.history = np.zeros(0)
 
-    def score(self, round):
-        self.history = np.append(self.history, round.completed)
-        return super().score(round)
+    def score(self, this_round):
+        self.history = np.append(self.history, this_round.completed)
+        return super().score(this_round)
 
     def state(self):
         return {**super().state(), "history": self.history.copy()}
@@ -136,12 +136,14 @@ class RestoresOverAUsedOne(Good):
 
 
 class SharesItsState(Good):
-    def score(self, round):
-        if self.last is not None and self.last.shape == round.X.shape:
-            scores = np.where(round.holes, np.square(round.completed - self.last) / self.widths(round.X), 0.0)
-            self.last[:] = round.completed
+    def score(self, this_round):
+        if self.last is not None and self.last.shape == this_round.X.shape:
+            scores = np.where(
+                this_round.holes, np.square(this_round.completed - self.last) / self.widths(this_round.X), 0.0
+            )
+            self.last[:] = this_round.completed
             return scores
-        return super().score(round)
+        return super().score(this_round)
 
     def state(self):
         return {} if self.last is None else {"last": self.last}
@@ -161,11 +163,11 @@ class StateIsAList(Good):
 
 
 class NeedsTheSameRows(Good):
-    def score(self, round):
-        if self.last is not None and len(self.last) != len(round.X):
-            self.last = np.resize(self.last, (1, round.X.shape[1]))
-            return super().score(round)[:1]
-        return super().score(round)
+    def score(self, this_round):
+        if self.last is not None and len(self.last) != len(this_round.X):
+            self.last = np.resize(self.last, (1, this_round.X.shape[1]))
+            return super().score(this_round)[:1]
+        return super().score(this_round)
 
 
 class InUnits(Good):
@@ -174,19 +176,25 @@ class InUnits(Good):
 
 
 class NeedsLabels(Good):
-    def score(self, round):
-        labelled = np.isnan(round.y) if round.y is not None else np.nan
-        return super().score(round) * np.where(round.holes, np.mean(labelled) + 1, 1)
+    def score(self, this_round):
+        labelled = np.isnan(this_round.y) if this_round.y is not None else np.nan
+        return super().score(this_round) * np.where(this_round.holes, np.mean(labelled) + 1, 1)
 
 
 class NeedsNumbers(Good):
-    def score(self, round):
-        known = round.y[~np.isnan(round.y)] if round.y is not None else np.ones(1)
+    def score(self, this_round):
+        known = this_round.y[~np.isnan(this_round.y)] if this_round.y is not None else np.ones(1)
         with np.errstate(all="ignore"):
-            return np.where(round.holes, super().score(round) / np.float64(len(known)), 0.0)
+            return np.where(this_round.holes, super().score(this_round) / np.float64(len(known)), 0.0)
+
+
+class OtherWorthsOnBlocks(Variance):
+    def score_blocks(self, completed, rng):
+        return PosteriorVariance().score_blocks(completed, rng)
 
 
 BROKEN = [
+    (OtherWorthsOnBlocks, "score_blocks must give the worths that score gives"),
     (WrongShape, "table's shape"),
     (NoArray, "return an array"),
     (SinglePrecision, "float64"),

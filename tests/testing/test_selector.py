@@ -92,5 +92,14 @@ def test_an_error_instead_of_an_empty_batch_is_caught():
         check_selector(Broken(refuse))
 
 
+def test_a_shortlist_that_is_too_short_is_caught():
+    def shortlist(offer, *, budget=None, count=None):
+        return Top().shortlist(offer, budget=budget, count=count)[1:]
+
+    with pytest.raises(AssertionError, match="shortlists must name all"):
+        check_selector(Broken(shortlist=shortlist))
+    check_selector(Broken(shortlist=Top().shortlist))
+
+
 def test_the_unspoilt_one_passes():
     check_selector(Broken())

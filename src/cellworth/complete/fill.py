@@ -108,7 +108,7 @@ def fill(table: Table, completer: Any | None = None, *, level: float | None = No
     """
     fitted = clone(GaussianCompleter() if completer is None else completer)
     if table.target is not None and fitted.get_params().get("target") == "auto":
-        fitted.set_params(target="number" if table.target.kind == "number" else "classes")
+        fitted.set_params(target=table.target.label_kind)
     encoded = table.encode()
     fitted.fit(encoded.X, table.y)
     variance = getattr(fitted, "variance_", None)

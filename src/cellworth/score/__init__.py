@@ -5,7 +5,7 @@ from cellworth.score.chance import Random
 from cellworth.score.committee import CommitteeStability, QueryByCommittee
 from cellworth.score.expected_utility import ExpectedUtility
 from cellworth.score.posterior import PosteriorImpact, PosteriorVariance
-from cellworth.score.round import LabelKind, Memoryless, Round, Scorer, State
+from cellworth.score.round import Memoryless, Round, Scorer, State
 from cellworth.score.variance import Variance
 
 __all__ = [
@@ -13,7 +13,6 @@ __all__ = [
     "BlockScores",
     "CommitteeStability",
     "ExpectedUtility",
-    "LabelKind",
     "Memoryless",
     "PosteriorImpact",
     "PosteriorVariance",

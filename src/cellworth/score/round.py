@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,9 +12,7 @@ from cellworth.arrays import BoolArray, Float64Array
 from cellworth.complete.linear_model import LinearModel
 from cellworth.complete.scaling import Scaling
 from cellworth.errors import ParameterError
-
-LabelKind = Literal["classes", "number"]
-"""What labels hold."""
+from cellworth.table.target import LabelKind
 
 State = dict[str, Any]
 """Arrays, numbers, texts and None by name: all that a scorer remembers of earlier rounds."""

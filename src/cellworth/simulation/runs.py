@@ -185,7 +185,7 @@ def _model(table: Table, classifier: Any | None) -> Any:
     """Return the model that judges: the user's, or the default for the table's target."""
     if classifier is not None:
         return classifier
-    is_number = table.target is not None and table.target.kind == "number"
+    is_number = table.target is not None and table.target.label_kind == "number"
     return Ridge() if is_number else LinearSVC(random_state=0)
 
 

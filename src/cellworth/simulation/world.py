@@ -10,8 +10,8 @@ from sklearn.model_selection import train_test_split
 from cellworth.arrays import BoolArray, Float64Array, FloatArray, IntArray
 from cellworth.complete.hold_out import hide_cells
 from cellworth.errors import DataError, ParameterError
-from cellworth.score import LabelKind
 from cellworth.table import ColumnLayout, Table, Target
+from cellworth.table.target import LabelKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +108,7 @@ def make_world(table: Table, *, observed: float, train: float, seed: int) -> Wor
         y_test=target.values[test],
         layout=encoded.layout,
         rows=rows,
-        target="number" if target.kind == "number" else "classes",
+        target=target.label_kind,
         lowest=lowest,
         width=np.where(highest > lowest, highest - lowest, 1.0),
     )

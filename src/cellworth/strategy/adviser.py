@@ -22,12 +22,13 @@ from cellworth.arrays import BoolArray, Float64Array
 from cellworth.blocks import Source
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.score import LabelKind, Round
+from cellworth.score import Round
 from cellworth.select import Offer, Selection, Selector
 from cellworth.strategy.batch import Batch
 from cellworth.strategy.block_batch import check_parts, choose_from_blocks
 from cellworth.strategy.registry import Strategy, get
 from cellworth.table import ColumnLayout, Table
+from cellworth.table.target import LabelKind
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,9 +150,12 @@ class Adviser:
     @classmethod
     def of(cls, strategy: Strategy, table: Table, *, seed: int = 0) -> Adviser:
         """Return an adviser for tables with the columns and the target of this one."""
-        kind = None if table.target is None else table.target.kind
-        target: LabelKind | None = None if kind is None else ("number" if kind == "number" else "classes")
-        return cls(strategy, layout=table.layout, target=target, seed=seed)
+        return cls(
+            strategy,
+            layout=table.layout,
+            target=None if table.target is None else table.target.label_kind,
+            seed=seed,
+        )
 
     def complete(self, X: Float64Array, y: Float64Array | None) -> Float64Array:
         """Begin a round: fill the encoded table X (n, d), with labels y (n,), and return it filled."""

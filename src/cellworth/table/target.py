@@ -14,6 +14,9 @@ from cellworth.table.raw_cells import Origin
 from cellworth.wording import listing, shorten
 
 TargetKind = Literal["two classes", "several classes", "number"]
+LabelKind = Literal["classes", "number"]
+"""What labels hold: all that completers and scorers need to know of the kind of a target."""
+
 TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 MOST_CLASSES = 20
 """A target of whole numbers with more distinct values than this is taken as a number."""
@@ -49,6 +52,11 @@ class Target:
     classes: tuple[UserValue, ...] | None
     values: Float64Array
     column: Column = field(repr=False)
+
+    @property
+    def label_kind(self) -> LabelKind:
+        """Whether the labels are classes or a number."""
+        return "number" if self.kind == "number" else "classes"
 
     @property
     def cells(self) -> Float64Array:

@@ -13,8 +13,10 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import Float64Array, Int64Array
+from cellworth.blocks import ThreadEngine, open_blocks
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.score import LabelKind, Round, Scorer
+from cellworth.score import Round, Scorer
+from cellworth.table.target import LabelKind
 from cellworth.testing.completer_contract import random_table
 
 Target = LabelKind | None
@@ -33,7 +35,7 @@ def check_scorer(scorer: Scorer | Callable[[], Scorer], completer: Any = None, *
     that its owner would have given, to the bit; from the fifth round to the tenth the state does not grow;
     rows may be added; the units of the columns do not matter; labels may be two or more classes, numbers,
     missing in part or altogether, or all the same; a table without holes, a constant column and an empty row
-    are no trouble.
+    are no trouble. If it has a ``score_blocks``, it gives there the worths that it gives on the whole table.
 
     Parameters
     ----------
@@ -63,6 +65,8 @@ def check_scorer(scorer: Scorer | Callable[[], Scorer], completer: Any = None, *
         _check_memory(made(), rounds)
         _check_new_rows(made, X, y.astype(float), completer)
         _check_units(made, X, y.astype(float), completer, rng)
+        if hasattr(made(), "score_blocks") and hasattr(completer, "fit_blocks"):
+            _check_blocks(made, X, y.astype(float), completer)
         for name, labels, target in _kinds_of_labels(y, rng):
             _check_worths(made(), list(_rounds(X, labels, target, completer, rng, count=2)), name)
         for name, table in _awkward_tables(X):
@@ -188,6 +192,22 @@ def _check_new_rows(made: Callable[[], Scorer], X: Float64Array, y: Float64Array
             scores,
             err_msg="a restored scorer must go on as the owner does when rows are added",
         )
+
+
+def _check_blocks(made: Callable[[], Any], X: Float64Array, y: Float64Array, completer: Any) -> None:
+    here, there = made(), made()
+    with ThreadEngine(n_jobs=1, block_rows=17) as engine:
+        for number in range(2):
+            expected = here.score(_round(X, y, "classes", completer, number))
+            completed = clone(completer).fit(open_blocks(X, target=y, engine=engine)).completed_
+            np.testing.assert_allclose(
+                there.score_blocks(completed, np.random.default_rng(number)).gather(),
+                expected,
+                rtol=1e-5,
+                atol=1e-8 * float(expected.max()),
+                err_msg="score_blocks must give the worths that score gives",
+            )
+            X = np.where(np.isnan(X) & (np.arange(X.size).reshape(X.shape) % 5 == 0), 0.5, X)
 
 
 def _check_units(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from cellworth.arrays import IntArray
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList
 from cellworth.select.offer import Offer, Selection
@@ -20,7 +21,8 @@ def check_selector(selector: Any, *, seed: int = 0) -> None:
     are what each cell adds to the bill, and their sum is the bill; its scores are those offered; a cell of
     score 0 is never taken in place of a better one; the same state of the generator gives the same batch;
     the offer is left alone; a ``per_row`` of the selector is kept; a front goes up; nothing on offer, or too
-    little money, gives an empty batch; limits that make no sense are refused.
+    little money, gives an empty batch; limits that make no sense are refused. If it has a ``shortlist``, what
+    it selects from the shortlists of two parts of a table is what it selects from the whole.
 
     Parameters
     ----------
@@ -37,6 +39,8 @@ def check_selector(selector: Any, *, seed: int = 0) -> None:
         for limits in _limits(offer, rng):
             _check_batch(selector, offer, limits, f"with {name} and {limits}")
         _check_empty(selector, offer, name)
+        if hasattr(selector, "shortlist") and offer.prices.additive:
+            _check_shortlist(selector, offer, rng, name)
     _check_worthless(selector, rng)
     _check_refusals(selector, random_offers(rng)["prices per column"])
 
@@ -150,6 +154,38 @@ def _check_empty(selector: Any, offer: Offer, name: str) -> None:
         batch = selector.select(which, **limits, rng=np.random.default_rng(0))
         assert batch.cells.shape == (0, 2), f"{case} must give an empty batch with {name}; got {batch.cells}"
         assert batch.cost == 0, f"{case} must cost nothing with {name}; got {batch.cost}"
+
+
+def _check_shortlist(selector: Any, offer: Offer, rng: np.random.Generator, name: str) -> None:
+    """Cut the cells on offer in two, and select from what both halves name."""
+    cells = np.argwhere(offer.available)
+    cut = int(rng.integers(len(cells)))
+    for limits in _limits(offer, rng):
+        named = []
+        for half in (cells[:cut], cells[cut:]):
+            try:
+                which = selector.shortlist(_column_of(offer, half), **limits)
+            except ParameterError:
+                return  # its settings are not for row blocks
+            named.append(half[which[:, 0]])
+        both = np.concatenate(named)
+        few = selector.select(_column_of(offer, both), **limits, rng=np.random.default_rng(5))
+        whole = selector.select(_column_of(offer, cells), **limits, rng=np.random.default_rng(5))
+        np.testing.assert_allclose(
+            few.score,
+            whole.score,
+            rtol=2e-6,
+            err_msg=f"with {name} and {limits}: shortlists must name all that select would choose",
+        )
+
+
+def _column_of(offer: Offer, cells: IntArray) -> Offer:
+    """Return an offer of some cells (k, 2) as a single column, (k, 1), as row blocks make it."""
+    rows, columns = cells.T
+    own = offer.prices.own[rows, columns][:, np.newaxis]
+    prices = PriceList(own, np.array([-1]), np.zeros(1), np.zeros(0, dtype=bool))
+    there = np.ones(own.shape, dtype=bool)
+    return Offer(offer.scores[rows, columns][:, np.newaxis], there, prices, ~there)
 
 
 def _check_worthless(selector: Any, rng: np.random.Generator) -> None:

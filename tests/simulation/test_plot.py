@@ -1,0 +1,35 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from cellworth import plot_curves
+from cellworth.errors import ParameterError
+from cellworth.simulation import mean_curves
+
+
+def test_mean_curves_by_hand():
+    frame = pd.DataFrame(
+        {
+            "strategy": ["s"] * 4,
+            "seed": [0, 0, 1, 1],
+            "cells": [0, 10, 0, 10],
+            "auc": [0.5, 0.7, 0.6, 1.0],
+        }
+    )
+    (curve,) = mean_curves(frame, "auc", "cells", points=3)
+    np.testing.assert_allclose(curve.mean, [0.55, 0.70, 0.85])
+    from scipy.stats import t
+
+    half = t.ppf(0.975, 1) * np.std([0.7, 1.0], ddof=1) / np.sqrt(2)
+    assert curve.half[-1] == pytest.approx(half)
+
+
+def test_the_plot_has_a_line_and_a_band_per_strategy(curves, tmp_path):
+    figure = plot_curves(curves, "auc", full=0.99)
+    assert len(figure.axes) == 2
+    for axis in figure.axes:
+        assert len(axis.lines) == 3  # two strategies, and the dashed line
+        assert len(axis.collections) == 2
+    figure.savefig(tmp_path / "curves.png")
+    with pytest.raises(ParameterError, match="no column 'gini'"):
+        plot_curves(curves, "gini")
