@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from cellworth.campaign.cache import freeze, thaw
 from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError
-from cellworth.strategy import Adviser, ScoredRound, Strategy
+from cellworth.strategy import Strategy
+from cellworth.strategy.adviser import Adviser, ScoredRound
 from cellworth.table import Table
 
 SAVE_EVERY = 5
