@@ -15,7 +15,7 @@ def on_page_markdown(markdown, **_):
 def commands():
     """Return the help of all commands as Markdown, without the title."""
     made = subprocess.run(
-        [sys.executable, "-m", "typer", "cellworth.cli.app", "utils", "docs", "--name", "cellworth"],
+        [sys.executable, "-m", "typer", "cellworth.cli.command_line", "utils", "docs", "--name", "cellworth"],
         capture_output=True,
         text=True,
         check=True,

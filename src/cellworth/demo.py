@@ -21,7 +21,6 @@ from sklearn.preprocessing import StandardScaler
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
-from cellworth.campaign.standing import standing_of
 from cellworth.campaign.stores import Store
 from cellworth.campaign.validation import Estimate
 from cellworth.complete import GaussianCompleter, SupervisedCompleter, fill
@@ -160,7 +159,7 @@ def _true_value(demo: Demo, purchase: Purchase) -> float:
 
 def _cross_validated(campaign: Campaign) -> Estimate:
     """Return the cross-validated AUC now, the one that ``cellworth status`` and the report show."""
-    score = standing_of(campaign, max_rounds=1).score
+    score = campaign.status(max_rounds=1).score
     assert score is not None  # the table has labels
     return score
 

@@ -34,6 +34,10 @@ class ConflictError(CellworthError, RuntimeError):
     """Somebody else came first, or an answer contradicts one that is kept; the message says what to do."""
 
 
+class UnusableCacheError(CellworthError):
+    """A campaign's cache cannot be written or read. It is done without: the log has everything."""
+
+
 class UnknownCampaignError(DataError):
     """The store has no campaign of this name."""
 

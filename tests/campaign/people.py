@@ -50,4 +50,4 @@ def buy_until_killed(url, sender):
             campaign.tell(answers)
             sender.send(answers)
             if turn % 4 == 3:
-                campaign.complete()
+                campaign.fill()

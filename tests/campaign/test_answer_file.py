@@ -11,19 +11,22 @@ from hypothesis import strategies as st
 from cellworth import Table
 from cellworth.campaign.answer_file import (
     FIELDS,
-    MOST_WRONG_LINES,
-    ConflictingAnswersError,
     FileAnswer,
-    WrongAnswersError,
+    FileResult,
     check_asks_path,
     parse_cells,
     read_answers,
     read_cells,
     write_asks,
 )
-from cellworth.campaign.file_telling import Told, check_file, tell_file
-from cellworth.campaign.row_file import read_rows
-from cellworth.errors import ConflictError, DataError
+from cellworth.campaign.new_rows import read_rows
+from cellworth.errors import (
+    MOST_WRONG_LINES,
+    ConflictError,
+    ConflictingAnswersError,
+    DataError,
+    WrongAnswersError,
+)
 from cellworth.strategy import Purchase
 from tests.campaign.campaigns import VALUES, answers_to, begin, make_table
 
@@ -87,11 +90,11 @@ def test_a_campaigns_asks_are_told_from_the_filled_file(tmp_path):
     batch = campaign.ask(count=12)
     path = tmp_path / "asks.csv"
     write_asks(path, batch)
-    assert tell_file(campaign, path) == Told(new=0, known=0, blank=12)
+    assert campaign.tell_file(path) == FileResult(new=0, known=0, blank=12)
     assert campaign.number == 1
     filled(path, VALUES)
-    assert tell_file(campaign, path, who="laboratory") == Told(new=12, known=0, blank=0)
-    assert tell_file(campaign, path) == Told(new=0, known=12, blank=0)
+    assert campaign.tell_file(path, who="laboratory") == FileResult(new=12, known=0, blank=0)
+    assert campaign.tell_file(path) == FileResult(new=0, known=12, blank=0)
     twin = begin()
     twin.ask(count=12)
     twin.tell(answers_to(batch))
@@ -163,13 +166,13 @@ def test_a_check_says_what_telling_will_do_and_records_nothing(tmp_path):
     path = filled(tmp_path / "asks.csv", VALUES)
     campaign.tell(dict([next(iter(answers_to(batch).items()))]))
     number = campaign.number
-    checked = check_file(campaign, path)
+    checked = campaign.check_file(path)
     assert campaign.number == number
-    told = tell_file(campaign, path)
+    told = campaign.tell_file(path)
     assert (len(checked.new), checked.known, checked.blank) == (told.new, told.known, told.blank)
     recorded = [(cell["row"], cell["column"]) for cell in campaign.history()[-1]["cells"]]
     assert sorted(line[1:3] for line in checked.new) == sorted(recorded)
-    again = check_file(campaign, path)
+    again = campaign.check_file(path)
     assert (again.new, again.known) == ([], 4)
 
 
@@ -178,7 +181,7 @@ def test_the_same_value_twice_is_one_answer(tmp_path):
     (each,) = campaign.ask(count=1)
     value = VALUES[each.column]
     path = write(tmp_path, "row,column,value\n" + f"{each.row},{each.column},{value}\n" * 2)
-    assert tell_file(campaign, path) == Told(new=1, known=0, blank=0)
+    assert campaign.tell_file(path) == FileResult(new=1, known=0, blank=0)
 
 
 @pytest.mark.parametrize(
@@ -226,12 +229,12 @@ def test_what_the_campaign_does_not_take_is_named_by_line(tmp_path):
     right = f"{batch[1].row},{batch[1].column},{VALUES[batch[1].column]}"
     path = write(tmp_path, f"row,column,value\n{right}\n{known}\n")
     with pytest.raises(ConflictingAnswersError, match=r"line 3, column 'value': .*Use correct") as caught:
-        tell_file(campaign, path)
+        campaign.tell_file(path)
     assert isinstance(caught.value, ConflictError)
     assert not isinstance(caught.value, DataError)
     path = write(tmp_path, f"row,column,value\n{right}\n{known}\n{never[0]},{never[1]},1\n")
     with pytest.raises(WrongAnswersError) as wrong:
-        tell_file(campaign, path)
+        campaign.tell_file(path)
     assert [problem.removeprefix(f"{path}, ")[:6] for problem in wrong.value.problems] == ["line 3", "line 4"]
     assert "column 'row'" in wrong.value.problems[1]
     assert campaign.number == 2
@@ -243,7 +246,7 @@ def test_a_key_that_is_taken_is_no_fault_of_a_line(tmp_path):
     campaign.tell(answers_to(batch[:1]), key="k")
     path = write(tmp_path, f"row,column,value\n{batch[1].row},{batch[1].column},{VALUES[batch[1].column]}\n")
     with pytest.raises(ConflictError, match="the key 'k' was used before") as caught:
-        tell_file(campaign, path, key="k")
+        campaign.tell_file(path, key="k")
     assert not isinstance(caught.value, ConflictingAnswersError)
     assert campaign.number == 2
 

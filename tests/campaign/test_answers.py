@@ -7,8 +7,9 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.campaign import Campaign
+from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
-from tests.campaign.campaigns import Clock, answers_to, begin, cells, make_table, same_state
+from tests.campaign.campaigns import Clock, answers_to, begin, cells, make_table, rounds_of, same_state
 
 
 @pytest.fixture
@@ -227,7 +228,9 @@ def test_answers_and_cells_of_the_wrong_shape(campaign):
         campaign.tell({"p1": 3.0})
 
 
-def test_new_rows_as_a_table_or_by_name(campaign):
+def test_new_rows_as_a_table_or_by_name():
+    store = MemoryStore()
+    campaign = begin(store=store)
     campaign.ask(count=2)
     assert campaign.extend(make_table(n=6, seed=5, start=100)) == 6
     assert campaign.extend({"p200": {"age": 33, "outcome": "ill"}, 201: {"stage": "II", "dose": None}}) == 2
@@ -237,13 +240,13 @@ def test_new_rows_as_a_table_or_by_name(campaign):
     assert table.y[-2] == 0
     assert np.isnan(table.y[-1])
     assert table.columns == campaign.original.columns
-    assert same_state(Campaign.open(campaign._log.store), campaign)
+    assert same_state(Campaign.open(store, clock=Clock()), campaign)
     fresh = begin(campaign.table, budget=None)
     everything = fresh.ask(count=10_000)
     assert {"p200", "201"} <= {purchase.row for purchase in everything}
     for _ in range(2):
         campaign.ask(count=3)
-    assert campaign._log.state.rounds == [0, 3]
+    assert rounds_of(campaign) == [0, 3]
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,62 @@
-"""The cache saves time and changes nothing; what it must not hold is never run."""
+"""The cache saves time and changes nothing; nothing in it can run, and what cannot be used is ignored."""
 
+import json
+import logging
 import pickle
 import zlib
 
+import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
 from cellworth import strategy
-from cellworth.campaign import Campaign, cache
+from cellworth.campaign import Campaign
+from cellworth.campaign.cache import LARGEST, pack_cache, unpack_cache
 from cellworth.campaign.rounds import SAVE_EVERY
 from cellworth.campaign.stores.memory import MemoryStore
-from cellworth.errors import DataError
-from tests.campaign.campaigns import Clock, answers_to, begin, cells
+from cellworth.errors import DataError, UnusableCacheError
+from cellworth.score import PosteriorVariance
+from cellworth.select import Ratio
+from cellworth.strategy import Strategy
+from tests.campaign.campaigns import Clock, answers_to, begin, cells, counted_completions, rounds_of
 
 
-def played(rounds, strategy="afasmc"):
+class MeanCompleter(BaseEstimator):
+    """Fills with the mean of all that it has ever seen: what it fills depends on the fits before."""
+
+    def __init__(self, warm_start=False):
+        self.warm_start = warm_start
+
+    def fit(self, X, y=None):
+        seen = getattr(self, "seen_", [])
+        self.seen_ = [*seen, np.nanmean(X, axis=0)]
+        self.completed_ = np.where(np.isnan(X), np.mean(self.seen_, axis=0), X)
+        self.variance_ = np.where(np.isnan(X), 1.0 + np.abs(self.completed_), 0.0)
+        return self
+
+
+class StatingCompleter(MeanCompleter):
+    """The same, and it can state what it has fitted."""
+
+    def fitted_state(self):
+        return {"seen": self.seen_, "completed": self.completed_, "variance": self.variance_}
+
+    def restore_fitted(self, state):
+        self.seen_ = state["seen"]
+        self.completed_, self.variance_ = state["completed"], state["variance"]
+
+
+@pytest.fixture
+def own_strategies():
+    """Strategies with completers that can and cannot state what they have fitted."""
+    for name, completer in (("stating", StatingCompleter()), ("silent", MeanCompleter())):
+        strategy.register(Strategy(name, completer, PosteriorVariance(), Ratio()))
+    yield
+    strategy.unregister("stating")
+    strategy.unregister("silent")
+
+
+def played(rounds, strategy="stating"):
     store = MemoryStore()
     campaign = begin(store=store, strategy=strategy, budget=None)
     for _ in range(rounds):
@@ -21,35 +64,66 @@ def played(rounds, strategy="afasmc"):
     return store, campaign
 
 
-def completions(campaign, ask):
+def completions(ask):
     """Return the batch, and how many completions it took."""
-    ran = []
-    run = campaign._rounds._run
-    campaign._rounds._run = lambda table: ran.append(table) or run(table)
-    return cells(ask()), len(ran)
+    with counted_completions() as counted:
+        batch = ask()
+    return cells(batch), len(counted)
 
 
-@pytest.mark.parametrize("name", ["recommended", "afasmc", "stability"])
-def test_losing_the_cache_changes_nothing(name):
-    store, campaign = played(SAVE_EVERY + 1, name)
+def can_be_cached(name):
+    return hasattr(strategy.get(name).completer, "fitted_state")
+
+
+pytestmark = pytest.mark.usefixtures("own_strategies")
+
+
+def test_losing_the_cache_changes_nothing():
+    store, campaign = played(SAVE_EVERY + 1)
     number, _ = store.load_cache("study", at_most=10**6)
     assert number == 2 * SAVE_EVERY - 1
     assert store.load_cache("study", at_most=number - 1) is None
     with_cache = Campaign.open(store, clock=Clock()).replay(campaign.number)
-    batch, ran = completions(with_cache, lambda: with_cache.ask(count=5))
+    batch, ran = completions(lambda: with_cache.ask(count=5))
     assert ran == 2  # the round since the cache, and the next one
     store.drop_cache("study")
     without = Campaign.open(store, clock=Clock()).replay(campaign.number)
-    again, ran = completions(without, lambda: without.ask(count=5))
+    again, ran = completions(lambda: without.ask(count=5))
     assert ran == SAVE_EVERY + 2
     assert again == batch == cells(campaign.ask(count=5))
+
+
+@pytest.mark.parametrize("name", strategy.names())
+def test_every_strategy_goes_on_from_its_cache_as_if_it_had_run_all_rounds(name):
+    store, campaign = played(3, name)
+    assert rounds_of(campaign) == [0, 2, 4]
+    campaign.close()
+    opened = Campaign.open(store, clock=Clock())
+    batch, ran = completions(lambda: opened.preview(count=4))
+    store.drop_cache("study")
+    fresh = Campaign.open(store, clock=Clock())
+    again, all_ran = completions(lambda: fresh.preview(count=4))
+    assert batch == again
+    assert all_ran == 4
+    assert ran == (1 if can_be_cached(name) else 4)
+    assert all(purchase.why for purchase in campaign.ask(count=3))
+
+
+def test_a_completer_that_cannot_state_what_it_has_fitted_is_not_cached():
+    store, campaign = played(SAVE_EVERY + 1, "silent")
+    campaign.close()
+    assert store.load_cache("study", at_most=10**6) is None
+    opened = Campaign.open(store, clock=Clock())
+    batch, ran = completions(lambda: opened.ask(count=2))
+    assert ran == SAVE_EVERY + 2
+    assert batch
 
 
 def test_who_had_to_run_rounds_again_spares_the_next_one():
     store, _ = played(3)
     for expected in (4, 1, 2, 1):  # a new process each time, as on a command line
         campaign = Campaign.open(store, clock=Clock())
-        batch, ran = completions(campaign, lambda campaign=campaign: campaign.ask(count=2))
+        batch, ran = completions(lambda campaign=campaign: campaign.ask(count=2))
         assert ran == expected
         campaign.tell(answers_to(campaign.open_purchases()))
         assert batch
@@ -60,29 +134,57 @@ def test_who_closes_a_campaign_spares_the_next_one_all_rounds_but_the_newest():
     campaign.close()
     for _ in range(3):
         with Campaign.open(store, clock=Clock()) as campaign:
-            _, ran = completions(campaign, lambda campaign=campaign: campaign.ask(count=2))
+            _, ran = completions(lambda campaign=campaign: campaign.ask(count=2))
             assert ran == 1
             campaign.tell(answers_to(campaign.open_purchases()))
 
 
 def test_a_round_that_never_got_into_the_log_is_not_kept():
-    store, campaign = played(1)
-    before = store.load_cache("study", at_most=10**6)
+    store, campaign = played(2)
     campaign.preview(count=2)
-    campaign._rounds._saved = 0
     campaign.close()
     kept = store.load_cache("study", at_most=10**6)
-    assert kept == before or cache.thaw(kept[1])["rounds"] == campaign._log.state.rounds
+    assert kept is None or unpack_cache(kept[1])["rounds"] == rounds_of(campaign)
 
 
 def test_a_second_ask_in_a_round_needs_no_completion():
     _, campaign = played(2)
-    _, ran = completions(campaign, lambda: campaign.ask(count=2))
+    _, ran = completions(lambda: campaign.ask(count=2))
     assert ran == 1
     first = cells(campaign.open_purchases())
-    more, ran = completions(campaign, lambda: campaign.ask(count=2))
+    more, ran = completions(lambda: campaign.ask(count=2))
     assert ran == 0
     assert not set(more) & set(first)
+
+
+def test_what_is_packed_comes_back_to_the_bit():
+    rng = np.random.default_rng(0)
+    content = {
+        "rows": rng.normal(size=(3, 4)),
+        "columns": np.asfortranarray(rng.normal(size=(5, 2))),
+        "small": rng.normal(size=7).astype(np.float32),
+        "yes": np.array([True, False]),
+        "whole": np.arange(4),
+        "none": np.empty((0, 3)),
+        "one": np.array(2.5),
+        "nested": [1, 0.1, None, "text", {"array": [1], "dict": {"a": True}}],
+        "large": 2**70,
+        "infinite": [float("inf"), -float("inf")],
+    }
+    back = unpack_cache(pack_cache(content))
+    assert list(back) == list(content)
+    for name, value in content.items():
+        if isinstance(value, np.ndarray):
+            assert back[name].dtype == value.dtype
+            assert back[name].shape == value.shape
+            assert back[name].tobytes() == value.tobytes()
+            assert back[name].flags.f_contiguous == value.flags.f_contiguous
+            assert back[name].flags.writeable
+        else:
+            assert back[name] == value
+    for wrong in (object(), {1: 2}, np.array(["text"]), np.array([None]), {1, 2}):
+        with pytest.raises(UnusableCacheError):
+            pack_cache({"wrong": wrong})
 
 
 class Burglar:
@@ -93,34 +195,144 @@ class Burglar:
         return open, (str(self.path), "w")
 
 
-@pytest.mark.parametrize(
-    "content", ["burglar", "damaged", "other version", "not a dict", "other entries", "other parts"]
-)
-def test_a_bad_cache_is_ignored(tmp_path, content):
-    store, campaign = played(2)
-    versions = cache._versions()
-    blobs = {
-        "burglar": zlib.compress(pickle.dumps((versions, {"rounds": Burglar(tmp_path / "loot")}))),
+def packed(head, arrays=b"", length=None):
+    text = head if isinstance(head, bytes) else json.dumps(head).encode()
+    size = len(text) if length is None else length
+    return zlib.compress(size.to_bytes(8, "little") + text + arrays)
+
+
+def crafted(genuine):
+    """Return caches that somebody might have put there."""
+    head = unpack_head(genuine)
+    deep = b'{"form":1,"versions":' + json.dumps(head["versions"]).encode() + b',"content":'
+
+    def with_content(content, arrays=b""):
+        return packed({**head, "content": content}, arrays)
+
+    def array(kind, shape, order="C"):
+        return {"dict": {"rounds": {"array": [kind, shape, order]}}}
+
+    return {
+        "empty": b"",
         "damaged": b"damaged",
-        "other version": zlib.compress(pickle.dumps((("0", "0", "0"), {"rounds": []}))),
-        "other entries": zlib.compress(pickle.dumps((versions, {"rounds": [0]}))),
-        "other parts": cache.freeze({"rounds": [0], "scores": None, "adviser": {"round": 1}}),
-        "not a dict": zlib.compress(pickle.dumps((versions, [1]))),
+        "cut off": genuine[:-20],
+        "flipped": genuine[:60] + bytes([genuine[60] ^ 1]) + genuine[61:],
+        "no length": zlib.compress(b"abc"),
+        "a length beyond the end": packed(b"{}", length=2**63),
+        "no JSON": packed(b"\xff\xfe"),
+        "a list": packed([1, 2]),
+        "another form": packed({**head, "form": 99}),
+        "another version": packed({**head, "versions": ["0", "0"]}),
+        "not a dict": with_content([1]),
+        "an unknown mark": with_content({"pickle": "x"}),
+        "two marks": with_content({"array": [], "dict": {}}),
+        "an array beyond the end": with_content(array("<f8", [10**12])),
+        "a negative shape": with_content(array("<f8", [-1, -1]), bytes(8)),
+        "a shape that overflows": with_content(array("<f8", [2**40, 2**40]), bytes(8)),
+        "a shape of fractions": with_content(array("<f8", [1.5]), bytes(8)),
+        "objects": with_content(array("|O", [1]), bytes(8)),
+        "no such type": with_content(array("f8,O", [1]), bytes(16)),
+        "no such order": with_content(array("<f8", [1], "A"), bytes(8)),
+        "left over": with_content({"dict": {}}, bytes(8)),
+        "no rounds": with_content({"dict": {}}),
+        "rounds of nothing": with_content({"dict": {"rounds": [], "adviser": {"dict": {}}}}),
+        "an adviser of nothing": with_content({"dict": {"rounds": [0], "adviser": {"dict": {}}}}),
+        "deep": packed(deep + b"[" * 100_000 + b"]" * 100_000 + b"}"),
     }
-    assert content.startswith("other ") or cache.thaw(blobs[content]) is None
-    store.save_cache("study", campaign.number, blobs[content])
-    other = Campaign.open(store, clock=Clock()).replay(campaign.number)
-    assert cells(other.ask(count=4)) == cells(campaign.ask(count=4))
+
+
+def unpack_head(blob):
+    raw = zlib.decompress(blob)
+    return json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
+
+
+def changed(content, name):
+    """Return the content of a cache with one thing that no campaign could have left behind."""
+    adviser = content["adviser"]
+    n, p = adviser["scores"].shape
+    changes = {
+        "scores of another table": {"scores": np.ones((n + 5, p))},
+        "scores of other columns": {"scores": np.ones((n, p + 1))},
+        "scores that are not numbers": {"scores": np.full((n, p), np.nan)},
+        "negative scores": {"scores": -np.ones((n, p))},
+        "scores of texts": {"scores": "text"},
+        "no scores": {"scores": None},
+        "other rounds": {"rounds": 17},
+        "no generator": {"generator": None},
+        "a strange generator": {"generator": {"bit_generator": "MT19937", "state": {}}},
+        "no completer": {"completer": None},
+        "a completer of nothing": {"completer": {}},
+        "a completer of another table": {
+            "completer": {"seen": [], "completed": np.ones((2, 2)), "variance": np.ones((2, 2))}
+        },
+        "a completer that cannot go on": {
+            "completer": {**adviser["completer"], "seen": [np.ones(1), np.ones((2, 2))]}
+        },
+    }
+    return pack_cache({**content, "adviser": {**adviser, **changes[name]}})
+
+
+def kept_after(rounds):
+    store, campaign = played(rounds)
+    campaign.close()
+    return store, campaign, store.load_cache("study", at_most=10**6)[1]
+
+
+def check_ignored(store, campaign, blob, caplog):
+    """The next ask is the one without a cache, and the log of the program says that it was ignored."""
+    store.save_cache("study", campaign.number, blob)
+    with caplog.at_level(logging.INFO, logger="cellworth.campaign"):
+        other = Campaign.open(store, clock=Clock()).replay(campaign.number)
+        batch, ran = completions(lambda: other.ask(count=4))
+    assert ran >= len(rounds_of(campaign)) + 1
+    assert "is ignored" in caplog.text
+    assert batch == cells(campaign.ask(count=4))
+
+
+@pytest.mark.parametrize("name", sorted(crafted(pack_cache({}))))
+def test_a_cache_that_cannot_be_read_is_ignored(name, caplog):
+    store, campaign, genuine = kept_after(2)
+    check_ignored(store, campaign, crafted(genuine)[name], caplog)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "scores of another table",
+        "scores of other columns",
+        "scores that are not numbers",
+        "negative scores",
+        "scores of texts",
+        "no scores",
+        "other rounds",
+        "no generator",
+        "a strange generator",
+        "no completer",
+        "a completer of nothing",
+        "a completer of another table",
+        "a completer that cannot go on",
+    ],
+)
+def test_a_cache_that_makes_no_sense_is_ignored(name, caplog):
+    store, campaign, genuine = kept_after(2)
+    check_ignored(store, campaign, changed(unpack_cache(genuine), name), caplog)
+
+
+def test_a_pickle_is_never_loaded(tmp_path, caplog):
+    store, campaign, _ = kept_after(2)
+    blob = zlib.compress(pickle.dumps(("1", {"rounds": Burglar(tmp_path / "loot")})))
+    check_ignored(store, campaign, blob, caplog)
     assert not (tmp_path / "loot").exists()
 
 
-@pytest.mark.parametrize("name", strategy.names())
-def test_every_strategy_plays_and_is_cached(name):
-    """Three rounds, each with an answer; what is frozen can be thawed, so nothing more need be admitted."""
-    _, campaign = played(3, name)
-    assert campaign._log.state.rounds == [0, 2, 4]
-    assert cache.thaw(cache.freeze({"adviser": campaign._rounds._adviser.state()})) is not None
-    assert all(purchase.why for purchase in campaign.ask(count=3))
+def test_a_cache_that_unpacks_to_more_than_it_may_is_ignored(monkeypatch):
+    bomb = zlib.compress(bytes(10_000_000))
+    monkeypatch.setattr("cellworth.campaign.cache.LARGEST", 1_000_000)
+    with pytest.raises(UnusableCacheError, match="too large"):
+        unpack_cache(bomb)
+    with pytest.raises(UnusableCacheError, match="more than 1,000,000"):
+        pack_cache({"large": np.zeros(200_000)})
+    assert LARGEST > 1_000_000
 
 
 def test_a_cache_that_the_store_does_not_take_harms_nobody():

@@ -12,10 +12,20 @@ from hypothesis import strategies as st
 from cellworth import Prices, Table, strategy
 from cellworth.campaign import Campaign
 from cellworth.campaign.account import Account
-from cellworth.campaign.lease import parse_lease
+from cellworth.campaign.leases import parse_lease
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
-from tests.campaign.campaigns import PRICES, Clock, answers_to, begin, cells, make_table, same_state
+from tests.campaign.campaigns import (
+    PRICES,
+    Clock,
+    answers_to,
+    begin,
+    cells,
+    counted_completions,
+    make_table,
+    rounds_of,
+    same_state,
+)
 
 
 def test_a_campaign_on_a_file_goes_on_where_it_was(tmp_path):
@@ -93,7 +103,7 @@ def test_a_damaged_store_is_noticed():
     store = MemoryStore()
     campaign = begin(store=store)
     campaign.ask(count=2)
-    row = store._foundings["study"]
+    row = store._records["study"]
     row["content"] = row["content"][:-1] + b"x"
     with pytest.raises(DataError, match="damaged"):
         Campaign.open(store)
@@ -135,11 +145,12 @@ def test_an_ask_needs_a_limit():
 
 def test_an_ask_for_which_nothing_can_be_had_runs_and_records_nothing():
     campaign = begin(budget=0.05)
-    assert campaign.ask() == []
-    assert campaign.ask(count=0) == []
-    assert campaign._rounds._done == []
     full = begin(Table.from_arrays([[1.0, 2.0], [3.0, 5.0]], [0, 1]), prices=None)
-    assert full.ask() == []
+    with counted_completions() as counted:
+        assert campaign.ask() == []
+        assert campaign.ask(count=0) == []
+        assert full.ask() == []
+    assert counted == []
     assert campaign.number == full.number == 0
 
 
@@ -223,19 +234,20 @@ def test_each_ask_draws_anew():
     batch = campaign.ask(count=5)
     campaign.cancel(batch)
     assert cells(campaign.ask(count=5)) != cells(batch)
-    assert campaign._log.state.rounds == [0]
+    assert rounds_of(campaign) == [0]
 
 
 def test_the_clock_must_know_its_zone():
-    campaign = begin()
-    campaign._log._clock = lambda: datetime(2024, 5, 1)
+    store = MemoryStore()
+    begin(store=store)
+    campaign = Campaign.open(store, clock=lambda: datetime(2024, 5, 1))
     with pytest.raises(ParameterError, match="time zone"):
         campaign.ask(count=1)
 
 
 def test_the_filled_table_and_its_intervals():
     campaign = begin()
-    filled = campaign.complete(level=0.8)
+    filled = campaign.fill(level=0.8)
     table = campaign.table
     assert not filled.table.holes.any()
     assert np.array_equal(filled.table.values[~table.holes], table.values[~table.holes])
@@ -249,7 +261,7 @@ def test_the_filled_table_and_its_intervals():
             assert (filled.lower[holes, j] <= filled.table.values[holes, j]).all()
             assert (filled.upper[holes, j] >= filled.table.values[holes, j]).all()
             assert not column.invalid(filled.lower[:, j]).any()
-    assert begin(strategy="afasmc").complete().lower is None
+    assert begin(strategy="afasmc").fill().lower is None
 
 
 @pytest.mark.parametrize("name", ["recommended", "afasmc", "qbc"])
@@ -288,9 +300,10 @@ def test_the_history_in_plain_records_and_frames():
 
 
 def test_every_batch_follows_the_price_list():
-    campaign = begin(budget=None)
+    store = MemoryStore()
+    campaign = begin(store=store, budget=None)
     table = campaign.table
     batch = campaign.ask(count=40)
     places = [(table.row_index(p.row), table.column_index(p.column)) for p in batch]
     assert PRICES.on(table).cost(places, ~table.holes) == pytest.approx(sum(p.price for p in batch))
-    assert same_state(Campaign.open(campaign._log.store), campaign)
+    assert same_state(Campaign.open(store, clock=Clock()), campaign)

@@ -8,6 +8,6 @@ def test_the_contract():
     store = MemoryStore()
 
     def corrupt(name):
-        store._foundings[name]["content"] = b"something else"
+        store._records[name]["content"] = b"something else"
 
     check_store(lambda: store, corrupt=corrupt)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from cellworth.campaign.events import value_from_json, value_to_json
 from cellworth.campaign.packing import pack, unpack
-from cellworth.campaign.plain import from_plain, to_plain
 from cellworth.errors import DataError
 from tests.table.tables import tables
 
@@ -31,9 +31,9 @@ def test_a_packed_table_comes_back(table):
 def test_a_value_in_the_log_comes_back(table):
     for place, column in enumerate(table.columns):
         for value in table.values[~table.holes[:, place], place]:
-            plain = to_plain(column, float(value))
+            plain = value_to_json(column, float(value))
             assert isinstance(plain, (str, float, int))
-            assert from_plain(column, plain) == value
+            assert value_from_json(column, plain) == value
 
 
 def test_other_bytes_are_refused():

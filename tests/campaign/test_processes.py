@@ -112,7 +112,7 @@ def never_killed(url):
     """Return a campaign with the same events that has no cache and was led through them in one go."""
     store = open_store(url)
     copy = MemoryStore()
-    copy.found(store.founding("study"))
+    copy.create(store.record("study"))
     copy.append("study", 0, store.events("study"))
     store.close()
     return Campaign.open(copy)

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from cellworth.cli.app import app
+from cellworth.cli.command_line import app
 
 ROOT = typer.main.get_command(app)
 

@@ -56,7 +56,7 @@ def test_the_page_shows_every_command_of_a_campaign():
     assert shown == {
         "ask",
         "cancel",
-        "complete",
+        "fill",
         "correct",
         "export",
         "extend",

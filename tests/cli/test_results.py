@@ -59,12 +59,12 @@ def test_exports_for_spreadsheets_hold_no_formulas(study):
 
 def test_complete_fills_with_and_without_intervals(begun):
     holes = int(begun.table.holes.sum())
-    assert begun("complete", "--out", "a.csv").out == f"{holes} holes filled; the table is in a.csv\n"
+    assert begun("fill", "--out", "a.csv").out == f"{holes} holes filled; the table is in a.csv\n"
     plain = Table.read("a.csv", **begun.table.keywords())
     assert not plain.holes.any()
     known = ~begun.table.holes
     assert (plain.values[known] == begun.table.values[known]).all()
-    done = begun("complete", "--out", "b.csv", "--intervals", "--level", "0.5", "--json")
+    done = begun("fill", "--out", "b.csv", "--intervals", "--level", "0.5", "--json")
     assert done.json == {"out": "b.csv", "filled": holes, "level": 0.5}
     lines = begun.lines("b.csv")
     numbers = [c.name for c in begun.table.columns if c.kind in ("number", "integer", "date")]
@@ -81,7 +81,7 @@ def test_complete_fills_with_and_without_intervals(begun):
 
 def test_complete_says_where_there_are_no_intervals(study):
     study.begin("--strategy", "afasmc")
-    done = study("complete", "--out", "b.csv", "--intervals")
+    done = study("fill", "--out", "b.csv", "--intervals")
     assert done.code == 3
     assert "has no intervals" in done.err
     assert not (study.folder / "b.csv").exists()

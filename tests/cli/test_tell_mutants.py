@@ -12,7 +12,6 @@ import pytest
 from cellworth import Prices, Table
 from cellworth.campaign import Campaign
 from cellworth.campaign.answer_file import write_asks
-from cellworth.campaign.file_telling import tell_file
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError
 from tests.cli.mutants import mutant
@@ -55,7 +54,7 @@ def asked(tmp_path_factory):
 def copied(store):
     """Return a copy of a store with one campaign."""
     copy = MemoryStore()
-    copy.found(store.founding("study"))
+    copy.create(store.record("study"))
     copy.append("study", 0, store.events("study"))
     return copy
 
@@ -92,7 +91,7 @@ def test_a_thousand_damaged_files(asked, tmp_path):
         campaign = Campaign.open(copied(store))
         before = campaign.table
         try:
-            tell_file(campaign, path)
+            campaign.tell_file(path)
         except (DataError, ConflictError) as error:
             n_refused += 1
             message = str(error)

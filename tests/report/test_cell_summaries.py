@@ -7,7 +7,6 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.campaign import Campaign
-from cellworth.campaign.cells import cells_of
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError, ParameterError
 from cellworth.report import cell_map_summary, cell_summaries, row_summary
@@ -28,7 +27,7 @@ from tests.report.campaigns import as_json
 def test_the_map_says_what_each_cell_is(campaign):
     found = cell_map_summary(campaign).to_json()
     code = np.array(found["codes"])
-    cells = cells_of(campaign)
+    cells = campaign.cells()
     assert code.shape == campaign.table.shape
     np.testing.assert_array_equal(code == KNOWN, cells.known)
     np.testing.assert_array_equal(code == BOUGHT, cells.bought)
@@ -56,7 +55,7 @@ def test_a_row_has_values_estimates_and_reasons(campaign):
     as_json(found)
     assert found["place"] == row
     assert found["target"]["name"] == "outcome"
-    filled, cells = campaign.complete(), cells_of(campaign)
+    filled, cells = campaign.fill(), campaign.cells()
     average = cells.worth[cells.available].mean()
     for j, cell in enumerate(found["cells"]):
         if not table.holes[row, j]:
@@ -74,7 +73,7 @@ def test_a_row_has_values_estimates_and_reasons(campaign):
 
 
 def test_the_best_cell_ranks_first(campaign):
-    cells, table = cells_of(campaign), campaign.table
+    cells, table = campaign.cells(), campaign.table
     per_money = np.where(cells.available, cells.worth / cells.price, -1)
     i, j = np.unravel_index(np.argmax(per_money), per_money.shape)
     cell = row_summary(campaign, table.row_ids[i]).to_json()["cells"][j]

@@ -2,7 +2,6 @@
 
 import pytest
 
-from cellworth.campaign.cells import cells_of
 from cellworth.report import columns_summary
 from cellworth.report.column_summaries import plus_minus
 from cellworth.report.fill_errors import fill_errors
@@ -11,7 +10,7 @@ from cellworth.strategy import get
 
 def test_columns_are_summarised_over_the_holes_that_can_be_had(campaign):
     found = {column["name"]: column for column in columns_summary(campaign).to_json()["columns"]}
-    cells, table = cells_of(campaign), campaign.table
+    cells, table = campaign.cells(), campaign.table
     average = cells.worth[cells.available].mean()
     errors = fill_errors(table, get(campaign.strategy).completer)
     assert set(found) == set(table.column_names)

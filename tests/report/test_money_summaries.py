@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from cellworth.campaign.cells import cells_of
-from cellworth.campaign.standing import standing_of
 from cellworth.report import front_summary, overview_summary, preview_summary, to_json
 from tests.campaign.campaigns import answers_to, begin, make_table
 from tests.report.campaigns import as_json, played
@@ -12,7 +10,7 @@ from tests.report.campaigns import as_json, played
 
 def test_overview_has_the_status(campaign):
     found = overview_summary(campaign).to_json()
-    assert found["status"] == to_json(standing_of(campaign).plain())
+    assert found["status"] == to_json(campaign.status().to_json())
     assert found["status"]["history"][-1]["spent"] == pytest.approx(campaign.spent)
 
 
@@ -37,7 +35,7 @@ def test_the_gain_of_the_last_round_is_that_between_two_statuses():
     campaign = played(1)
     found = overview_summary(campaign).to_json()
     # With one round the change of the round is the change since the start.
-    gain = standing_of(campaign).gain
+    gain = campaign.status().gain
     assert found["changed"]["gain"] == pytest.approx(
         {"value": gain.value, "low": gain.low, "high": gain.high}
     )
@@ -59,7 +57,7 @@ def test_front_holds_the_last_batch(campaign):
         assert (np.diff(found["greedy"][name]) >= 0).all()
     assert found["search"] is None  # a strategy that draws has no front
     # Worths are those that the batch was chosen by.
-    cells = cells_of(campaign.replay(last["number"] - 1))
+    cells = campaign.replay(last["number"] - 1).cells()
     unit = cells.worth[cells.available].mean()
     assert found["batch"]["worth"] == pytest.approx(sum(cell["worth"] for cell in last["cells"]) / unit)
 

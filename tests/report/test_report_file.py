@@ -7,12 +7,11 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.campaign.forecast import VISIBLE
-from cellworth.campaign.standing import standing_of
 from cellworth.errors import DataError, MissingDependencyError
 from cellworth.report import write_report
 from cellworth.report.report_file import LEDGER_HEADER, MOST_LEDGER_LINES
 from tests.campaign.campaigns import answers_to, begin, make_table
-from tests.campaign.test_standing import gaussian_table, play
+from tests.campaign.test_status import gaussian_table, play
 from tests.report.pages import read_page
 
 pytest.importorskip("matplotlib")
@@ -20,7 +19,7 @@ pytest.importorskip("matplotlib")
 
 def report(campaign, tmp_path):
     path = tmp_path / "report.html"
-    write_report(campaign, path, status=standing_of(campaign, repeats=1))
+    write_report(campaign, path, status=campaign.status(repeats=1))
     found = read_page(path)
     found.text = " ".join(found.texts)
     return found
@@ -85,7 +84,7 @@ def test_several_classes_and_numbers(kind, tmp_path):
     found = report(campaign, tmp_path)
     assert ("each against the rest" in found.text) == (kind == "several")
     assert ("R2 now" in found.text) == (kind == "number")
-    standing = standing_of(campaign, repeats=1)
+    standing = campaign.status(repeats=1)
     assert f"{standing.score.value:.3f}" in found.text
     ahead = standing.forecast.gain
     assert (f"{ahead.value:+.3f}" if ahead.value >= VISIBLE else f"below {ahead.high:.3f}") in found.text
@@ -173,7 +172,7 @@ def test_the_same_campaign_gives_the_same_bytes(tmp_path):
     campaign.tell(answers_to(campaign.ask(count=3)))
     pages = []
     for name in ("one.html", "two.html"):
-        write_report(campaign, tmp_path / name, status=standing_of(campaign, repeats=1))
+        write_report(campaign, tmp_path / name, status=campaign.status(repeats=1))
         pages.append((tmp_path / name).read_bytes())
     assert pages[0] == pages[1]
 
@@ -190,7 +189,7 @@ def test_an_old_report_survives_a_failure(tmp_path, monkeypatch):
     campaign = begin(make_table(40))
     monkeypatch.setattr("cellworth.report.report_file._page", lambda *_: "\ud800")
     with pytest.raises(UnicodeEncodeError):
-        write_report(campaign, path, status=standing_of(campaign, repeats=1))
+        write_report(campaign, path, status=campaign.status(repeats=1))
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -207,7 +206,7 @@ def test_errors_are_in_words(tmp_path, monkeypatch):
 @pytest.mark.parametrize("at_hand", [False, True])
 def test_progress_never_falls_and_ends_at_all(at_hand, tmp_path):
     campaign = play(*gaussian_table(), rounds=2)
-    standing = standing_of(campaign) if at_hand else None
+    standing = campaign.status() if at_hand else None
     told = []
     write_report(
         campaign, tmp_path / "report.html", status=standing, progress=lambda *steps: told.append(steps)

@@ -7,9 +7,8 @@ import pytest
 
 from cellworth import GaussianCompleter, Table
 from cellworth.campaign import Campaign
-from cellworth.campaign.results import fill_with_intervals
-from cellworth.campaign.standing import standing_of
 from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.complete import fill
 from cellworth.report import SUMMARIES, overview_summary, row_summary, summaries, to_json
 from cellworth.report.summaries import inputs_of, uncertainty
 from tests.campaign.campaigns import begin, make_table
@@ -42,15 +41,15 @@ def test_a_table_without_holes(what):
 
 def test_what_is_costly_is_computed_once(monkeypatch):
     campaign = played(2)
-    counts = {"cells_of": 0, "standing_of": 0, "fill_errors": 0}
-    for name in counts:
-        original = getattr(summaries, name)
+    counts = {"cells": 0, "status": 0, "fill_errors": 0}
+    for name, owner in (("cells", Campaign), ("status", Campaign), ("fill_errors", summaries)):
+        original = getattr(owner, name)
 
         def counted(*arguments, name=name, original=original):
             counts[name] += 1
             return original(*arguments)
 
-        monkeypatch.setattr(summaries, name, counted)
+        monkeypatch.setattr(owner, name, counted)
 
     def summarise_all():
         for function in SUMMARIES.values():
@@ -61,10 +60,10 @@ def test_what_is_costly_is_computed_once(monkeypatch):
     summarise_all()
     campaign.take(1, who="Bob")  # changes no number
     summarise_all()
-    assert counts == {"cells_of": 1, "standing_of": 1, "fill_errors": 1}
+    assert counts == {"cells": 2, "status": 1, "fill_errors": 1}  # cells of now, and of the last ask
     campaign.refuse(campaign.open_purchases()[:1], "gone")
     summarise_all()
-    assert counts["cells_of"] == 2
+    assert counts["cells"] == 3
     assert not inputs_of(campaign).cells.available[inputs_of(campaign).cells.refused].any()
 
 
@@ -73,7 +72,7 @@ def test_money_and_open_cells_are_of_the_newest_event():
     overview_summary(campaign).to_json()
     campaign.cancel(campaign.open_purchases())
     found = overview_summary(campaign).to_json()["status"]
-    assert found == to_json(replace(standing_of(campaign), number=campaign.number).plain())
+    assert found == to_json(replace(campaign.status(), number=campaign.number).to_json())
     assert found["open"] == 0
     assert found["reserved"] == 0
 
@@ -90,7 +89,7 @@ def test_a_cell_is_unsure_where_its_row_says_nothing():
     X[:50, 0] = np.nan  # its twin is known
     X[50:100, 2] = np.nan  # nothing says anything about it
     table = Table.from_arrays(X)
-    shade = uncertainty(table, fill_with_intervals(table, GaussianCompleter(), 0.9))
+    shade = uncertainty(table, fill(table, GaussianCompleter(), level=0.9))
     assert (shade[~table.holes] == 0).all()
     assert shade[:50, 0].max() < 0.1
     assert shade[50:100, 2].min() > 0.8

@@ -56,8 +56,8 @@ def test_a_campaign_from_ask_to_export(study, shared_url):
     assert [record["kind"] for record in study.history(after=6)] == ["corrected", "extended"]
     totals = study.totals()
     with Campaign.open(shared_url, study.name) as campaign:  # the library sees the same
-        assert campaign.tally() == type(campaign.tally())(
-            **{name: getattr(totals, name) for name in campaign.tally().__dataclass_fields__}
+        assert campaign.totals() == type(campaign.totals())(
+            **{name: getattr(totals, name) for name in campaign.totals().__dataclass_fields__}
         )
         assert list(study.purchases()) == campaign.open_purchases()
         assert [r["time"] for r in study.history()] == [r["time"] for r in campaign.history()]

@@ -36,11 +36,11 @@ def test_nothing_is_lost_when_all_answer_at_once(url):
         new = await asyncio.gather(*map(answer, batch))
         assert new == [1] * 30
         assert pool.notifications["study"].number == 31
-        return await pool.read("study", lambda c: c.tally().bought)
+        return await pool.read("study", lambda c: c.totals().bought)
 
     assert play(url, work) == 30
     with Campaign.open(url) as campaign:
-        assert campaign.tally().bought == 30
+        assert campaign.totals().bought == 30
 
 
 def test_what_others_write_is_seen_and_a_watcher_hears_of_it(url):

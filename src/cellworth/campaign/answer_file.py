@@ -7,18 +7,23 @@ in a spreadsheet, it is a file of answers, of which only ``row``, ``column`` and
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from cellworth.campaign.places import Cell, Places
+from cellworth.campaign.answers import as_answers, told
+from cellworth.campaign.cell_index import Cell, CellIndex
+from cellworth.campaign.log import Log
+from cellworth.campaign.state import State
 from cellworth.errors import (
     MOST_WRONG_LINES,
+    ConflictError,
     ConflictingAnswersError,
     DataError,
     WrongAnswersError,
     WrongLine,
-    WrongLinesError,
 )
 from cellworth.strategy import Purchase
 from cellworth.table import Table
@@ -26,22 +31,6 @@ from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines
 from cellworth.table.write_csv import check_place, csv_text, guard, write_lines
 from cellworth.wording import shorten
-
-__all__ = [
-    "FIELDS",
-    "MOST_WRONG_LINES",
-    "ConflictingAnswersError",
-    "FileAnswer",
-    "WrongAnswersError",
-    "WrongLine",
-    "WrongLinesError",
-    "asks_csv",
-    "check_asks_path",
-    "parse_cells",
-    "read_answers",
-    "read_cells",
-    "write_asks",
-]
 
 FIELDS = ("row", "column", "group", "price", "worth", "why", "until", "value")
 
@@ -55,10 +44,46 @@ class FileAnswer(NamedTuple):
     value: str | None
 
 
+@dataclass(frozen=True)
+class FileResult:
+    """What became of a file of answers.
+
+    Attributes
+    ----------
+    new : int
+        Answers that were recorded.
+    known : int
+        Answers that were known before, with the same value.
+    blank : int
+        Lines without a value: not answered yet.
+    """
+
+    new: int
+    known: int
+    blank: int
+
+
+@dataclass(frozen=True)
+class FileCheck:
+    """What would become of a file of answers.
+
+    Attributes
+    ----------
+    new : list of FileAnswer
+        Lines that would be recorded, the first of each cell.
+    known, blank : int
+        As in `FileResult`.
+    """
+
+    new: list[FileAnswer]
+    known: int
+    blank: int
+
+
 def write_asks(path: str | os.PathLike[str], purchases: Iterable[Purchase]) -> None:
     """Write what was asked for to a .csv or .tsv file, with an empty column for the values; O(purchases).
 
-    The file is replaced whole or not at all. `tell_file` takes it once it is filled in.
+    The file is replaced whole or not at all. `Campaign.tell_file` takes it once it is filled in.
     """
     write_lines(Path(path), [FIELDS, *map(_record, purchases)])
 
@@ -108,13 +133,13 @@ def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) ->
     FileAnswer(line=2, row='a', column='dose', value='2.5')
     FileAnswer(line=3, row='b', column='age', value=None)
     """
-    places = _places(table)
+    index = _index(table)
     first: dict[Cell, tuple[int, float]] = {}
     problems: list[WrongLine] = []
     answers: list[FileAnswer] = []
     for line, (row, column, value) in read_lines(file_of(path), ("row", "column", "value"), encoding):
         answer = FileAnswer(line, row, column, value or None)
-        problem = _check(places, answer, first)
+        problem = _check(index, answer, first)
         if problem is None:
             answers.append(answer)
         else:
@@ -126,18 +151,71 @@ def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) ->
 
 def read_cells(path: AnyFile, table: Table, *, encoding: str | None = None) -> list[tuple[str, str]]:
     """Read a list of cells, (row, column) each, from a file with these two fields; as `read_answers`."""
-    places = _places(table)
+    index = _index(table)
     problems: list[WrongLine] = []
     cells: list[tuple[str, str]] = []
     for line, (row, column) in read_lines(file_of(path), ("row", "column"), encoding):
-        cell = _cell(places, line, row, column)
+        cell = _cell(index, line, row, column)
         if isinstance(cell, WrongLine):
             _collect(path, problems, cell)
         else:
-            cells.append(places.names(cell))
+            cells.append(index.names(cell))
     if problems:
         raise WrongAnswersError(path, problems)
     return cells
+
+
+def triples(lines: Iterable[FileAnswer]) -> list[tuple[str, str, str]]:
+    """Return row, column and value of the lines that have a value."""
+    return [(row, column, value) for _, row, column, value in lines if value is not None]
+
+
+def result(lines: Sequence[FileAnswer], new: int) -> FileResult:
+    """Return what became of the lines, given how many answers were new."""
+    given = triples(lines)
+    cells = {(row, column) for row, column, _ in given}
+    return FileResult(new, len(cells) - new, len(lines) - len(given))
+
+
+def check_answers(state: State, path: AnyFile, lines: Sequence[FileAnswer]) -> FileCheck:
+    """Say what would become of the lines of a file, or raise with the wrong ones; nothing is recorded."""
+    given = [answer for answer in lines if answer.value is not None]
+    _raise_by_line(state, path, given, unsolicited=False)
+    found = told(state, as_answers(state, triples(given)), unsolicited=False, price=None)
+    recorded = set() if found is None else {(cell.row, cell.column) for cell in found.cells}
+    first = {answer[1:3]: answer for answer in reversed(given)}
+    new = [answer for answer in given if answer[1:3] in recorded and first[answer[1:3]] is answer]
+    return FileCheck(new, len(first) - len(new), len(lines) - len(given))
+
+
+@contextmanager
+def blame_lines(path: AnyFile, lines: Iterable[FileAnswer], log: Log, *, unsolicited: bool) -> Iterator[None]:
+    """Turn the error of an answer that a campaign does not take into one that names all such lines."""
+    try:
+        yield
+    except (DataError, ConflictError):
+        _raise_by_line(log.state, path, lines, unsolicited=unsolicited)
+        raise  # it is no line that is wrong, but the key or the store
+
+
+def _raise_by_line(state: State, path: AnyFile, answers: Iterable[FileAnswer], *, unsolicited: bool) -> None:
+    """Raise with all lines that a campaign does not take, if it is a line that is at fault."""
+    problems: list[WrongLine] = []
+    all_conflicts = True
+    for line, *triple in answers:
+        if triple[-1] is None:
+            continue
+        try:
+            told(state, as_answers(state, [triple]), unsolicited=unsolicited, price=None)
+        except ConflictError as error:
+            problems.append(WrongLine(line, "value", str(error)))
+        except DataError as error:
+            problems.append(WrongLine(line, "row", str(error)))
+            all_conflicts = False
+        if len(problems) == MOST_WRONG_LINES:
+            break
+    if problems:
+        raise (ConflictingAnswersError if all_conflicts else WrongAnswersError)(path, problems) from None
 
 
 def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:
@@ -147,36 +225,43 @@ def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:
     >>> parse_cells(["site:1:dose"], table)
     [('site:1', 'dose')]
     """
-    places = _places(table)
-    return [_parse_cell(text, places) for text in texts]
+    index = _index(table)
+    return [_parse_cell(text, index) for text in texts]
 
 
 def _record(purchase: Purchase) -> list[str]:
     until = "" if purchase.until is None else purchase.until.isoformat(timespec="seconds")
     texts = map(guard, (purchase.row, purchase.column, purchase.group or ""))
-    return [*texts, repr(float(purchase.price)), f"{purchase.worth:.6g}", guard(purchase.why), until, ""]
+    return [
+        *texts,
+        repr(float(purchase.price)),
+        f"{purchase.worth:.6g}",
+        guard(purchase.why or ""),
+        until,
+        "",
+    ]
 
 
-def _places(table: Table) -> Places:
-    return Places(table.row_ids, table.columns, None if table.target is None else table.target.name)
+def _index(table: Table) -> CellIndex:
+    return CellIndex(table.row_ids, table.columns, None if table.target is None else table.target.name)
 
 
-def _check(places: Places, answer: FileAnswer, first: dict[Cell, tuple[int, float]]) -> WrongLine | None:
+def _check(index: CellIndex, answer: FileAnswer, first: dict[Cell, tuple[int, float]]) -> WrongLine | None:
     """Say what is wrong with a line, if anything; ``first`` has the line and number of each cell so far."""
     line, row, column, value = answer
     if value is None:
         return None
-    cell = _cell(places, line, row, column)
+    cell = _cell(index, line, row, column)
     if isinstance(cell, WrongLine):
         return cell
     try:
-        number = places.columns[cell[1]].parse(value)
+        number = index.columns[cell[1]].parse(value)
     except DataError as error:
         return WrongLine(line, "value", f"row {shorten(row)}, {error}")
     before, known = first.setdefault(cell, (line, number))
     if known == number:
         return None
-    words = f"{places.words(cell)} has another value on line {before}. Keep the right one."
+    words = f"{index.words(cell)} has another value on line {before}. Keep the right one."
     return WrongLine(line, "value", words)
 
 
@@ -187,23 +272,23 @@ def _collect(path: AnyFile, problems: list[WrongLine], problem: WrongLine) -> No
         raise WrongAnswersError(path, problems)
 
 
-def _cell(places: Places, line: int, row: str, column: str) -> Cell | WrongLine:
+def _cell(index: CellIndex, line: int, row: str, column: str) -> Cell | WrongLine:
     for field, text in (("row", row), ("column", column)):
         if not text:
             return WrongLine(line, field, f"expected the name of a {field}, got a blank. Fill it in.")
     try:
-        return places.cell(row, column)
+        return index.cell(row, column)
     except DataError as error:
-        return WrongLine(line, "column" if row in places else "row", str(error))
+        return WrongLine(line, "column" if row in index else "row", str(error))
 
 
-def _parse_cell(text: str, places: Places) -> tuple[str, str]:
+def _parse_cell(text: str, index: CellIndex) -> tuple[str, str]:
     parts = text.split(":")
     splits = [(":".join(parts[:k]), ":".join(parts[k:])) for k in range(1, len(parts))]
     if not splits:
         raise DataError(f"expected a cell as ROW:COLUMN, such as P017:age; got {shorten(text)}.")
-    names = {column.name for column in places.columns}
-    found = [(row, column) for row, column in splits if row in places and column in names]
+    names = {column.name for column in index.columns}
+    found = [(row, column) for row, column in splits if row in index and column in names]
     if len(found) > 1:
         raise DataError(f"{shorten(text)} can be read as several cells. List the right one in a file.")
-    return found[0] if found else places.names(places.cell(*splits[-1]))
+    return found[0] if found else index.names(index.cell(*splits[-1]))

@@ -1,24 +1,32 @@
-"""What people report, checked against the state and turned into the data of an event.
+"""What people report, checked against the newest state and turned into what an event holds.
 
-Each function looks at the newest state and returns the data, or None where there is nothing to record. It
-changes nothing: an error leaves the campaign as it was.
+Each function returns that, or None where there is nothing to record. It changes nothing: an error leaves the
+campaign as it was.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import NamedTuple
 
-from cellworth.campaign.checks import check_optional_text, check_text
-from cellworth.campaign.places import Cell
-from cellworth.campaign.plain import to_plain
-from cellworth.campaign.state import State, Status
+from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.events import (
+    Cancelled,
+    CellName,
+    Corrected,
+    Refused,
+    Told,
+    ToldCell,
+    check_optional_text,
+    check_text,
+    value_to_json,
+)
+from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.prices.rules import check_visit
 from cellworth.wording import shorten
-
-Data = dict[str, Any]
 
 
 class Answer(NamedTuple):
@@ -44,14 +52,46 @@ def as_answers(state: State, answers: object) -> list[Answer]:
     for triple in answers:
         if not isinstance(triple, tuple | list) or len(triple) != 3:
             raise ParameterError(f"an answer must be (row, column, value); got {shorten(triple)}.")
-        cell = state.places.cell(triple[0], triple[1])
+        cell = state.index.cell(triple[0], triple[1])
         number = _parse(state, cell, triple[2])
         if numbers.setdefault(cell, number) != number:
             raise DataError(
-                f"{state.places.words(cell)}: got two answers at once, "
+                f"{state.index.words(cell)}: got two answers at once, "
                 f"{_shown(state, cell, numbers[cell])} and {_shown(state, cell, number)}. Give the right one."
             )
     return list(itertools.starmap(Answer, numbers.items()))
+
+
+class Telling:
+    """Answers that are to be told; they are read on the newest state, which has the rows of others too."""
+
+    def __init__(self, answers: object, *, unsolicited: bool, price: float | None) -> None:
+        self._answers = answers
+        self._unsolicited = unsolicited
+        self._price = price
+        self._read: list[Answer] | None = None
+
+    def __call__(self, state: State, time: datetime) -> Told | None:
+        """Return the answers that are new."""
+        return told(state, self._given(state), unsolicited=self._unsolicited, price=self._price)
+
+    def request(self, state: State) -> object:
+        """Return what tells these answers from others."""
+        return [sorted(self._given(state)), self._price]
+
+    def _given(self, state: State) -> list[Answer]:
+        if self._read is None:
+            self._read = as_answers(state, self._answers)
+        return self._read
+
+
+class Change(NamedTuple):
+    """A value that is to replace a wrong one."""
+
+    row: object
+    column: object
+    value: object
+    reason: str | None
 
 
 def as_cells(cells: object) -> list[tuple[object, object]]:
@@ -61,51 +101,52 @@ def as_cells(cells: object) -> list[tuple[object, object]]:
     return [(cell.row, cell.column) if hasattr(cell, "row") else _pair(cell) for cell in cells]
 
 
-def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float | None) -> Data | None:
+def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float | None) -> Told | None:
     """Return the answers that are new; O(answers).
 
     An answer costs ``price`` if it is given, else what its cell was last asked for at, else nothing.
     """
     each = None if price is None else check_visit(price, what="the price of an answer")
-    new = [answer for answer in answers if _is_news(state, *answer, unsolicited)]
-    return {"cells": [_priced(state, cell, number, each) for cell, number in new]} if new else None
+    new = [answer for answer in answers if _is_new(state, *answer, unsolicited)]
+    return Told(tuple(_priced(state, cell, number, each) for cell, number in new)) if new else None
 
 
-def refused(state: State, cells: list[tuple[object, object]], reason: str) -> Data | None:
+def refused(state: State, cells: list[tuple[object, object]], reason: str) -> Refused | None:
     """Return the cells that are now known not to be had; those refused before are left out."""
     check_text("the reason", reason)
-    places = [state.places.cell(row, column) for row, column in cells]
-    for cell in places:
+    found = [state.index.cell(row, column) for row, column in cells]
+    for cell in found:
         _must_be_open(state, cell, "cannot be refused. Use correct if the value is wrong")
-    new = [cell for cell in dict.fromkeys(places) if state.status[cell] != Status.REFUSED]
-    return {"cells": [list(state.places.names(cell)) for cell in new], "reason": reason} if new else None
+    new = [cell for cell in dict.fromkeys(found) if state.status_of(cell) != CellStatus.REFUSED]
+    return Refused(_names(state, new), reason) if new else None
 
 
-def cancelled(state: State, cells: list[tuple[object, object]]) -> Data | None:
+def cancelled(state: State, cells: list[tuple[object, object]]) -> Cancelled | None:
     """Return the asked cells that go back to the pool; those that have gone back before are left out."""
-    places = [state.places.cell(row, column) for row, column in cells]
-    for cell in places:
+    found = [state.index.cell(row, column) for row, column in cells]
+    for cell in found:
         _must_be_open(state, cell, "cannot be cancelled")
-        if state.status[cell] == Status.REFUSED:
-            raise ConflictError(f"{state.places.words(cell)} was refused: there is nothing to cancel.")
+        if state.status_of(cell) == CellStatus.REFUSED:
+            raise ConflictError(f"{state.index.words(cell)} was refused: there is nothing to cancel.")
         if cell not in state.last_price:
-            raise DataError(f"{state.places.words(cell)} was never asked for: there is nothing to cancel.")
-    new = [cell for cell in dict.fromkeys(places) if state.status[cell] == Status.ASKED]
-    return {"cells": [list(state.places.names(cell)) for cell in new]} if new else None
+            raise DataError(f"{state.index.words(cell)} was never asked for: there is nothing to cancel.")
+    new = [cell for cell in dict.fromkeys(found) if state.status_of(cell) == CellStatus.ASKED]
+    return Cancelled(_names(state, new)) if new else None
 
 
-def corrected(state: State, row: object, column: object, value: object, *, reason: str | None) -> Data | None:
+def corrected(state: State, change: Change) -> Corrected | None:
     """Return a new value of a known cell beside the old one; None if they are the same."""
+    row, column, value, reason = change
     check_optional_text("the reason", reason)
-    cell = state.places.cell(row, column)
-    if state.status[cell] not in (Status.KNOWN, Status.TOLD):
-        raise DataError(f"{state.places.words(cell)} has no value yet that could be wrong. Use tell.")
+    cell = state.index.cell(row, column)
+    if state.status_of(cell) not in HAS_VALUE:
+        raise DataError(f"{state.index.words(cell)} has no value yet that could be wrong. Use tell.")
     number, old = _parse(state, cell, value), float(state.values[cell])
     if number == old:
         return None
-    names = dict(zip(("row", "column"), state.places.names(cell), strict=True))
-    kind = state.places.columns[cell[1]]
-    return {**names, "old": to_plain(kind, old), "new": to_plain(kind, number), "reason": reason}
+    kind = state.index.columns[cell[1]]
+    names = state.index.names(cell)
+    return Corrected(*names, value_to_json(kind, old), value_to_json(kind, number), reason)
 
 
 def _pair(cell: object) -> tuple[object, object]:
@@ -115,43 +156,48 @@ def _pair(cell: object) -> tuple[object, object]:
 
 
 def _parse(state: State, cell: Cell, value: object) -> float:
-    row, _ = state.places.names(cell)
+    row, _ = state.index.names(cell)
     try:
-        return state.places.columns[cell[1]].parse(value)
+        return state.index.columns[cell[1]].parse(value)
     except DataError as error:
         raise DataError(f"row {shorten(row)}, {error}") from None
 
 
-def _is_news(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
+def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
     """Say whether an answer is to be recorded; raise if it contradicts what is known or was not asked for."""
-    if state.status[cell] in (Status.KNOWN, Status.TOLD):
+    if state.status_of(cell) in HAS_VALUE:
         if float(state.values[cell]) == number:
             return False
-        came = "from the start" if state.status[cell] == Status.KNOWN else "as an answer"
+        came = "from the start" if state.status_of(cell) == CellStatus.KNOWN else "as an answer"
         raise ConflictError(
-            f"{state.places.words(cell)}: got {_shown(state, cell, number)}, but "
+            f"{state.index.words(cell)}: got {_shown(state, cell, number)}, but "
             f"{_shown(state, cell, float(state.values[cell]))} is known, {came}. Use correct to change it."
         )
     if cell not in state.last_price and not unsolicited:
         raise DataError(
-            f"{state.places.words(cell)} was never asked for. Check the names, or pass unsolicited=True to "
+            f"{state.index.words(cell)} was never asked for. Check the names, or pass unsolicited=True to "
             "take the value all the same."
         )
     return True
 
 
-def _priced(state: State, cell: Cell, number: float, price: float | None) -> list[Any]:
+def _priced(state: State, cell: Cell, number: float, price: float | None) -> ToldCell:
     paid = state.last_price.get(cell, 0.0) if price is None else price
-    return [*state.places.names(cell), to_plain(state.places.columns[cell[1]], number), paid]
+    value = value_to_json(state.index.columns[cell[1]], number)
+    return ToldCell(*state.index.names(cell), value, paid)
+
+
+def _names(state: State, cells: Iterable[Cell]) -> tuple[CellName, ...]:
+    return tuple(CellName(*state.index.names(cell)) for cell in cells)
 
 
 def _must_be_open(state: State, cell: Cell, so: str) -> None:
-    if state.status[cell] in (Status.KNOWN, Status.TOLD):
+    if state.status_of(cell) in HAS_VALUE:
         raise ConflictError(
-            f"{state.places.words(cell)} has the value {_shown(state, cell, float(state.values[cell]))} and "
+            f"{state.index.words(cell)} has the value {_shown(state, cell, float(state.values[cell]))} and "
             f"{so}."
         )
 
 
 def _shown(state: State, cell: Cell, number: float) -> str:
-    return shorten(to_plain(state.places.columns[cell[1]], number))
+    return shorten(value_to_json(state.index.columns[cell[1]], number))

@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cellworth.campaign.log import Data, Log
+from cellworth.arrays import BoolArray
+from cellworth.campaign.events import Asked, AskedCell, Event
+from cellworth.campaign.log import Log
 from cellworth.campaign.rounds import NewestRound, Rounds
-from cellworth.campaign.state import State, Status
-from cellworth.campaign.stores.store import Event
+from cellworth.campaign.settings import registered
+from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.select import Selection, Selector
+from cellworth.select import Selection
 from cellworth.select.offer import check_limits
 from cellworth.strategy import Batch, Purchase
 from cellworth.strategy.adviser import choose
 from cellworth.table import Column
 from cellworth.wording import shorten
 
-Mask = NDArray[np.bool_]
-
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked: at most so much money, at most so many cells, and for how long they are reserved."""
+    """What somebody wants: the most money, the most cells, and for how long they are reserved."""
 
     budget: float | None
     count: int | None
@@ -38,7 +38,7 @@ class Wish:
         if self.budget is not None or self.count is not None:
             check_limits(self.budget, self.count)
 
-    def plain(self) -> dict[str, object]:
+    def to_json(self) -> dict[str, object]:
         """Return it as plain data."""
         return {
             "budget": None if self.budget is None else float(self.budget),
@@ -48,26 +48,52 @@ class Wish:
 
 
 class Asker:
-    """Chooses the cells to ask for. One ask costs a round, if one is due, and a selection."""
+    """Chooses the cells to ask for. One ask costs a round, if one is due, and a selection.
 
-    def __init__(
-        self,
-        log: Log,
-        rounds: Rounds,
-        selector: Selector,
-        prices: Prices,
-        *,
-        budget: float | None,
-    ) -> None:
+    ``groups`` has the price group of each column that is in one.
+    """
+
+    def __init__(self, log: Log, prices: Prices, groups: Mapping[str, str]) -> None:
         self._log = log
-        self._rounds = rounds
-        self._selector = selector
+        self._strategy = registered(log.settings["strategy"])
         self._prices = prices
-        self._budget = budget
+        self._groups = groups
+        self._budget: float | None = log.settings["budget"]
+        self._rounds: Rounds | None = None
         self._list: PriceList | None = None
 
-    def asked(self, wish: Wish, time: datetime, *, may_begin: bool, tentative: bool = False) -> Data | None:
-        """Return the data of the next event, on the newest state; None if nothing can be had.
+    def ask(self, wish: Wish, *, who: str | None, key: str | None) -> Batch:
+        """Ask, and record it; in a replay only say what would be asked for."""
+        attempts = iter((True,))
+
+        def make(state: State, time: datetime) -> Asked | None:
+            # After a conflict no further round is begun, so that the next attempt is a quick one.
+            return self.asked(wish, time, may_begin=next(attempts, False))
+
+        if self._log.read_only:
+            return self._batch(self._log.sketch(make, who=who))
+        event = self._log.write(Asked, make, who=who, key=key, request=lambda _: wish.to_json())
+        if event is not None and self._rounds is not None:
+            self._rounds.save(event.number)
+        return self._batch(event)
+
+    def preview(self, wish: Wish) -> Batch:
+        """Say what would be asked for now."""
+        self._log.refresh()
+        make = partial(self.asked, wish, may_begin=True, tentative=True)
+        return self._batch(self._log.sketch(lambda _, time: make(time), who=None))
+
+    def leave(self) -> None:
+        """Keep the newest round for those who open the campaign later."""
+        if self._rounds is not None:  # else none was run here
+            self._rounds.save(self._log.state.number, leaving=True)
+
+    def make_rounds(self) -> Rounds:
+        """Return the rounds of the campaign, led by an adviser of their own."""
+        return Rounds(self._log, self._strategy, self._log.settings["seed"])
+
+    def asked(self, wish: Wish, time: datetime, *, may_begin: bool, tentative: bool = False) -> Asked | None:
+        """Return what to ask for on the newest state; None if nothing can be had.
 
         ``tentative`` if it is not meant to be recorded.
         """
@@ -78,45 +104,52 @@ class Asker:
         prices = self._price_list()
         if limit is not None and prices.marginal(before)[available].min() > limit:
             return None
-        standing = self._rounds.newest(may_begin=may_begin, tentative=tentative)
+        if self._rounds is None:
+            self._rounds = self.make_rounds()
+        newest = self._rounds.newest(may_begin=may_begin, tentative=tentative)
         selection = choose(
-            self._selector,
-            standing.scored,
+            self._strategy.selector,
+            newest.scored,
             prices,
             available=available,
             before=before,
             budget=limit,
             count=wish.count,
-            asks_before=self._log.state.asks_by_round[standing.round],
+            asks_before=state.asks_by_round[newest.round],
         )
         if len(selection.cells) == 0:
             return None
-        scores = standing.scored.scores
+        scores = newest.scored.scores
         average = float(scores[available[: len(scores)]].mean())
-        return {
-            "round": standing.round,
-            "based_on": standing.based_on,
-            "until": None if wish.lease is None else (time + wish.lease).isoformat(),
-            "cells": list(_cells(state, standing, selection, average)),
-        }
+        until = None if wish.lease is None else time + wish.lease
+        return Asked(newest.round, newest.based_on, until, tuple(_cells(state, newest, selection, average)))
 
-    def _offered(self, wish: Wish, time: datetime) -> tuple[Mask, Mask, float | None]:
+    def _offered(self, wish: Wish, time: datetime) -> tuple[BoolArray, BoolArray, float | None]:
         """Return the cells that can be had, those that are known, and the most money to spend."""
         state = self._log.state
-        expired = state.expired(time)
-        available = state.status == Status.HOLE
-        for cell in expired:
+        available = state.status == CellStatus.HOLE
+        for cell in state.open.expired(time):
             available[cell] = True
-        before = (state.status == Status.KNOWN) | (state.status == Status.TOLD)
+        before = (state.status == CellStatus.KNOWN) | (state.status == CellStatus.TOLD)
         limit = wish.budget
         if self._budget is not None:
-            left = state.money.spendable(self._budget, [state.asked[cell].price for cell in expired])
+            left = state.money.spendable(self._budget, state.expired_prices(time))
             limit = left if limit is None else min(left, limit)
         elif limit is None and wish.count is None:
             raise ParameterError(
                 "an ask needs a limit, for the campaign has no budget: give budget=, count=, or both."
             )
         return available, before, limit
+
+    def _batch(self, event: Event | None) -> Batch:
+        """Return what an event asked for."""
+        if event is None or not isinstance(event.content, Asked):
+            return Batch()
+        until = event.content.until
+        return Batch(
+            Purchase(row, column, price, worth, self._groups.get(column), why, until, event.who)
+            for row, column, price, worth, why in event.content.cells
+        )
 
     def _price_list(self) -> PriceList:
         """Return the prices of the table's cells; they change only when rows are added."""
@@ -125,25 +158,16 @@ class Asker:
         return self._list
 
 
-def purchases(event: Event, groups: dict[str, str]) -> Batch:
-    """Return what an event asked for; ``groups`` has the price group of each column that is in one."""
-    until = None if event.data["until"] is None else datetime.fromisoformat(event.data["until"])
-    return Batch(
-        Purchase(row, column, price, worth, groups.get(column), why, until, event.who)
-        for row, column, price, worth, why in event.data["cells"]
-    )
-
-
-def _cells(state: State, standing: NewestRound, selection: Selection, average: float) -> Iterator[list[Any]]:
+def _cells(state: State, newest: NewestRound, selection: Selection, average: float) -> Iterator[AskedCell]:
     chosen: Any = zip(
         selection.cells.tolist(), selection.prices.tolist(), selection.scores.tolist(), strict=True
     )
-    starts = np.searchsorted(standing.owner, np.arange(len(state.places.columns) + 1))
+    starts = np.searchsorted(newest.owner, np.arange(len(state.index.columns) + 1))
     for (i, j), price, worth in chosen:
-        row, column = state.places.names((i, j))
-        guess = _guess(state.places.columns[j], standing.completer, i, slice(starts[j], starts[j + 1]))
+        row, column = state.index.names((i, j))
+        guess = _guess(state.index.columns[j], newest.completer, i, slice(starts[j], starts[j + 1]))
         much = f"worth {worth / average:.2g} times the average hole; " if average > 0 else ""
-        yield [row, column, price, worth, f"{guess}; {much}costs {price:.2f}"]
+        yield AskedCell(row, column, price, worth, f"{guess}; {much}costs {price:.2f}")
 
 
 def _guess(column: Column, completer: Any, row: int, block: slice) -> str:

@@ -1,76 +1,115 @@
-"""An adviser's state as bytes, read back without running anything that the bytes might say.
+"""The state of an adviser as bytes: arrays and JSON, so that reading them can run nothing.
 
-A pickle can name any function of any module, and loading it calls them. Here only the names in `ADMITTED`
-are looked up: what the strategies of this package were seen to need. Anything else is refused, and the
-caller goes without the cache.
+The bytes are a zlib stream. It begins with the length of a JSON text, as 8 bytes, and the text; the arrays
+follow, one behind the other. The text has the version of this form and of the package, and the content, in
+which ``{"array": [type, shape, order]}`` stands for the next array and ``{"dict": {...}}`` for a dict.
 """
 
 from __future__ import annotations
 
-import io
-import pickle
+import json
+import math
 import zlib
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
-import sklearn
 
-ADMITTED = frozenset(
-    {
-        ("cellworth.complete.committee_completer", "CommitteeCompleter"),
-        ("cellworth.complete.gaussian.posterior", "Calibration"),
-        ("cellworth.complete.gaussian.completer", "GaussianCompleter"),
-        ("cellworth.complete.gaussian.dense", "DenseGaussian"),
-        ("cellworth.complete.gaussian.factor", "FactorGaussian"),
-        ("cellworth.complete.gaussian.margins", "Margins"),
-        ("cellworth.complete.gaussian.posterior", "Cells"),
-        ("cellworth.complete.gaussian.posterior", "FittedGaussian"),
-        ("cellworth.complete.gaussian.posterior", "Posterior"),
-        ("cellworth.complete.lmafit", "LMaFitCompleter"),
-        ("cellworth.complete.nnls", "NNLSCompleter"),
-        ("cellworth.complete.scaling", "Scaling"),
-        ("cellworth.complete.supervised", "SupervisedCompleter"),
-        ("numpy", "dtype"),
-        ("numpy", "ndarray"),
-        # NumPy 1 has `core` where NumPy 2 has `_core`.
-        ("numpy.core.multiarray", "_reconstruct"),
-        ("numpy.core.multiarray", "scalar"),
-        ("numpy.core.numeric", "_frombuffer"),
-        ("numpy._core.multiarray", "_reconstruct"),
-        ("numpy._core.multiarray", "scalar"),
-        ("numpy._core.numeric", "_frombuffer"),
-    }
-)
-"""Classes and functions, by module and name, that a cache may name."""
+from cellworth.arrays import AnyArray
+from cellworth.errors import UnusableCacheError
 
-
+FORM = 1
+LARGEST = 2_000_000_000
+"""Bytes of a cache once it is unpacked; a larger one is neither written nor read."""
 WORTH_SHRINKING = 32_000_000
 """Bytes. Fitted floats shrink by a third, at a second for each 30 MB: larger caches would delay the ask."""
+_PLAIN_TYPES = "biuf"
+"""Kinds of NumPy types that may be stored: booleans, whole numbers, floats."""
 
 
-def freeze(content: dict[str, Any]) -> bytes:
-    """Return plain containers, arrays and fitted completers as compressed bytes."""
-    frozen = pickle.dumps((_versions(), content), protocol=5)
-    return zlib.compress(frozen, level=1 if len(frozen) <= WORTH_SHRINKING else 0)
+def pack_cache(content: dict[str, Any]) -> bytes:
+    """Return a dict of arrays, numbers, texts, None, and lists and dicts of these as bytes.
+
+    Raises UnusableCacheError if it holds anything else, or is too large.
+    """
+    arrays: list[AnyArray] = []
+    head = {"form": FORM, "versions": _versions(), "content": _to_json(content, arrays)}
+    text = json.dumps(head).encode("ascii")
+    size = len(text) + sum(array.nbytes for array in arrays)
+    if size > LARGEST:
+        raise UnusableCacheError(f"it has {size:,} bytes, more than {LARGEST:,}")
+    packed = b"".join([len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays)])
+    return zlib.compress(packed, level=1 if len(packed) <= WORTH_SHRINKING else 0)
 
 
-def thaw(blob: bytes) -> dict[str, Any] | None:
-    """Return what `freeze` froze; None if it is damaged, of another version, or names anything else."""
+def unpack_cache(blob: bytes) -> dict[str, Any]:
+    """Return what `pack_cache` packed; UnusableCacheError if it is damaged, too large or from elsewhere."""
     try:
-        versions, content = _Reader(io.BytesIO(zlib.decompress(blob))).load()
-    except Exception:  # whatever is wrong with a cache, the log has everything
-        return None
-    return content if versions == _versions() and isinstance(content, dict) else None
+        stream = zlib.decompressobj()
+        packed = memoryview(stream.decompress(blob, LARGEST + 8))
+        if stream.unconsumed_tail or not stream.eof:
+            raise UnusableCacheError("it is too large, or cut off")
+        length = int.from_bytes(packed[:8], "little")
+        head = json.loads(bytes(packed[8 : 8 + length]))
+        if head["form"] != FORM or head["versions"] != _versions():
+            raise UnusableCacheError("it is of another version")
+        reader = _Reader(packed[8 + length :])
+        content = reader.read(head["content"])
+    except (zlib.error, ValueError, LookupError, TypeError, RecursionError, MemoryError) as error:
+        raise UnusableCacheError(f"it is damaged: {type(error).__name__}") from error
+    if not isinstance(content, dict) or len(reader.rest):
+        raise UnusableCacheError("it is damaged: what it holds is not what it says")
+    return content
 
 
-class _Reader(pickle.Unpickler):
-    def find_class(self, module: str, name: str) -> Any:
-        if (module, name) not in ADMITTED:
-            raise pickle.UnpicklingError(f"{module}.{name} is not admitted")
-        return super().find_class(module, name)
+class _Reader:
+    """Takes arrays off the front of bytes."""
+
+    def __init__(self, rest: memoryview) -> None:
+        self.rest = rest
+
+    def read(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.read(each) for each in value]
+        if not isinstance(value, dict):
+            return value
+        ((what, inner),) = value.items()
+        if what == "dict":
+            return {str(name): self.read(each) for name, each in inner.items()}
+        if what != "array":
+            raise ValueError(what)
+        return self._array(*inner)
+
+    def _array(self, kind: str, shape: list[int], order: Any) -> AnyArray:
+        dtype = np.dtype(str(kind))
+        whole = all(type(length) is int and length >= 0 for length in shape)
+        if dtype.kind not in _PLAIN_TYPES or order not in ("C", "F") or not whole:
+            raise ValueError(kind)
+        size = math.prod(shape) * dtype.itemsize
+        if size > len(self.rest):
+            raise ValueError(size)
+        array = np.frombuffer(self.rest[:size], dtype=dtype).reshape(shape, order=order).copy(order="K")
+        self.rest = self.rest[size:]
+        return array
 
 
-def _versions() -> tuple[str, ...]:
+def _to_json(value: Any, arrays: list[AnyArray]) -> Any:
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if isinstance(value, np.generic):
+        return _to_json(value.item(), arrays)
+    if isinstance(value, np.ndarray) and value.dtype.kind in _PLAIN_TYPES:
+        # The order in memory is kept too: sums in another order differ in their last bit.
+        by_column = value.flags.f_contiguous and not value.flags.c_contiguous
+        arrays.append(np.ascontiguousarray(value.T if by_column else value))
+        return {"array": [value.dtype.str, list(value.shape), "F" if by_column else "C"]}
+    if isinstance(value, list | tuple):
+        return [_to_json(each, arrays) for each in value]
+    if isinstance(value, dict) and all(isinstance(name, str) for name in value):
+        return {"dict": {name: _to_json(each, arrays) for name, each in value.items()}}
+    raise UnusableCacheError(f"a {type(value).__name__} cannot be stored")
+
+
+def _versions() -> list[str]:
     """Return the versions that decide whether a fitted completer can be used again."""
-    return version("cellworth"), np.__version__, sklearn.__version__
+    return [version("cellworth"), np.__version__]

@@ -4,45 +4,51 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
+from cellworth.campaign import answer_file, queue
 from cellworth.campaign import answers as reports
-from cellworth.campaign.asking import Asker, Wish, purchases
-from cellworth.campaign.checks import check_moment
-from cellworth.campaign.extension import Rows, extended
-from cellworth.campaign.founding import found, only_name, opened, registered
-from cellworth.campaign.lease import parse_lease
-from cellworth.campaign.log import Clock, Data, Log, utc_now
-from cellworth.campaign.queue import CampaignQueue, Cells
-from cellworth.campaign.rounds import Rounds
+from cellworth.campaign import events as kinds
+from cellworth.campaign.asking import Asker, Wish
+from cellworth.campaign.cells import CellArrays, RowRecord, cell_arrays, row_records
+from cellworth.campaign.event_records import Library, cell_frame, records
+from cellworth.campaign.leases import parse_lease
+from cellworth.campaign.log import Clock, Log, Make, check_moment, utc_now
+from cellworth.campaign.model import fit_model
+from cellworth.campaign.new_rows import Rows, extended
+from cellworth.campaign.settings import check_format, make_record, only_name, opened, registered
+from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, status_of, totals_of
 from cellworth.campaign.stores import Store
+from cellworth.complete import FilledTable, fill
 from cellworth.prices import Prices
-from cellworth.strategy import Batch
+from cellworth.progress import Steps
+from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
+from cellworth.table.files import AnyFile
 
 Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
+Cells = Iterable[tuple[object, str] | Purchase]
 
 
-class Campaign(CampaignQueue):
+class Campaign:
     """Ask for cells, tell their values, refuse those that cannot be had; never lose an answer.
 
     Begin one with `create`, go on with `open`. Its state is the original table and a log of events that is
     only ever added to: any number of processes may work on one campaign, and any moment of it can be
-    replayed. An object is for one thread at a time; threads open the campaign each for itself.
+    replayed. Whatever is looked at, the log is read to its end first. An object is for one thread at a time.
 
     Money that is asked for is reserved, spent when the value is told, and released when the cell is refused,
     cancelled, or its lease runs out. An answer that comes later still counts, and still costs.
 
-    What can be read off it is described in `CampaignView`, how people share the work in `CampaignQueue`.
+    ``name``, ``strategy``, ``prices``, ``budget`` (None for no limit), ``seed`` and ``created`` (in UTC) are
+    what it was created with; ``read_only`` says whether it is a replay.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from cellworth import Prices, Table
-    >>> from cellworth.campaign import Campaign
-    >>> from cellworth.campaign.stores.memory import MemoryStore
+    >>> from cellworth import Campaign, Prices, Table
+    >>> from cellworth.campaign.stores import MemoryStore
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 3))
     >>> y = X[:, 0] > 0
@@ -58,6 +64,19 @@ class Campaign(CampaignQueue):
     (2.0, 0.0, 8.0)
     """
 
+    def __init__(self, log: Log) -> None:
+        check_format(log.settings, log.name)
+        self._log = log
+        self.name = log.name
+        self.created = log.created
+        self.budget: float | None = log.settings["budget"]
+        self.strategy: str = registered(log.settings["strategy"]).name
+        self.prices = Prices.from_dict(log.settings["prices"])
+        self.seed: int = log.settings["seed"]
+        self.read_only = log.read_only
+        self._groups = {column: group.name for group in self.prices.groups for column in group.columns}
+        self._asker = Asker(log, self.prices, self._groups)
+
     @classmethod
     def create(
         cls,
@@ -72,41 +91,17 @@ class Campaign(CampaignQueue):
         who: str | None = None,
         clock: Clock = utc_now,
     ) -> Self:
-        """Begin a campaign.
+        """Begin a campaign on a table with holes, which is kept as it is, for ever.
 
-        Parameters
-        ----------
-        table : Table
-            With holes; it is kept as it is, for ever.
-        prices : Prices, optional
-            By default every cell costs 1.
-        strategy : str
-            The name of a registered strategy; see `cellworth.strategy.names`.
-        budget : float, optional
-            All that may ever be spent, in the money of the prices.
-        store : str, Path or Store
-            The URL of a database, or an open store.
-        name : str
-            Unique in the store; ConflictError if it is taken.
-        seed : int
-            Of the strategies that draw.
-        who : str, optional
-            Who begins it.
-        clock : callable
-            Gives the time, with its time zone.
+        Without prices every cell costs 1; without a budget there is no limit to what may be spent. The
+        strategy is the name of a registered one, see `cellworth.strategy.names`; the seed is for those that
+        draw. The store is the URL of a database or an open store, in which the name must be new (else
+        ConflictError). ``who`` begins it; the clock gives times with their time zone.
         """
-        founding = found(
-            table,
-            prices=prices or Prices.same(1.0),
-            strategy=strategy,
-            budget=budget,
-            seed=seed,
-            name=name,
-            who=who,
-            time=clock(),
-        )
+        stated = prices or Prices.same(1.0)
+        record = make_record(name, table, stated, strategy, budget=budget, seed=seed, who=who, time=clock())
         with opened(store) as (place, owned):
-            place.found(founding)
+            place.create(record)
             return cls(Log(place, name, clock, owns_store=owned))
 
     @classmethod
@@ -129,55 +124,23 @@ class Campaign(CampaignQueue):
     ) -> Batch:
         """Ask for the cells that are most worth buying now; the first choice first.
 
-        Parameters
-        ----------
-        budget : float, optional
-            Most money to ask for. Never more than what is left; without a limit, all that is left.
-        count : int, optional
-            Most cells.
-        who : str, optional
-            Who asks.
-        lease : str, timedelta or None
-            For how long the cells are reserved: "7d", "12h", "30m"; None for ever. After that they may be
-            asked for again.
-        key : str, optional
-            Of this request: with the same key it is answered once, and the same, however often it is sent.
+        ``budget`` and ``count`` are the most money and the most cells to ask for; without a limit, all that
+        is left of the campaign's budget is spent. ``who`` asks. The cells are reserved for the time of the
+        lease, such as "7d", "12h" or "30m", None for ever; after that they may be asked for again. With the
+        same ``key`` a request is answered once, and the same, however often it is sent.
 
-        Returns
-        -------
-        Batch
-            Empty if nothing can be had for the money.
-
-        Notes
-        -----
-        Costs one warm completion with its scores if the table has changed since the last ask, and a
-        selection. In a replay it returns what would have been asked for, and records nothing.
+        Returns an empty batch if nothing can be had for the money. Costs one warm completion with its scores
+        if the table has changed since the last ask, and a selection. In a replay it returns what would have
+        been asked for, and records nothing.
         """
-        wish = Wish(budget, count, parse_lease(lease))
-        attempts = iter((True,))
-
-        def make(time: datetime) -> Data | None:
-            # After a conflict no further round is begun, so that the next attempt is a quick one.
-            return self._asker.asked(wish, time, may_begin=next(attempts, False))
-
-        if self.read_only:
-            event = self._log.sketch("asked", make, who=who)
-        else:
-            event = self._log.write("asked", make, who=who, key=key, request=wish.plain)
-            if event is not None:
-                self._rounds.save(event.number)
-        return Batch() if event is None else purchases(event, self._groups)
+        return self._asker.ask(Wish(budget, count, parse_lease(lease)), who=who, key=key)
 
     def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
         """Return what `ask` would ask for now. Nothing is recorded, and no money reserved.
 
         Costs what the ask would; if nothing happens in between, that one then costs a selection only.
         """
-        wish = Wish(budget, count, None)
-        self._log.refresh()
-        asked = partial(self._asker.asked, wish, may_begin=True, tentative=True)
-        event = self._log.sketch("asked", asked, who=None)
-        return Batch() if event is None else purchases(event, self._groups)
+        return self._asker.preview(Wish(budget, count, None))
 
     def tell(
         self,
@@ -188,46 +151,43 @@ class Campaign(CampaignQueue):
         unsolicited: bool = False,
         price: float | None = None,
     ) -> int:
-        """Record values of cells: all of them or, if one is wrong, none.
+        """Record values of cells, all of them or none, and return how many were new; O(answers).
 
-        Parameters
-        ----------
-        answers : mapping of (row, column) to value, or triples (row, column, value)
-            Values as you write them: numbers, texts, booleans, dates or ISO texts.
-        who, key : str, optional
-            As in `ask`.
-        unsolicited : bool
-            Whether to take values of cells that were never asked for.
-        price : float, optional
-            What each answer cost; by default what its cell was asked for at, nothing if it never was.
+        Answers are a mapping of (row, column) to value, or triples (row, column, value), with values as you
+        write them: numbers, texts, booleans, dates or ISO texts. The same value once more is not recorded,
+        nor an error. ``who`` and ``key`` are as in `ask`; ``unsolicited`` takes cells that were never asked
+        for; ``price`` is what each answer cost, by default what its cell was asked for at.
 
-        Returns
-        -------
-        int
-            How many were new. The same value once more is not recorded, nor an error.
-
-        Raises
-        ------
-        DataError
-            If there is no such cell, it was never asked for, or its column cannot hold the value.
-        ConflictError
-            If another value is known, or the key was used for other answers.
-
-        Notes
-        -----
-        O(answers); a thousand take some tens of milliseconds.
+        Raises DataError if there is no such cell, it was never asked for, or its column cannot hold the
+        value, and ConflictError if another value is known, or the key was used for other answers.
         """
+        make = reports.Telling(answers, unsolicited=unsolicited, price=price)
+        return kinds.size(self._log.write(kinds.Told, make, who=who, key=key, request=make.request))
 
-        @cache
-        def given() -> list[reports.Answer]:
-            # Read on the newest state: rows that others have added can be answered for.
-            return reports.as_answers(self._log.state, answers)
+    def tell_file(
+        self,
+        path: AnyFile,
+        *,
+        who: str | None = None,
+        key: str | None = None,
+        unsolicited: bool = False,
+        encoding: str | None = None,
+    ) -> answer_file.FileResult:
+        """Record the answers of a file: all of them or, if one line is wrong, none; O(n + p + lines).
 
-        def make(time: datetime) -> Data | None:
-            return reports.told(self._log.state, given(), unsolicited=unsolicited, price=price)
+        See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. The same
+        file once more is no error. Raises WrongAnswersError, or ConflictingAnswersError if the only thing
+        wrong is that other values are known; both name the lines.
+        """
+        lines = answer_file.read_answers(path, self.table, encoding=encoding)
+        with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
+            new = self.tell(answer_file.triples(lines), who=who, key=key, unsolicited=unsolicited)
+        return answer_file.result(lines, new)
 
-        event = self._log.write("told", make, who=who, key=key, request=lambda: [sorted(given()), price])
-        return 0 if event is None else len(event.data["cells"])
+    def check_file(self, path: AnyFile, *, encoding: str | None = None) -> answer_file.FileCheck:
+        """Say what `tell_file` would do with a file, or raise what it would raise; nothing is recorded."""
+        lines = answer_file.read_answers(path, self.table, encoding=encoding)
+        return answer_file.check_answers(self._log.state, path, lines)
 
     def refuse(self, cells: Cells, reason: str, *, who: str | None = None) -> int:
         """Record that cells cannot be had: they are never asked for again. Return how many are new.
@@ -235,14 +195,12 @@ class Campaign(CampaignQueue):
         A value that comes all the same is taken. Refusing a cell that has a value is a ConflictError.
         """
         pairs = reports.as_cells(cells)
-        event = self._log.write("refused", lambda _: reports.refused(self._log.state, pairs, reason), who=who)
-        return 0 if event is None else len(event.data["cells"])
+        return self._write(kinds.Refused, lambda state, _: reports.refused(state, pairs, reason), who)
 
     def cancel(self, cells: Cells, *, who: str | None = None) -> int:
         """Give asked cells back to the pool, and their money. Return how many were still out."""
         pairs = reports.as_cells(cells)
-        event = self._log.write("cancelled", lambda _: reports.cancelled(self._log.state, pairs), who=who)
-        return 0 if event is None else len(event.data["cells"])
+        return self._write(kinds.Cancelled, lambda state, _: reports.cancelled(state, pairs), who)
 
     def correct(
         self, row: object, column: str, value: object, *, who: str | None = None, reason: str | None = None
@@ -251,23 +209,181 @@ class Campaign(CampaignQueue):
 
         Returns False, and records nothing, if it is the same value.
         """
-
-        def make(time: datetime) -> Data | None:
-            return reports.corrected(self._log.state, row, column, value, reason=reason)
-
-        return self._log.write("corrected", make, who=who) is not None
+        change = reports.Change(row, column, value, reason)
+        return self._write(kinds.Corrected, lambda state, _: reports.corrected(state, change), who) > 0
 
     def extend(self, rows: Rows, *, who: str | None = None) -> int:
-        """Add rows at the end of the table and return how many.
+        """Add rows with new ids at the end of the table and return how many.
 
-        Parameters
-        ----------
-        rows : Table, or mapping of row id to values by column name
-            With ids of their own. A table has the columns of the campaign, of the same kinds; read it with
-            ``Table.read(path, **campaign.table.keywords())``. A mapping may leave columns out.
+        They are a Table with the columns of the campaign, of the same kinds (read it with
+        ``Table.read(path, **campaign.table.keywords())``), or a mapping of row id to values by column name,
+        which may leave columns out.
         """
-        event = self._log.write("extended", lambda _: extended(self._log.state, rows, self.prices), who=who)
-        return 0 if event is None else len(event.data["rows"])
+        return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
+
+    def take(self, cells: Cells | int, *, who: str, lease: str | timedelta = "8h") -> list[Purchase]:
+        """Take cells that are out, so that nobody else works on them meanwhile.
+
+        Takes all of the cells that are named or, if one cannot be had, none; a number stands for that many
+        cells that nobody has, those asked for first. After the lease others may take them; taking them once
+        more renews it. Returns them with ``holder`` and ``held_until``. An answer by somebody else is
+        recorded all the same: no answer is ever lost.
+
+        Raises ConflictError if somebody else has a cell, who is named, or it is not out any more, and
+        DataError if a cell was never asked for.
+        """
+        event = self._log.write(kinds.Taken, queue.Taking(cells, who, lease), who=who)
+        return queue.purchases_of(self._log.state, event, self._groups)
+
+    def give_back(self, cells: Cells, *, who: str) -> int:
+        """Let others have cells that were taken; they stay out. Return how many were still taken.
+
+        ConflictError if somebody else has one of them.
+        """
+        kinds.check_text("who", who)
+        pairs = reports.as_cells(cells)
+        return self._write(
+            kinds.GivenBack, lambda state, time: queue.given_back(state, time, pairs, who), who
+        )
+
+    @property
+    def table(self) -> Table:
+        """The table with all answers in."""
+        return self._log.newest().table()
+
+    @property
+    def original(self) -> Table:
+        """The table that the campaign began with."""
+        return self._log.original
+
+    @property
+    def number(self) -> int:
+        """The number of the last event; 0 before the first."""
+        return self._log.newest().number
+
+    @property
+    def spent(self) -> float:
+        """What the answers cost, in the money of the prices."""
+        return self.totals().spent
+
+    @property
+    def reserved(self) -> float:
+        """What the cells that are out now will cost."""
+        return self.totals().reserved
+
+    @property
+    def left(self) -> float | None:
+        """What may still be asked for: budget less spent less reserved; None without a budget.
+
+        Below 0 if answers came after their leases had run out and the money was given to others.
+        """
+        return self.totals().left
+
+    def totals(self) -> Totals:
+        """Return money and cells as they are now, all of the same moment; O(new events)."""
+        return totals_of(self._log.newest(), self.budget, self._log.now())
+
+    def open_purchases(self) -> list[Purchase]:
+        """Return the cells that are out now, in the order in which they were asked for."""
+        return queue.open_purchases(self._log.newest(), self._log.now(), self._groups)
+
+    def open_page(
+        self,
+        after: int = 0,
+        most: int = 100,
+        *,
+        row: str | None = None,
+        column: str | None = None,
+        asked_by: str | None = None,
+        holder: str | None = None,
+        free: bool = False,
+    ) -> queue.OpenPage:
+        """Return at most ``most`` of the cells that are out, in the order in which they were asked for.
+
+        ``after`` is what the page before said, 0 for the first: answers that come between two pages move
+        nothing. Only cells of this row or column, that this person asked for, that this one has taken, or
+        that are ``free`` are listed. O(cells that are out), a tenth of a microsecond each, and O(page).
+        """
+        wanted = queue.Wanted(row, column, asked_by, holder, free)
+        return queue.open_page(self._log.newest(), self._log.now(), self._groups, wanted, after, most)
+
+    def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
+        """Return rows as they are now, with the status of each cell, without the first ``after`` rows."""
+        return row_records(self._log.newest(), self._log.now(), max(after, 0), max(after, 0) + most)
+
+    def row(self, row: object) -> RowRecord:
+        """Return one row as it is now; DataError with the closest id if there is no such row."""
+        place = self._log.newest().index.row(row)
+        return row_records(self._log.state, self._log.now(), place, place + 1)[0]
+
+    def cells(self) -> CellArrays:
+        """Return all cells as arrays: status, price, and worth by a round of its own, run if it is needed.
+
+        Costs the rounds since the last cache, and one more if the table has changed since. They are run
+        apart: the campaign's own next ask is neither changed nor delayed.
+        """
+        return cell_arrays(self._log.newest(), self.prices, self._asker.make_rounds())
+
+    def fill(self, level: float = 0.9) -> FilledTable:
+        """Fill the table as it is now, by the strategy's completer; with intervals where it has them.
+
+        Costs a completion from scratch: the result depends on the table only, not on the rounds so far.
+        """
+        return fill(self.table, registered(self.strategy).completer, level=level)
+
+    def model(self) -> Any:
+        """Return a model of the target, fitted on the table as it is now.
+
+        A scikit-learn pipeline of the strategy's completer, scaling, and logistic or ridge regression. It
+        takes rows as ``Table.encode().X`` gives them, with holes, and predicts labels as you write them.
+        """
+        return fit_model(self.table, registered(self.strategy).completer)
+
+    def status(
+        self,
+        *,
+        folds: int = 5,
+        repeats: int | None = None,
+        max_rounds: int = 12,
+        ahead: float = 100.0,
+        seed: int = 0,
+        progress: Steps | None = None,
+    ) -> Status:
+        """Say how the campaign, or a replay of it, is doing: money, cells, learning curve and forecast.
+
+        ``folds`` and ``repeats`` are those of the cross-validation; rows are dealt into folds 10 times for
+        200 labelled rows, less often for more, once from 2,000 on. The learning curve has at most
+        ``max_rounds`` points, the beginning and now included; 1 looks at now only. The forecast is for
+        ``ahead`` money. The same campaign and ``seed`` give the same status. ``progress`` is called with how
+        many points are scored, and how many there are.
+
+        Costs a completion for each point, most of them warm, and ``folds * repeats`` small fits each: some
+        seconds for a few hundred rows. Of more than 20,000 rows, as many at random take part in the score.
+        """
+        judging = Judging(folds, repeats, max_rounds, ahead, seed)
+        return status_of(self._log, self.prices, self.totals(), judging, progress)
+
+    def gain_since(self, number: int) -> Gain | None:
+        """Return how much the score has risen since an event, on the same rows; None without a score."""
+        return gain_since(self._log, number)
+
+    def write_report(self, path: str | Path, *, progress: Steps | None = None) -> None:
+        """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""
+        from cellworth.report import write_report  # the one import that goes down
+
+        write_report(self, path, progress=progress)
+
+    def history(self, frame: Library | None = None, *, after: int = 0, most: int | None = None) -> Any:
+        """Return the events as a list of dicts, the first one first; see `events` for the limits.
+
+        With "pandas", "polars" or "pyarrow", a frame of that library with a line for each cell.
+        """
+        events = self.events(after, most)
+        return records(events) if frame is None else cell_frame(events, frame)
+
+    def events(self, after: int = 0, most: int | None = None) -> list[kinds.Event]:
+        """Return the events with a number above ``after``, at most ``most``, the first one first."""
+        return list(self._log.events(after, most))
 
     def replay(self, until: int | datetime) -> Self:
         """Return the campaign as it was after an event, by its number, or at a time; for looking only.
@@ -276,20 +392,38 @@ class Campaign(CampaignQueue):
         """
         return type(self)(Log(self._log.store, self.name, until=check_moment(until)))
 
+    def refresh(self) -> bool:
+        """Read the log to its end; say whether there was anything new. O(new events)."""
+        return self._log.refresh()
+
+    @property
+    def last_read(self) -> int:
+        """The number of the newest event that this object has read; it does not look into the store."""
+        return self._log.state.number
+
+    @property
+    def table_number(self) -> int:
+        """The number of the last event that changed the table, as far as the log was read; 0 for none."""
+        return self._log.state.table_number
+
     def close(self) -> None:
         """Keep the newest round for those who open the campaign later, and let go of the store.
 
         The store is let go of if the campaign was given its address; a store object is its owner's.
         """
-        if "_rounds" in self.__dict__:  # else none was run here
-            self._rounds.save(self._log.state.number, leaving=True)
-        super().close()
+        self._asker.leave()
+        self._log.close()
 
-    @cached_property
-    def _rounds(self) -> Rounds:
-        return Rounds(self._log, registered(self.strategy), self._log.settings["seed"])
+    def __enter__(self) -> Self:
+        return self
 
-    @cached_property
-    def _asker(self) -> Asker:
-        selector = registered(self.strategy).selector
-        return Asker(self._log, self._rounds, selector, self.prices, budget=self.budget)
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        (n, p), state = self._log.state.values.shape, self._log.state
+        done = f"{state.number} events, {state.money.spent:.2f} spent"
+        return f"<campaign {self.name!r}, {self.strategy}: {n} rows, {p} columns, {done}>"
+
+    def _write(self, kind: type[kinds.Content], make: Make, who: str | None) -> int:
+        return kinds.size(self._log.write(kind, make, who=who))

@@ -9,7 +9,7 @@ are fitted again to scores as they might have come out: with other rows, by the 
 keeps the scores of one sample of rows as correlated as they are, and with other cells, by the scatter of the
 scores around the curve. Half of the draws are of either curve, so that their disagreement counts.
 
-The rule: no forecast from fewer than `LEAST_MOMENTS` scores after the first; none further ahead than the
+The rule: no forecast from fewer than `LEAST_SCORES` scores after the first; none further ahead than the
 money spent so far, for which the curve has evidence. A gain is never negative, and never takes a score
 beyond 1. If the lower end of the interval is less than `VISIBLE`, there may be no gain, and it is
 said so.
@@ -22,14 +22,13 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cellworth.arrays import Float64Array
 from cellworth.campaign.validation import Estimate
 
-Array = NDArray[np.float64]
 Verdict = Literal["expected", "at most", "too early", "nothing left", "no score"]
 
-LEAST_MOMENTS = 4
+LEAST_SCORES = 4
 VISIBLE = 0.0005
 """A gain below this is 0.000 in print."""
 DRAWS = 1000
@@ -50,10 +49,10 @@ class Projection:
         Of the score, against now, with the ends of its 95 % interval; never negative.
     """
 
-    money: Array
-    gain: Array
-    low: Array
-    high: Array
+    money: Float64Array
+    gain: Float64Array
+    low: Float64Array
+    high: Float64Array
 
     def last(self) -> Estimate:
         """Return the gain at the end."""
@@ -84,7 +83,7 @@ class Forecast:
 
 
 def forecast(
-    money: Array, scores: Array, influence: Array, most: float, rng: np.random.Generator
+    money: Float64Array, scores: Float64Array, influence: Float64Array, most: float, rng: np.random.Generator
 ) -> Forecast:
     """Apply the rule; ``most`` is the money asked about, or what is left to buy if that is less.
 
@@ -92,7 +91,7 @@ def forecast(
     """
     if most == 0:
         return Forecast("nothing left")
-    if int((np.diff(money) > 0).sum()) < LEAST_MOMENTS:
+    if int((np.diff(money) > 0).sum()) < LEAST_SCORES:
         return Forecast("too early")
     ahead = min(most, float(money[-1] - money[0]))
     projection = project(money, scores, influence, ahead, rng)
@@ -101,7 +100,7 @@ def forecast(
 
 
 def project(
-    money: Array, scores: Array, influence: Array, ahead: float, rng: np.random.Generator
+    money: Float64Array, scores: Float64Array, influence: Float64Array, ahead: float, rng: np.random.Generator
 ) -> Projection:
     """Fit the curves and look ahead.
 
@@ -138,16 +137,19 @@ class _Curves:
     ``fit`` takes many score vectors at once. For given c, a curve is a - b g with known g: a straight line.
     """
 
-    def __init__(self, money: Array, at: Array) -> None:
+    def __init__(self, money: Float64Array, at: Float64Array) -> None:
         spent = money[-1] - money[0]
         so_far, later = (money - money[0]) / spent, 1 + at / spent
         c = SPANS[:, np.newaxis]
-        shapes: list[Callable[[Array], Array]] = [lambda m: np.exp(-m / c), lambda m: 1 / np.sqrt(1 + m / c)]
+        shapes: list[Callable[[Float64Array], Float64Array]] = [
+            lambda m: np.exp(-m / c),
+            lambda m: 1 / np.sqrt(1 + m / c),
+        ]
         # Both (2, len(SPANS), points): g at the scores, and how much it falls from now on.
         self._shape = np.array([shape(so_far) for shape in shapes])
         self._fall = np.array([shape(np.ones(1)) - shape(later) for shape in shapes])
 
-    def fit(self, scores: Array) -> tuple[Array, Array]:
+    def fit(self, scores: Float64Array) -> tuple[Float64Array, Float64Array]:
         """Return the fitted scores (2, r, k) and the gains (2, r, POINTS) for scores (r, k)."""
         centred = self._shape - self._shape.mean(axis=2, keepdims=True)
         squares = (centred**2).sum(axis=2)
@@ -162,7 +164,7 @@ class _Curves:
         return fitted, np.minimum(b * self._fall[curve, best], room)
 
 
-def _noise(residuals: Array, influence: Array, rng: np.random.Generator) -> Array:
+def _noise(residuals: Float64Array, influence: Float64Array, rng: np.random.Generator) -> Float64Array:
     """Return how the scores might have come out otherwise, (DRAWS, k)."""
     n, k = influence.shape
     _, widths, directions = np.linalg.svd(influence, full_matrices=False)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
 
-from cellworth.campaign.checks import check_optional_text
+from cellworth.campaign.events import Content, Event, check_optional_text, decode, encode, fingerprint
 from cellworth.campaign.packing import digest, unpack
-from cellworth.campaign.plain import fingerprint
 from cellworth.campaign.state import State
-from cellworth.campaign.stores.store import Event, Store
+from cellworth.campaign.stores.store_protocol import Store
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.table import Table
 from cellworth.wording import shorten
 
 Clock = Callable[[], datetime]
-Data = dict[str, Any]
-Make = Callable[[datetime], Data | None]
-"""From the time of the event to its data, made from the newest state; None if there is nothing to record."""
+Make = Callable[[State, datetime], Content | None]
+"""From the newest state and the time to what happens; None if there is nothing to record."""
 
 
 def utc_now() -> datetime:
@@ -27,15 +24,15 @@ def utc_now() -> datetime:
 
 
 class Log:
-    """The founding and the events of one campaign in its store, and the state that they add up to.
+    """The record and the events of one campaign in its store, and the state that they add up to.
 
-    With ``until``, a number or a time, it ends there: it is never read on, and nothing can be written.
+    With ``until``, a number or a time, it ends there: it is never read further, and nothing can be written.
 
     Attributes
     ----------
     original : Table
     settings : dict
-        Of the founding.
+        What the campaign was created with.
     state : State
         As of the last event that was read.
     owns_store : bool
@@ -51,17 +48,17 @@ class Log:
         *,
         owns_store: bool = False,
     ) -> None:
-        founding = store.founding(name)
-        if digest(founding.table) != founding.digest:
+        record = store.record(name)
+        if digest(record.table) != record.digest:
             raise DataError(
                 f"campaign {shorten(name)}: the original table is damaged, its SHA-256 is not the one that "
                 "was recorded. Restore the store from a copy."
             )
         self.store = store
         self.name = name
-        self.settings = founding.settings
-        self.created = founding.created
-        self.original = unpack(founding.table)
+        self.settings = record.settings
+        self.created = record.created
+        self.original = unpack(record.table)
         self.until = until
         self.owns_store = owns_store
         self._clock = clock
@@ -76,12 +73,12 @@ class Log:
 
     def events(self, after: int = 0, most: int | None = None) -> Iterator[Event]:
         """Read the events above a number, ``most`` of them at most, up to the end of this log."""
-        for event in self.store.events(self.name, after, most):
-            if isinstance(self.until, datetime) and event.time > self.until:
+        for stored in self.store.events(self.name, after, most):
+            if isinstance(self.until, datetime) and stored.time > self.until:
                 return
-            if isinstance(self.until, int) and event.number > self.until:
+            if isinstance(self.until, int) and stored.number > self.until:
                 return
-            yield event
+            yield decode(stored)
 
     def refresh(self) -> bool:
         """Read on; say whether there was anything new. O(new events)."""
@@ -90,6 +87,16 @@ class Log:
             for event in self.events(after=before):
                 self.state.apply(event)
         return self.state.number > before
+
+    def newest(self) -> State:
+        """Read on, and return the state."""
+        self.refresh()
+        return self.state
+
+    def close(self) -> None:
+        """Let go of the store, if it is to be closed with the campaign."""
+        if self.owns_store:
+            self.store.close()
 
     def now(self) -> datetime:
         """Return the time of an event that is written now, in UTC; never before the last one."""
@@ -117,16 +124,16 @@ class Log:
 
     def write(
         self,
-        kind: str,
+        kind: type[Content],
         make: Make,
         *,
         who: str | None,
         key: str | None = None,
-        request: Callable[[], object] = lambda: None,
+        request: Callable[[State], object] = lambda _: None,
     ) -> Event | None:
-        """Append what ``make`` says and return it; None if there is nothing to record.
+        """Append what ``make`` says, of one kind, and return it; None if there is nothing to record.
 
-        ``request`` gives plain data that tell this request from others, made from the newest state.
+        ``request`` gives plain data that tell this request from others, by the newest state.
 
         If somebody else writes first, read on and let ``make`` say it again. Each failure means that another
         writer succeeded, so that of any number of writers one always gets on. A key that is taken by the
@@ -140,15 +147,15 @@ class Log:
         check_optional_text("who", who)
         check_optional_text("key", key)
         self.refresh()
-        signature = None if key is None else fingerprint([kind, request()])
+        signature = None if key is None else fingerprint([kind.kind, request(self.state)])
         while True:
             if key is not None and key in self.state.keyed:
                 return _same(self.state.keyed[key], key, signature)
-            event = self.sketch(kind, make, who=who, key=key, signature=signature)
+            event = self.sketch(make, who=who, key=key, signature=signature)
             if event is None:
                 return None
             try:
-                self.store.append(self.name, self.state.number, [event])
+                self.store.append(self.name, self.state.number, [encode(event)])
             except ConflictError:
                 if not self.refresh():
                     raise
@@ -157,22 +164,31 @@ class Log:
             return event
 
     def sketch(
-        self, kind: str, make: Make, *, who: str | None, key: str | None = None, signature: str | None = None
+        self, make: Make, *, who: str | None, key: str | None = None, signature: str | None = None
     ) -> Event | None:
         """Return the next event without writing it."""
         time = self.now()
-        data = make(time)
-        if data is None:
+        content = make(self.state, time)
+        if content is None:
             return None
-        if signature is not None:
-            data = {**data, "request": signature}
-        return Event(self.state.number + 1, time, kind, who, key, data)
+        return Event(self.state.number + 1, time, who, key, signature, content)
 
 
 def _same(event: Event, key: str, signature: str | None) -> Event:
-    if event.data.get("request") != signature:
+    if event.request != signature:
         raise ConflictError(
             f"the key {shorten(key)} was used before, for something else: event {event.number}, "
             f"{event.kind} at {event.time.isoformat()}. Use a new key."
         )
     return event
+
+
+def check_moment(until: object) -> int | datetime:
+    """Return the number of an event, or a time in UTC."""
+    if isinstance(until, datetime) and until.tzinfo is not None:
+        return until.astimezone(UTC)
+    if isinstance(until, int) and not isinstance(until, bool) and until >= 0:
+        return until
+    raise ParameterError(
+        f"until must be the number of an event, or a time with its time zone; got {shorten(until)}."
+    )

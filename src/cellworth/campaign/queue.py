@@ -1,22 +1,24 @@
-"""The cells that are out: in pages, by who works on them, taken and given back."""
+"""The cells that are out: listed in pages, taken by one person for a while, and given back.
+
+What changes something is returned as what an event holds, made from the newest state, or None where there is
+nothing to record.
+"""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from cellworth.campaign.answers import as_cells
-from cellworth.campaign.checks import check_text
-from cellworth.campaign.lease import parse_lease
-from cellworth.campaign.places import Cell
-from cellworth.campaign.taking import check_wanted, given_back, taken
-from cellworth.campaign.view import CampaignView
-from cellworth.errors import ParameterError
+from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.events import CellName, Event, GivenBack, Taken, check_text
+from cellworth.campaign.leases import parse_lease
+from cellworth.campaign.state import HAS_VALUE, CellStatus, State
+from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.strategy import Purchase
-
-Cells = Iterable[tuple[object, str] | Purchase]
+from cellworth.wording import shorten
 
 
 @dataclass(frozen=True)
@@ -35,106 +37,143 @@ class OpenPage:
     after: int | None
 
 
-class CampaignQueue(CampaignView):
-    """What people do with the cells that are out before they answer; `Campaign` has all of it."""
+@dataclass(frozen=True)
+class Wanted:
+    """Which of the cells that are out to list; None stands for any."""
 
-    def open_page(
-        self,
-        after: int = 0,
-        most: int = 100,
-        *,
-        row: str | None = None,
-        column: str | None = None,
-        asked_by: str | None = None,
-        holder: str | None = None,
-        free: bool = False,
-    ) -> OpenPage:
-        """Return some of the cells that are out, in the order in which they were asked for.
+    row: str | None = None
+    column: str | None = None
+    asked_by: str | None = None
+    holder: str | None = None
+    free: bool = False
+    """Only cells that nobody has taken."""
 
-        Parameters
-        ----------
-        after : int
-            What the page before said; 0 for the first. Answers that come between two pages move nothing.
-        most : int
-            Of the page.
-        row, column, asked_by, holder : str, optional
-            Only the cells of this row, of this column, that this person asked for, or has taken.
-        free : bool
-            Only cells that nobody has taken.
+    def fits(self, state: State, cell: Cell, time: datetime) -> bool:
+        """Say whether a cell is wanted."""
+        hold = state.open.holder(cell, time)
+        row, column = state.index.names(cell)
+        has = (row, column, state.open.asked[cell].who, None if hold is None else hold.who)
+        wanted = (self.row, self.column, self.asked_by, self.holder)
+        same = all(want is None or want == have for want, have in zip(wanted, has, strict=True))
+        return same and not (self.free and hold is not None)
 
-        Notes
-        -----
-        O(cells that are out), a tenth of a microsecond each, and O(page).
-        """
-        wanted = (row, column, asked_by, holder)
-        state, time = self._newest(), self._log.now()
 
-        def fits(cell: Cell) -> bool:
-            held = state.holder(cell, time)
-            has = (*state.places.names(cell), state.asked[cell].who, None if held is None else held.who)
-            same = all(want is None or want == have for want, have in zip(wanted, has, strict=True))
-            return same and not (free and held is not None)
+def open_purchases(state: State, time: datetime, groups: Mapping[str, str]) -> list[Purchase]:
+    """Return the cells that are out, in the order in which they were asked for.
 
-        def found() -> Iterator[Cell]:
-            anything = wanted == (None,) * 4 and not free
-            later = (cell for cell in state.out(time) if state.asked[cell].place > after)
-            return later if anything else filter(fits, later)
+    ``groups`` has the price group of each column that is in one.
+    """
+    return [purchase(state, cell, time, groups) for cell in state.open.out(time)]
 
-        cells = list(itertools.islice(found(), most + 1))
-        purchases = [self._purchase(state, cell, time) for cell in cells[:most]]
-        return OpenPage(purchases, state.asked[cells[most - 1]].place if 0 < most < len(cells) else None)
 
-    def take(self, cells: Cells | int, *, who: str, lease: str | timedelta = "8h") -> list[Purchase]:
-        """Take cells that are out, so that nobody else works on them meanwhile.
+def open_page(
+    state: State, time: datetime, groups: Mapping[str, str], wanted: Wanted, after: int, most: int
+) -> OpenPage:
+    """Return at most ``most`` of the wanted cells, beginning behind place ``after``."""
 
-        Parameters
-        ----------
-        cells : list of (row, column) or Purchase, or int
-            All of these or, if one cannot be had, none; or so many that nobody has, those asked for first.
-        who : str
-            Who takes them.
-        lease : str or timedelta
-            For how long: "8h", "30m". Afterwards others may take them. Taking cells once more renews it.
+    def found() -> Iterator[Cell]:
+        later = (cell for cell in state.open.out(time) if state.open.asked[cell].place > after)
+        if wanted == Wanted():
+            return later
+        return (cell for cell in later if wanted.fits(state, cell, time))
 
-        Returns
-        -------
-        list of Purchase
-            With ``holder`` and ``held_until``.
+    cells = list(itertools.islice(found(), most + 1))
+    purchases = [purchase(state, cell, time, groups) for cell in cells[:most]]
+    return OpenPage(purchases, state.open.asked[cells[most - 1]].place if 0 < most < len(cells) else None)
 
-        Raises
-        ------
-        ConflictError
-            If somebody else has a cell, who is named, or it is not out any more.
-        DataError
-            If a cell was never asked for.
 
-        Notes
-        -----
-        An answer by somebody else is recorded all the same: no answer is ever lost.
-        """
-        check_text("who", who)
+def purchase(state: State, cell: Cell, time: datetime, groups: Mapping[str, str]) -> Purchase:
+    """Return an asked cell as it is at a time."""
+    ask, hold = state.open.asked[cell], state.open.holder(cell, time)
+    row, column = state.index.names(cell)
+    return Purchase(
+        row,
+        column,
+        ask.price,
+        ask.worth,
+        groups.get(column),
+        ask.why,
+        ask.until,
+        ask.who,
+        None if hold is None else hold.who,
+        None if hold is None else hold.until,
+    )
+
+
+class Taking:
+    """Cells that somebody wants to take: those named, or a number of those that nobody has."""
+
+    def __init__(self, cells: object, who: str, lease: str | timedelta) -> None:
+        self._who = check_text("who", who)
         span = parse_lease(lease)
         if span is None:
             raise ParameterError("cells are taken for some time, such as lease='8h'; got None.")
-        count = check_wanted(cells)
-        wanted = as_cells(cells) if count is None else count
-        event = self._log.write(
-            "taken", lambda time: taken(self._log.state, time, wanted, who, span), who=who
-        )
-        if event is None:
-            return []
-        state = self._log.state
-        places = (state.places.cell(row, column) for row, column in event.data["cells"])
-        return [self._purchase(state, cell, event.time) for cell in places]
+        self._lease = span
+        if isinstance(cells, bool) or (isinstance(cells, int) and cells < 0):
+            raise ParameterError(f"take cells, or a number of them, 0 or more; got {shorten(cells)}.")
+        self._wanted = cells if isinstance(cells, int) else as_cells(cells)
 
-    def give_back(self, cells: Cells, *, who: str) -> int:
-        """Let others have cells that were taken; they stay out. Return how many were still taken.
+    def __call__(self, state: State, time: datetime) -> Taken | None:
+        """Return the cells that now go to them."""
+        return taken(state, time, self._wanted, self._who, self._lease)
 
-        ConflictError if somebody else has one of them.
-        """
-        check_text("who", who)
-        pairs = as_cells(cells)
-        event = self._log.write(
-            "given back", lambda time: given_back(self._log.state, time, pairs, who), who=who
-        )
-        return 0 if event is None else len(event.data["cells"])
+
+def purchases_of(state: State, event: Event | None, groups: Mapping[str, str]) -> list[Purchase]:
+    """Return the cells that an event took, right after it."""
+    if event is None or not isinstance(event.content, Taken):
+        return []
+    cells = (state.index.cell(row, column) for row, column in event.content.cells)
+    return [purchase(state, cell, event.time, groups) for cell in cells]
+
+
+def taken(
+    state: State, time: datetime, wanted: Sequence[tuple[object, object]] | int, who: str, lease: timedelta
+) -> Taken | None:
+    """Return the cells that now go to somebody: those named, or this many of those that nobody has.
+
+    A cell that they have already is taken once more, for as long from now on. ConflictError if another has
+    one of those named, or it is not out any more; DataError if it was never asked for.
+    """
+    if isinstance(wanted, int):
+        free = (cell for cell in state.open.out(time) if state.open.holder(cell, time) is None)
+        cells = list(itertools.islice(free, wanted))
+    else:
+        cells = list(dict.fromkeys(state.index.cell(row, column) for row, column in wanted))
+        for cell in cells:
+            _must_be_out(state, cell, time)
+            _must_not_be_with_another(state, cell, time, who, "Take another one")
+    return Taken(time + lease, _names(state, cells)) if cells else None
+
+
+def given_back(
+    state: State, time: datetime, cells: Sequence[tuple[object, object]], who: str
+) -> GivenBack | None:
+    """Return the cells that somebody lets others have; those that they have no longer are left out."""
+    found = [state.index.cell(row, column) for row, column in cells]
+    for cell in found:
+        _must_not_be_with_another(state, cell, time, who, "Only they can give it back")
+    mine = [cell for cell in dict.fromkeys(found) if state.open.holder(cell, time) is not None]
+    return GivenBack(_names(state, mine)) if mine else None
+
+
+def _names(state: State, cells: Sequence[Cell]) -> tuple[CellName, ...]:
+    return tuple(CellName(*state.index.names(cell)) for cell in cells)
+
+
+def _must_be_out(state: State, cell: Cell, time: datetime) -> None:
+    words, status = state.index.words(cell), state.status_of(cell)
+    if status in HAS_VALUE:
+        raise ConflictError(f"{words} has a value already: there is nothing to take.")
+    if status == CellStatus.REFUSED:
+        raise ConflictError(f"{words} was refused: there is nothing to take.")
+    if cell not in state.last_price:
+        raise DataError(f"{words} was never asked for: there is nothing to take.")
+    if not state.open.is_out(cell, time):
+        raise ConflictError(f"{words} is not out any more. It may be asked for again.")
+
+
+def _must_not_be_with_another(state: State, cell: Cell, time: datetime, who: str, so: str) -> None:
+    hold = state.open.holder(cell, time)
+    if hold is not None and hold.who != who:
+        until = f"{hold.until:%Y-%m-%d %H:%M} UTC"
+        raise ConflictError(f"{state.index.words(cell)} is with {shorten(hold.who)} until {until}. {so}.")

@@ -31,12 +31,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-Places = NDArray[np.intp]
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 
 Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 LEAST_OF_CLASS = 5
@@ -70,7 +67,7 @@ class Score:
     """
 
     value: float
-    influence: Array
+    influence: Float64Array
     pairs: int
 
     @property
@@ -104,7 +101,7 @@ class Score:
         return Estimate(change, change - half, change + half)
 
 
-def deal(y: Array, folds: int, rng: np.random.Generator, *, classes: bool) -> Places:
+def deal(y: Float64Array, folds: int, rng: np.random.Generator, *, classes: bool) -> IntArray:
     """Return the fold (n,) of each row; each class, and all rows, are spread as evenly as can be; O(n)."""
     order = rng.permutation(len(y))
     if classes:
@@ -114,7 +111,7 @@ def deal(y: Array, folds: int, rng: np.random.Generator, *, classes: bool) -> Pl
     return fold
 
 
-def scorable(y: Array, *, classes: bool) -> list[float]:
+def scorable(y: Float64Array, *, classes: bool) -> list[float]:
     """Return the classes that have enough rows for a score, [] if fewer than two; of a number [0.0] or []."""
     if not classes:
         return [0.0] if len(y) >= LEAST_ROWS and np.ptp(y) > 0 else []
@@ -123,7 +120,9 @@ def scorable(y: Array, *, classes: bool) -> list[float]:
     return enough if len(enough) > 1 else []
 
 
-def cross_validate(X: Array, y: Array, fold: Places, scored: Mask, *, classes: bool) -> Score:
+def cross_validate(
+    X: Float64Array, y: Float64Array, fold: IntArray, scored: BoolArray, *, classes: bool
+) -> Score:
     """Score the models of one deal of the rows.
 
     Parameters
@@ -167,7 +166,7 @@ def cross_validate(X: Array, y: Array, fold: Places, scored: Mask, *, classes: b
     return _widened(mean_score([area(of_label == k, predicted[:, k], fold) for k in chosen]), widening)
 
 
-def area(positive: Mask, scores: Array, fold: Places) -> Score:
+def area(positive: BoolArray, scores: Float64Array, fold: IntArray) -> Score:
     """Return the area under the ROC curve within folds, and the influence of each row; O(n log n).
 
     Parameters
@@ -206,7 +205,7 @@ def mean_score(scores: list[Score]) -> Score:
     )
 
 
-def _explained(y: Array, predicted: Array) -> Score:
+def _explained(y: Float64Array, predicted: Float64Array) -> Score:
     """Return R2 and the influence of each row, by the delta method for a ratio of means."""
     off, spread = (y - predicted) ** 2, (y - y.mean()) ** 2
     share = float(off.mean() / spread.mean())

@@ -1,5 +1,5 @@
 """The command line: each command parses, makes one call into the library, and prints."""
 
-from cellworth.cli.app import main
+from cellworth.cli.command_line import main
 
 __all__ = ["main"]

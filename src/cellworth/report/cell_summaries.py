@@ -241,7 +241,7 @@ def row_summary(campaign: Campaign, row: str) -> RowSummary:
     Costs one completion and the newest round; O(n p) if the table is the same as before.
     """
     inputs = inputs_of(campaign)
-    place, _ = inputs.view._log.state.places.cell(row, inputs.table.columns[0].name)
+    place = inputs.view.row(row).place
     target, label = inputs.table.target, None
     if target is not None:
         number = float(target.values[place])

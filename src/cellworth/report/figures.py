@@ -12,7 +12,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.cells import CellArrays
-from cellworth.campaign.standing import Standing
+from cellworth.campaign.status import Status
 from cellworth.optional import require
 from cellworth.report.column_summaries import ColumnSummary
 from cellworth.report.summaries import short_name
@@ -52,7 +52,7 @@ def _write(figure: Any, target: Any, kind: str, text: str, transparent: bool = F
         figure.savefig(target, format=kind, dpi=150, metadata=undated, transparent=transparent)
 
 
-def draw_learning_curve(status: Standing) -> Any:
+def draw_learning_curve(status: Status) -> Any:
     """Draw the score against the money spent with its intervals, and where it is expected to go."""
     figure = new_figure(5.6, 3.5)
     axis = figure.subplots()
@@ -89,7 +89,7 @@ def draw_learning_curve(status: Standing) -> Any:
     return figure
 
 
-def _draw_forecast(axis: Any, status: Standing, spent: float, score: float) -> None:
+def _draw_forecast(axis: Any, status: Status, spent: float, score: float) -> None:
     projection = status.forecast.projection
     if projection is None:
         return

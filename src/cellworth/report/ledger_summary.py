@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from cellworth.campaign import CampaignView
+from cellworth.campaign import Campaign
 from cellworth.table.write_csv import csv_text, guard
 
 FIELDS = ("event", "time", "who", "what", "row", "column", "value", "old value", "price", "reason")
@@ -68,7 +68,7 @@ class LedgerEntry:
     lines: tuple[LedgerLine, ...]
 
 
-def ledger_entries(campaign: CampaignView, after: int = 0, most: int | None = None) -> list[LedgerEntry]:
+def ledger_entries(campaign: Campaign, after: int = 0, most: int | None = None) -> list[LedgerEntry]:
     """Return the events above a number, the first one first, at most ``most``."""
     return [
         LedgerEntry(

@@ -9,11 +9,8 @@ import numpy as np
 from cellworth import strategy as strategies
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
-from cellworth.campaign.cells import cells_of
-from cellworth.campaign.course import course_of
-from cellworth.campaign.moments import Snapshot
-from cellworth.campaign.standing import Standing
-from cellworth.campaign.stores.store import Event
+from cellworth.campaign.events import Corrected, Event, Extended, Refused, Told, asked_cells
+from cellworth.campaign.status import Status
 from cellworth.campaign.validation import Estimate
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.select import Offer, Ratio
@@ -86,7 +83,7 @@ class OverviewSummary(Summary):
         The name of the strategy, and what it does.
     """
 
-    status: Standing
+    status: Status
     projection: ForecastCurve | None
     outlook: str
     changed: LastRound | None
@@ -112,7 +109,7 @@ def overview_summary(campaign: Campaign) -> OverviewSummary:
     )
 
 
-def _projection(status: Standing) -> ForecastCurve | None:
+def _projection(status: Status) -> ForecastCurve | None:
     projection, score = status.forecast.projection, status.score
     if projection is None or score is None:
         return None
@@ -128,20 +125,20 @@ def _last_round(inputs: SummaryInputs) -> LastRound | None:
     number, since = inputs.answered_round, inputs.answered_since
     if number is None:
         return None
-    events = list(inputs.view._log.events(after=since))
-    told = [cell for event in events if event.kind == "told" for cell in event.data["cells"]]
+    happened = [event.content for event in inputs.view.events(after=since)]
+    told = [cell for what in happened if isinstance(what, Told) for cell in what.cells]
     by_column: dict[str, int] = {}
     for cell in told:
-        by_column[cell[1]] = by_column.get(cell[1], 0) + 1
+        by_column[cell.column] = by_column.get(cell.column, 0) + 1
     metric, gain = inputs.once("gain", (inputs.changed, since), lambda: _gain(inputs, since))
     return LastRound(
         round=number,
         since=since,
         cells=len(told),
-        money=sum(cell[3] for cell in told),
-        refused=sum(len(event.data["cells"]) for event in events if event.kind == "refused"),
-        corrected=sum(event.kind == "corrected" for event in events),
-        rows=sum(len(event.data["rows"]) for event in events if event.kind == "extended"),
+        money=sum(cell.price for cell in told),
+        refused=sum(len(what.cells) for what in happened if isinstance(what, Refused)),
+        corrected=sum(isinstance(what, Corrected) for what in happened),
+        rows=sum(len(what.rows) for what in happened if isinstance(what, Extended)),
         columns=sorted(by_column.items(), key=lambda item: (-item[1], item[0])),
         metric=metric,
         gain=gain,
@@ -152,16 +149,8 @@ def _gain(inputs: SummaryInputs, since: int) -> tuple[str | None, Estimate | Non
     """Return how much the score has risen since an event, on the same rows."""
     if inputs.status.score is None:
         return None, None
-    shots = [_snapshot(inputs.view.replay(since)), _snapshot(inputs.view)]
-    course = course_of(shots, folds=5, repeats=None, seed=0)
-    if len(course.scores) < 2:
-        return None, None
-    return course.metric, course.scores[1].gain(course.scores[0])
-
-
-def _snapshot(view: Campaign) -> Snapshot:
-    totals = view.tally()
-    return Snapshot(totals.number, 0, totals.spent, totals.bought, view.table)
+    gain = inputs.view.gain_since(since)
+    return (None, None) if gain is None else gain
 
 
 @dataclass(frozen=True)
@@ -227,12 +216,12 @@ def front_summary(campaign: Campaign) -> FrontSummary:
 
 def _front(inputs: SummaryInputs, ask: Event) -> tuple[BatchWorth, WorthCurve, WorthCurve | None]:
     then = inputs.view.replay(ask.number - 1)
-    cells, table = cells_of(then), then.table
+    cells, table, asked = then.cells(), then.table, asked_cells(ask)
     unit = float(cells.worth[cells.available].mean()) or 1.0
     rows = {row: place for place, row in enumerate(table.row_ids)}
     columns = {name: place for place, name in enumerate(table.column_names)}
-    chosen = np.array([(rows[cell[0]], columns[cell[1]]) for cell in ask.data["cells"]])
-    money = float(sum(cell[2] for cell in ask.data["cells"]))
+    chosen = np.array([(rows[cell.row], columns[cell.column]) for cell in asked])
+    money = float(sum(cell.price for cell in asked))
     offer = Offer(cells.worth / unit, cells.available, then.prices.on(table), ~table.holes)
     rng = np.random.default_rng(0)
     greedy = Ratio().select(offer, budget=GREEDY_REACH * money, rng=rng)

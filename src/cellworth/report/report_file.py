@@ -10,7 +10,7 @@ import cellworth
 from cellworth import strategy as strategies
 from cellworth.campaign import Campaign
 from cellworth.campaign.forecast import VISIBLE
-from cellworth.campaign.standing import Standing, standing_of
+from cellworth.campaign.status import Status
 from cellworth.optional import require
 from cellworth.progress import Steps
 from cellworth.report import figures, page
@@ -42,7 +42,7 @@ def write_report(
     campaign: Campaign,
     path: str | os.PathLike[str],
     *,
-    status: Standing | None = None,
+    status: Status | None = None,
     progress: Steps | None = None,
 ) -> None:
     """Write a report of a campaign as one HTML page: curve, map, worths and prices, columns, ledger.
@@ -97,7 +97,7 @@ def write_report(
     def of_parts(done: int) -> None:
         report(points + done, points + of_page)
 
-    text = _page(campaign, status or standing_of(campaign, progress=of_status), of_parts)
+    text = _page(campaign, status or campaign.status(progress=of_status), of_parts)
     replace_file(Path(path), lambda part: _write(part, text))
     of_parts(of_page)
 
@@ -106,7 +106,7 @@ def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
 
 
-def _page(campaign: Campaign, status: Standing, done: Callable[[int], None]) -> str:
+def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> str:
     inputs, entries = inputs_of(campaign), ledger_entries(campaign)
     cell_map = _cell_map(inputs)
     done(1)
@@ -124,7 +124,7 @@ def _page(campaign: Campaign, status: Standing, done: Callable[[int], None]) -> 
     return page.page(f"Campaign {campaign.name}", parts, page.STYLE + page.CAMPAIGN)
 
 
-def _at_a_glance(status: Standing) -> str:
+def _at_a_glance(status: Status) -> str:
     budget = "no budget" if status.budget is None else f"of {status.budget:.2f}"
     items = [
         ("money spent", f"{status.spent:.2f}", f"{budget}; {status.reserved:.2f} reserved"),
@@ -149,7 +149,7 @@ def _at_a_glance(status: Standing) -> str:
     return page.tiles(items)
 
 
-def _facts(campaign: Campaign, status: Standing, entries: Sequence[LedgerEntry]) -> str:
+def _facts(campaign: Campaign, status: Status, entries: Sequence[LedgerEntry]) -> str:
     target = campaign.table.target
     until = f", {entries[-1].time:%Y-%m-%d %H:%M} UTC" if entries else ""
     return page.facts(
@@ -164,7 +164,7 @@ def _facts(campaign: Campaign, status: Standing, entries: Sequence[LedgerEntry])
     )
 
 
-def _learning_curve(status: Standing) -> str:
+def _learning_curve(status: Status) -> str:
     heading = "What the answers brought"
     if status.score is None:
         return page.section(heading, [page.paragraph(f"There is no score: {status.note}.")])
@@ -179,7 +179,7 @@ def _learning_curve(status: Standing) -> str:
     return page.section(heading, [*parts, page.folded("The figures", [_curve_table(status)])])
 
 
-def _curve_table(status: Standing) -> str:
+def _curve_table(status: Status) -> str:
     rows = [
         (
             f"{point.spent:.2f}",
@@ -195,7 +195,7 @@ def _curve_table(status: Standing) -> str:
     return page.table("The score at moments of the campaign, and its change since the first.", header, rows)
 
 
-def _curve_in_words(status: Standing) -> str:
+def _curve_in_words(status: Status) -> str:
     first, last = status.history[0], status.history[-1]
     return (
         f"Line of {status.metric} against money spent: from {first.score.value:.3f} at {first.spent:.2f} "

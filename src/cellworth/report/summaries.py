@@ -19,9 +19,9 @@ import numpy as np
 from cellworth import strategy as strategies
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign import Campaign
-from cellworth.campaign.cells import CellArrays, cells_of
-from cellworth.campaign.standing import Standing, standing_of
-from cellworth.campaign.stores.store import Event
+from cellworth.campaign.cells import CellArrays
+from cellworth.campaign.events import Asked, Cancelled, Corrected, Event, Extended, Refused, Told
+from cellworth.campaign.status import Status
 from cellworth.complete import FilledTable
 from cellworth.report.fill_errors import FillError, fill_errors
 from cellworth.table import Table
@@ -77,8 +77,8 @@ def to_json(value: Any) -> Any:
         return [to_json(each) for each in value]
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, Standing):
-        return to_json(value.plain())
+    if isinstance(value, Status):
+        return to_json(value.to_json())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _fields_to_json(value)
     raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
@@ -151,14 +151,14 @@ class SummaryInputs:
     @property
     def cells(self) -> CellArrays:
         """The cells as arrays, with prices and worths; see `Campaign.cells`."""
-        return self.once("cells", self._changed, lambda: cells_of(self.view))
+        return self.once("cells", self._changed, self.view.cells)
 
     @property
     def filled(self) -> FilledTable | None:
         """The table filled, with intervals; None where no cell is missing."""
         if not self.table.holes.any():
             return None
-        return self.once("filled", self._changed, self.view.complete)
+        return self.once("filled", self._changed, self.view.fill)
 
     @property
     def unsure(self) -> Float64Array:
@@ -172,9 +172,9 @@ class SummaryInputs:
         return self.once("fill errors", self._changed, lambda: fill_errors(self.table, completer))
 
     @property
-    def status(self) -> Standing:
+    def status(self) -> Status:
         """The status, with the money and the open cells of this event."""
-        status = self.once("status", self._changed, lambda: standing_of(self.view))
+        status = self.once("status", self._changed, self.view.status)
         view = self.view
         return dataclasses.replace(
             status,
@@ -198,21 +198,22 @@ class SummaryInputs:
         number = campaign.number
         self.view = campaign.replay(number)
         self.table: Table = self.view.table
-        self._follow(self.view._log.events(after=self.number))
+        self._follow(self.view.events(after=self.number))
         self.number = number
 
     def _follow(self, events: Iterable[Event]) -> None:
         for event in events:
-            if event.kind in ("told", "refused", "corrected", "extended"):
+            what = event.content
+            if isinstance(what, Told | Refused | Corrected | Extended):
                 self._changed = event.number
-            if event.kind == "asked":
+            if isinstance(what, Asked):
                 self.last_ask = event
-                self._asked.update((cell[0], cell[1]) for cell in event.data["cells"])
-                if event.data["round"] > self._round:
-                    self._round, self._round_since = event.data["round"], event.number - 1
-            elif event.kind in ("told", "refused", "cancelled"):
-                self._asked.difference_update((cell[0], cell[1]) for cell in event.data["cells"])
-            if event.kind == "told":
+                self._asked.update((cell.row, cell.column) for cell in what.cells)
+                if what.round > self._round:
+                    self._round, self._round_since = what.round, event.number - 1
+            elif isinstance(what, Told | Refused | Cancelled):
+                self._asked.difference_update((cell.row, cell.column) for cell in what.cells)
+            if isinstance(what, Told):
                 self.answered_round, self.answered_since = self._round, self._round_since
 
     def _average_worth(self) -> float:

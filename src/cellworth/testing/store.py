@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.campaign.stores.store import Event, Founding, Store
+from cellworth.campaign.stores.store_protocol import CampaignRecord, Store, StoredEvent
 from cellworth.errors import ConflictError, DataError
 
 MOMENT = datetime(2024, 2, 29, 23, 59, 59, 999_999, tzinfo=UTC)
@@ -34,7 +34,7 @@ def check_store(
 ) -> None:
     """Check that a store keeps what every store promises.
 
-    The promises: foundings, events and caches come back exactly (floats to the bit, texts in any script,
+    The promises: records, events and caches come back exactly (floats to the bit, texts in any script,
     None, nested data, times to the microsecond, read back in UTC); names are sorted, and odd ones are kept
     apart; a taken name, a taken key, and an ``after`` that is too small or too large are a ConflictError, and
     then nothing of the batch is kept; misnumbered events and a wrong digest are refused; an unknown name is a
@@ -61,7 +61,7 @@ def check_store(
     rng = np.random.default_rng(seed)
     store, other = make_store(), make_store()
     try:
-        _check_foundings(store, other, rng)
+        _check_records(store, other, rng)
         _check_events(store, other, rng)
         _check_conflicts(store, other)
         _check_refused_events(store)
@@ -76,15 +76,15 @@ def check_store(
         other.close()
 
 
-def make_founding(name: str, table: bytes = b"table", **settings: Any) -> Founding:
-    """Return a founding with the right digest."""
-    return Founding(name, MOMENT, settings, table, hashlib.sha256(table).hexdigest())
+def make_record(name: str, table: bytes = b"table", **settings: Any) -> CampaignRecord:
+    """Return a record with the right digest."""
+    return CampaignRecord(name, MOMENT, settings, table, hashlib.sha256(table).hexdigest())
 
 
-def make_events(after: int, *keys: str | None) -> list[Event]:
+def make_events(after: int, *keys: str | None) -> list[StoredEvent]:
     """Return one event per key, numbered from ``after + 1``."""
     return [
-        Event(number, MOMENT + timedelta(seconds=number), "tell", "Ann", key, {"number": number})
+        StoredEvent(number, MOMENT + timedelta(seconds=number), "tell", "Ann", key, {"number": number})
         for number, key in enumerate(keys, start=after + 1)
     ]
 
@@ -102,31 +102,31 @@ def plain_data(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def _check_foundings(store: Store, other: Store, rng: np.random.Generator) -> None:
+def _check_records(store: Store, other: Store, rng: np.random.Generator) -> None:
     assert store.names() == [], f"make_store must open an empty place at first; got {store.names()}"
     table = rng.bytes(100_000) + b"\0\xff"
     zone = timezone(timedelta(hours=5, minutes=45))
-    founding = replace(make_founding("study", table, **plain_data(rng)), created=MOMENT.astimezone(zone))
-    store.found(founding)
+    record = replace(make_record("study", table, **plain_data(rng)), created=MOMENT.astimezone(zone))
+    store.create(record)
     for reader in (store, other):
-        _check_same_founding(reader.founding("study"), founding)
-    _expect(ConflictError, lambda: other.found(make_founding("study")), "a taken name")
-    _check_same_founding(store.founding("study"), founding)
-    false = replace(founding, name="false", digest="0" * 64)
-    _expect(DataError, lambda: store.found(false), "a wrong digest")
+        _check_same_record(reader.record("study"), record)
+    _expect(ConflictError, lambda: other.create(make_record("study")), "a taken name")
+    _check_same_record(store.record("study"), record)
+    false = replace(record, name="false", digest="0" * 64)
+    _expect(DataError, lambda: store.create(false), "a wrong digest")
     for name in ODD_NAMES:
-        store.found(make_founding(name, name.encode()))
+        store.create(make_record(name, name.encode()))
     names = other.names()
     assert names == sorted(["study", *ODD_NAMES]), f"names must be all names, sorted; got {names}"
     for name in ODD_NAMES:
-        assert store.founding(name).table == name.encode(), f"the name {name!r} must lead to its own founding"
-    store.found(make_founding("empty", b""))
-    assert store.founding("empty").table == b"", "an empty table must come back"
+        assert store.record(name).table == name.encode(), f"the name {name!r} must lead to its own record"
+    store.create(make_record("empty", b""))
+    assert store.record("empty").table == b"", "an empty table must come back"
 
 
-def _check_same_founding(got: Founding, expected: Founding) -> None:
-    assert got == expected, "a founding must come back as it was given"
-    assert repr(got.settings) == repr(expected.settings), "the settings of a founding must come back exactly"
+def _check_same_record(got: CampaignRecord, expected: CampaignRecord) -> None:
+    assert got == expected, "a record must come back as it was given"
+    assert repr(got.settings) == repr(expected.settings), "the settings of a record must come back exactly"
     assert isinstance(got.table, bytes), f"a table must come back as bytes; got {type(got.table).__name__}"
     _check_utc(got.created)
 
@@ -139,10 +139,10 @@ def _check_events(store: Store, other: Store, rng: np.random.Generator) -> None:
     assert store.events("study") == [], "a new campaign must have no events"
     zone = timezone(-timedelta(hours=9, minutes=30))
     batch = [
-        Event(1, MOMENT, "ask", None, None, {}),
-        Event(2, MOMENT.astimezone(zone), "tell", "Ähre 稲 🌾", "key 1", plain_data(rng)),
-        Event(3, MOMENT.replace(microsecond=1), "tell", "", None, plain_data(rng)),
-        Event(4, MOMENT.replace(microsecond=0), "Ähre", "x" * 1000, "稲" * 500, {"list": [1.0, 1]}),
+        StoredEvent(1, MOMENT, "ask", None, None, {}),
+        StoredEvent(2, MOMENT.astimezone(zone), "tell", "Ähre 稲 🌾", "key 1", plain_data(rng)),
+        StoredEvent(3, MOMENT.replace(microsecond=1), "tell", "", None, plain_data(rng)),
+        StoredEvent(4, MOMENT.replace(microsecond=0), "Ähre", "x" * 1000, "稲" * 500, {"list": [1.0, 1]}),
     ]
     store.append("study", 0, batch[:1])
     store.append("study", 1, batch[1:])
@@ -161,7 +161,7 @@ def _check_events(store: Store, other: Store, rng: np.random.Generator) -> None:
     _check_same_events(other.events("study", 5), many)
 
 
-def _check_same_events(got: Sequence[Event], expected: Sequence[Event]) -> None:
+def _check_same_events(got: Sequence[StoredEvent], expected: Sequence[StoredEvent]) -> None:
     numbers = [event.number for event in got]
     wanted = [event.number for event in expected]
     assert numbers == wanted, f"events must come in order and without gaps: {wanted}; got {numbers}"
@@ -174,11 +174,11 @@ def _check_same_events(got: Sequence[Event], expected: Sequence[Event]) -> None:
 
 
 def _check_conflicts(store: Store, other: Store) -> None:
-    store.found(make_founding("race"))
+    store.create(make_record("race"))
     store.append("race", 0, make_events(0, "a", "b", None))
     before = store.events("race")
 
-    def refuse(what: str, after: int, events: list[Event]) -> None:
+    def refuse(what: str, after: int, events: list[StoredEvent]) -> None:
         for writer in (other, store):
             _expect(ConflictError, partial(writer.append, "race", after, events), what)
             kept = store.events("race")
@@ -234,7 +234,7 @@ def _check_caches(store: Store, other: Store) -> None:
 
 def _check_unknown(store: Store) -> None:
     calls: dict[str, Callable[[], object]] = {
-        "founding": lambda: store.founding("stuby"),
+        "record": lambda: store.record("stuby"),
         "events": lambda: store.events("stuby"),
         "append": lambda: store.append("stuby", 0, make_events(0, None)),
         "save_cache": lambda: store.save_cache("stuby", 0, b""),
@@ -243,16 +243,16 @@ def _check_unknown(store: Store) -> None:
     for method, call in calls.items():
         message = _expect(DataError, call, f"{method} with an unknown name")
         assert "'study'" in message, f"{method} must give the closest name; got: {message}"
-    _expect(DataError, lambda: store.founding("nul\0"), "an unknown name with NUL in it")
+    _expect(DataError, lambda: store.record("nul\0"), "an unknown name with NUL in it")
     _expect(DataError, lambda: store.events("half \ud800"), "an unknown name with half a letter in it")
 
 
 def _check_corruption(store: Store, corrupt: Callable[[str], None]) -> None:
-    store.found(make_founding("rotten", b"good table"))
+    store.create(make_record("rotten", b"good table"))
     corrupt("rotten")
-    message = _expect(DataError, lambda: store.founding("rotten"), "a table that was changed behind its back")
+    message = _expect(DataError, lambda: store.record("rotten"), "a table that was changed behind its back")
     assert "rotten" in message, f"the error about a damaged table must name the campaign; got: {message}"
-    assert store.founding("study").name == "study", "other campaigns must stay readable"
+    assert store.record("study").name == "study", "other campaigns must stay readable"
 
 
 def _check_lasting(store: Store, make_store: Callable[[], Store]) -> None:

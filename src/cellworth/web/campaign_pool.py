@@ -196,7 +196,7 @@ class _Slot:
                 settle = partial(_give, future, function(self._campaign))
             except Exception as error:
                 settle = partial(_fail, future, error)
-            number = 0 if self._campaign is None else self._campaign._log.state.number
+            number = 0 if self._campaign is None else self._campaign.last_read
             loop.call_soon_threadsafe(self._pass_on, settle, number)
 
     def _pass_on(self, settle: Callable[[], None], number: int) -> None:

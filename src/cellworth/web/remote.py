@@ -9,9 +9,9 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from urllib.parse import quote
 
-from cellworth.campaign import Tally
+from cellworth.campaign import Totals
 from cellworth.campaign.answers import as_cells
-from cellworth.campaign.lease import parse_lease
+from cellworth.campaign.leases import parse_lease
 from cellworth.strategy import Purchase
 
 Cells = Iterable[tuple[object, str] | Purchase]
@@ -21,7 +21,7 @@ _ESCAPE = re.compile("~([0-9A-F]{2})")
 
 
 @dataclass(frozen=True)
-class RemoteTotals(Tally):
+class RemoteTotals(Totals):
     """Money and cells of a campaign on a server; see `cellworth.campaign.Totals`."""
 
     name: str

@@ -78,7 +78,7 @@ def _do(campaigns: _Campaigns, job: Job) -> tuple[str, Any, int]:
         campaign = campaigns[name]
         number = campaign.number
         result = function(campaign, *arguments, **keywords)
-        return "done", result, max(number, campaign._log.state.number)
+        return "done", result, max(number, campaign.last_read)
     except errors.CellworthError as error:
         kind = next((kind for kind in _KINDS if isinstance(error, getattr(errors, kind))), "CellworthError")
         return kind, str(error), number

@@ -10,7 +10,7 @@ import pytest
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.address import read_address
 from cellworth.errors import CellworthError, DataError, MissingDependencyError, ParameterError
-from cellworth.testing.store import make_founding
+from cellworth.testing.store import make_record
 
 SECRET = "s3cr3t"
 
@@ -20,14 +20,14 @@ def test_relative_paths_stay_where_they_were_given(form, tmp_path, monkeypatch, 
     monkeypatch.chdir(tmp_path)
     store = opened(form)
     os.chdir("/")
-    store.found(make_founding("here"))
+    store.create(make_record("here"))
     assert (tmp_path / "study.db").is_file()
     assert opened(f"sqlite:///{tmp_path}/study.db").names() == ["here"]
 
 
 def test_odd_characters_in_a_path(tmp_path, opened):
     path = tmp_path / "a b%20?#&ü.db"
-    opened(path).found(make_founding("odd"))
+    opened(path).create(make_record("odd"))
     assert path.is_file()
     with sqlite3.connect(path.as_uri(), uri=True) as connection:
         assert connection.execute("SELECT name FROM cellworth_campaign").fetchall() == [("odd",)]

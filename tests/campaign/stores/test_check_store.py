@@ -15,26 +15,26 @@ class Good:
     """Lists and dicts that keep every promise but to last."""
 
     def __init__(self):
-        self.foundings, self.logs, self.caches = {}, {}, {}
+        self.records, self.logs, self.caches = {}, {}, {}
 
-    def found(self, founding):
-        if founding.name in self.foundings:
+    def create(self, record):
+        if record.name in self.records:
             raise ConflictError("taken")
-        if hashlib.sha256(founding.table).hexdigest() != founding.digest:
+        if hashlib.sha256(record.table).hexdigest() != record.digest:
             raise DataError("digest")
-        self.foundings[founding.name] = replace(founding, created=founding.created.astimezone(UTC))
-        self.logs[founding.name] = []
+        self.records[record.name] = replace(record, created=record.created.astimezone(UTC))
+        self.logs[record.name] = []
 
     def names(self):
-        return sorted(self.foundings)
+        return sorted(self.records)
 
     def known(self, name):
-        if name not in self.foundings:
+        if name not in self.records:
             raise DataError("did you mean 'study'?")
 
-    def founding(self, name):
+    def record(self, name):
         self.known(name)
-        found = self.foundings[name]
+        found = self.records[name]
         if hashlib.sha256(found.table).hexdigest() != found.digest:
             raise DataError(f"{name} is damaged")
         return found
@@ -77,36 +77,36 @@ class Good:
         pass
 
     def corrupt(self, name):
-        self.foundings[name] = replace(self.foundings[name], table=b"changed")
+        self.records[name] = replace(self.records[name], table=b"changed")
 
 
 class TakesNamesTwice(Good):
-    def found(self, founding):
-        self.foundings.pop(founding.name, None)
-        super().found(founding)
+    def create(self, record):
+        self.records.pop(record.name, None)
+        super().create(record)
 
 
 class IgnoresDigests(Good):
-    def found(self, founding):
-        super().found(replace(founding, digest=hashlib.sha256(founding.table).hexdigest()))
+    def create(self, record):
+        super().create(replace(record, digest=hashlib.sha256(record.table).hexdigest()))
 
 
 class ReadsWhatIsDamaged(Good):
-    def founding(self, name):
+    def record(self, name):
         self.known(name)
-        return self.foundings[name]
+        return self.records[name]
 
 
 class ForgetsOrder(Good):
     def names(self):
-        return list(self.foundings)
+        return list(self.records)
 
 
 class IgnoresCase(Good):
-    def found(self, founding):
-        if founding.name.upper() in self.foundings:
+    def create(self, record):
+        if record.name.upper() in self.records:
             raise ConflictError("taken")
-        super().found(founding)
+        super().create(record)
 
 
 class RoundsFloats(Good):
@@ -165,13 +165,13 @@ class KeepsHalves(Good):
 
 class InventsNames(Good):
     def known(self, name):
-        if name not in self.foundings:
+        if name not in self.records:
             raise DataError("no such name")
 
 
 class ForgivesUnknownNames(Good):
     def load_cache(self, name, at_most):
-        return super().load_cache(name, at_most) if name in self.foundings else None
+        return super().load_cache(name, at_most) if name in self.records else None
 
 
 class GivesNewerCaches(Good):

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from cellworth.campaign.stores import open_store
 from cellworth.errors import ConflictError
-from cellworth.testing.store import MOMENT, check_store, make_events, make_founding
+from cellworth.testing.store import MOMENT, check_store, make_events, make_record
 
 CORRUPT = "UPDATE cellworth_campaign SET content = {} WHERE name = '{}'"
 
@@ -35,15 +35,15 @@ def test_a_large_table_and_cache_come_back(url, opened):
     """50 MB: about 100,000 rows of 60 numbers."""
     store = opened(url)
     table = bytes(range(250)) * 200_000
-    store.found(make_founding("large", table))
-    assert store.founding("large").table == table
+    store.create(make_record("large", table))
+    assert store.record("large").table == table
     store.save_cache("large", 0, table)
     assert store.load_cache("large", 0) == (0, table)
 
 
 def test_a_lost_event_is_noticed(server, postgresql_url, opened):
     store = opened(postgresql_url)
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     store.append("study", 0, make_events(0, "a", "b", "c"))
     server.execute("DELETE FROM cellworth_event WHERE number = 2")
     with pytest.raises(ValueError, match="event 2 is missing"):
@@ -69,9 +69,9 @@ class History(RuleBasedStateMachine):
     def found(self, name, table):
         if name in self.logs:
             with pytest.raises(ConflictError):
-                self.store.found(make_founding(name, table))
+                self.store.create(make_record(name, table))
         else:
-            self.store.found(make_founding(name, table))
+            self.store.create(make_record(name, table))
             self.logs[name] = []
 
     @precondition(lambda self: self.logs)

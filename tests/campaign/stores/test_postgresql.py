@@ -8,14 +8,14 @@ import pytest
 
 from cellworth.campaign.stores import open_store
 from cellworth.errors import ConflictError, DataError
-from cellworth.testing.store import make_events, make_founding
+from cellworth.testing.store import make_events, make_record
 from tests.campaign.stores.proxy import Proxy
 
 
 @pytest.fixture
 def store(postgresql_url, opened):
     store = opened(postgresql_url)
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     store.append("study", 0, make_events(0, "a", "b"))
     return store
 
@@ -30,11 +30,11 @@ def line(server):
 def test_lost_sessions_are_replaced(store, server):
     for call in (
         store.names,
-        lambda: store.founding("study"),
+        lambda: store.record("study"),
         lambda: store.events("study"),
         lambda: store.load_cache("study", 5),
         lambda: store.save_cache("study", 2, b"cache"),
-        lambda: store.found(make_founding("other")),
+        lambda: store.create(make_record("other")),
         lambda: store.append("study", 2, make_events(2, "c")),
     ):
         server.end_sessions()
@@ -64,7 +64,7 @@ def test_a_server_that_crashes_loses_nothing(store, server):
 
 def test_a_server_that_stays_away_is_reported(server, postgresql_url, opened):
     store = opened(postgresql_url, patience=0.3)
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     server.stop()
     try:
         with pytest.raises(DataError, match=r"cannot be reached.*as a whole or not at all"):
@@ -87,12 +87,12 @@ def test_an_append_whose_fate_is_unknown_is_kept_once(store, server, line, opene
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_a_founding_whose_fate_is_unknown_is_kept_once(store, server, line, opened, moment):
+def test_a_record_whose_fate_is_unknown_is_kept_once(store, server, line, opened, moment):
     far = opened(server.url(port=line.port))
     line.cut = moment
-    far.found(make_founding("far", b"its table"))
+    far.create(make_record("far", b"its table"))
     assert line.cuts == 1
-    assert store.founding("far").table == b"its table"
+    assert store.record("far").table == b"its table"
 
 
 def test_an_append_that_was_lost_and_overtaken_is_a_conflict(store, server, line, opened, monkeypatch):

@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from cellworth.testing.store import make_events, make_founding
+from cellworth.testing.store import make_events, make_record
 from tests.campaign.stores.writers import append_after_fork, append_many, append_until_killed
 
 WRITERS, EVENTS = 8, 200
@@ -38,7 +38,7 @@ def test_many_writers_leave_every_event_once(url, opened):
 def test_killed_writers_lose_nothing_that_was_acknowledged(url, opened):
     rng = np.random.default_rng(0)
     store = opened(url)
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     acknowledged = set()
     for kill in range(KILLS):
         here, there = processes.Pipe(duplex=False)
@@ -79,7 +79,7 @@ def check_pairs(events, acknowledged):
 def test_a_store_survives_a_fork(url, opened):
     """Parent and child go on with connections of their own."""
     store = opened(url)
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     store.append("study", 0, make_events(0, "parent"))
     here, there = multiprocessing.Pipe(duplex=False)
     child = multiprocessing.get_context("fork").Process(target=append_after_fork, args=(store, there))

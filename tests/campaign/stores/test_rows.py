@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.campaign.stores import rows
-from cellworth.campaign.stores.rows import event_from, event_rows, founding_row
+from cellworth.campaign.stores import store_protocol
+from cellworth.campaign.stores.store_protocol import event_from, event_rows, record_row
 from cellworth.errors import DataError
-from cellworth.testing.store import make_events, make_founding
+from cellworth.testing.store import make_events, make_record
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -72,11 +72,11 @@ def test_events_that_could_not_be_kept_are_refused(changes, said):
 @pytest.mark.parametrize("name", ["", "x" * 101, "nul\0", "half \udc00"])
 def test_names_that_could_not_be_kept_are_refused(name):
     with pytest.raises(DataError, match="name"):
-        founding_row(make_founding(name), "token")
+        record_row(make_record(name), "token")
 
 
 def test_a_blob_that_is_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(rows, "LARGEST_BLOB", 10**6)
-    founding_row(make_founding("fits", bytes(10**6)), "token")
+    monkeypatch.setattr(store_protocol, "LARGEST_BLOB", 10**6)
+    record_row(make_record("fits", bytes(10**6)), "token")
     with pytest.raises(DataError, match="at most 1 MB; got 2 MB"):
-        founding_row(make_founding("large", bytes(2 * 10**6)), "token")
+        record_row(make_record("large", bytes(2 * 10**6)), "token")

@@ -8,7 +8,7 @@ from sqlalchemy import create_engine, inspect, text
 
 from cellworth.campaign.stores import open_store, schema
 from cellworth.errors import DataError
-from cellworth.testing.store import make_events, make_founding
+from cellworth.testing.store import make_events, make_record
 
 
 @pytest.fixture
@@ -50,13 +50,13 @@ def test_the_tables_have_the_columns_that_queries_use(url, opened, engine):
 def test_a_foreign_database_is_left_alone(url, opened, engine):
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE mine (x INTEGER)"))
-    opened(url).found(make_founding("study"))
+    opened(url).create(make_record("study"))
     assert columns(engine, "mine") == {"x"}
 
 
 def test_an_older_store_is_brought_forward_with_all_it_holds(url, opened, engine, monkeypatch):
     old = opened(url)
-    old.found(make_founding("study"))
+    old.create(make_record("study"))
     old.append("study", 0, make_events(0, "a", "b"))
     before = old.events("study")
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, add_price, fill_price))
@@ -107,7 +107,7 @@ def test_many_may_open_an_empty_place_at_once(url, opened):
 
 def test_a_step_that_fails_leaves_the_old_version(url, opened, engine, monkeypatch):
     old = opened(url)
-    old.found(make_founding("study"))
+    old.create(make_record("study"))
     with monkeypatch.context() as patched:
         patched.setattr(schema, "STEPS", (*schema.STEPS, fail))
         with pytest.raises(RuntimeError, match="a step that fails"):

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from cellworth.campaign.stores import open_store
+from cellworth.campaign.stores import StoredEvent, open_store
 from cellworth.errors import ConflictError, DataError
-from cellworth.testing.store import MOMENT, Event, make_events, make_founding
+from cellworth.testing.store import MOMENT, make_events, make_record
 
 NOBODY = 65534
 
@@ -44,20 +44,21 @@ def test_every_connection_is_set_up_for_durability(sqlite_url, opened):
 
 def test_a_full_disk_loses_nothing_and_can_be_emptied(small_disk, opened):
     store = opened(small_disk / "study.db")
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(300_000))
     kept = 0
     with pytest.raises(DataError, match=r"disk of .*study.db is full; nothing was written. Make room"):  # noqa: PT012
         while True:
             events = [
-                Event(kept + i, MOMENT, "tell", None, None, {"text": os.urandom(4000).hex()}) for i in (1, 2)
+                StoredEvent(kept + i, MOMENT, "tell", None, None, {"text": os.urandom(4000).hex()})
+                for i in (1, 2)
             ]
             store.append("study", kept, events)
             kept += 2
     assert kept > 10
     with pytest.raises(DataError, match="is full"):
-        store.found(make_founding("large", bytes(2_000_000)))
+        store.create(make_record("large", bytes(2_000_000)))
     for reader in (store, opened(small_disk / "study.db")):
         assert reader.names() == ["study"]
         assert [event.number for event in reader.events("study")] == list(range(1, kept + 1))
@@ -78,7 +79,7 @@ def test_a_disk_that_is_full_from_the_beginning(small_disk, opened):
 
 def test_a_disk_that_cannot_be_written(small_disk):
     store = open_store(small_disk / "study.db")
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     store.close()
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
     for name in ("study.db", "other.db"):
@@ -120,7 +121,7 @@ def test_a_folder_that_may_not_be_entered(folder):
 def test_a_file_without_rights_can_be_read_and_not_written(folder):
     path = folder / "study.db"
     store = open_store(path)
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     store.close()
     path.chmod(0o444)
     folder.chmod(0o777)
@@ -154,7 +155,7 @@ def test_another_kind_of_file_is_refused_and_left_alone(tmp_path):
 
 def test_a_writer_that_does_not_let_go_is_reported(sqlite_url, opened):
     store = opened(sqlite_url, patience=0.2)
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     with contextlib.closing(sqlite3.connect(sqlite_url.removeprefix("sqlite:///"))) as other:
         other.execute("BEGIN IMMEDIATE")
         assert store.names() == ["study"]
@@ -183,7 +184,7 @@ def test_a_file_that_was_moved_is_not_written(tmp_path, opened, replaced):
     """It would take the answers, and nobody would find them again."""
     path = tmp_path / "study.db"
     store = opened(path)
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
     path.rename(tmp_path / "moved.db")
     if replaced:
         path.write_bytes(b"")
@@ -196,7 +197,7 @@ def test_a_file_that_was_moved_is_not_written(tmp_path, opened, replaced):
 
 def test_threads_share_a_store(sqlite_url, opened):
     store = opened(sqlite_url)
-    store.found(make_founding("study"))
+    store.create(make_record("study"))
 
     def write(thread):
         done = 0

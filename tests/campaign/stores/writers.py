@@ -6,7 +6,7 @@ import time
 
 from cellworth.campaign.stores import open_store
 from cellworth.errors import ConflictError
-from cellworth.testing.store import make_events, make_founding
+from cellworth.testing.store import make_events, make_record
 
 LONGEST_PAUSE = 0.2  # seconds after a conflict; without it eight writers mostly stand in each other's way
 
@@ -16,7 +16,7 @@ def append_many(url, writer, count):
     rng = random.Random(writer)
     store = open_store(url)
     with contextlib.suppress(ConflictError):  # all writers begin at once, in an empty place
-        store.found(make_founding("study"))
+        store.create(make_record("study"))
     after = done = 0
     while done < count:
         after += len(store.events("study", after))

@@ -1,6 +1,7 @@
 """Stores: where campaigns live."""
 
 from cellworth.campaign.stores.address import open_store
-from cellworth.campaign.stores.store import Event, Founding, Store
+from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.campaign.stores.store_protocol import CampaignRecord, Store, StoredEvent
 
-__all__ = ["Event", "Founding", "Store", "open_store"]
+__all__ = ["CampaignRecord", "MemoryStore", "Store", "StoredEvent", "open_store"]

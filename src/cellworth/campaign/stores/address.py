@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from cellworth.campaign.stores.store import Store
+from cellworth.campaign.stores.store_protocol import Store
 from cellworth.errors import ParameterError
 
 PATIENCE = 30.0  # seconds

@@ -6,8 +6,14 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from cellworth.campaign.stores.rows import event_from, event_rows, founding_from, founding_row
-from cellworth.campaign.stores.store import Event, Founding
+from cellworth.campaign.stores.store_protocol import (
+    CampaignRecord,
+    StoredEvent,
+    event_from,
+    event_rows,
+    record_from,
+    record_row,
+)
 from cellworth.errors import ConflictError, DataError
 from cellworth.wording import not_there, shorten
 
@@ -17,7 +23,7 @@ Row = dict[str, Any]
 class MemoryStore:
     """Keeps campaigns for as long as the program runs, and for no other program.
 
-    What comes out is what a database would give: foundings and events are kept as its rows.
+    What comes out is what a database would give: records and events are kept as its rows.
 
     Examples
     --------
@@ -27,38 +33,38 @@ class MemoryStore:
     """
 
     def __init__(self) -> None:
-        self._foundings: dict[str, Row] = {}
+        self._records: dict[str, Row] = {}
         self._events: dict[str, list[Row]] = {}
         self._caches: dict[str, tuple[int, bytes]] = {}
         self._lock = threading.Lock()
 
-    def found(self, founding: Founding) -> None:
+    def create(self, record: CampaignRecord) -> None:
         """Begin a campaign; ConflictError if its name is taken, DataError if its digest is wrong."""
-        row = founding_row(founding, token="")
+        row = record_row(record, token="")
         with self._lock:
-            if founding.name in self._foundings:
+            if record.name in self._records:
                 raise ConflictError(
-                    f"there is a campaign {shorten(founding.name)} already. Open it, or choose another name."
+                    f"there is a campaign {shorten(record.name)} already. Open it, or choose another name."
                 )
-            self._events[founding.name] = []
-            self._foundings[founding.name] = row
+            self._events[record.name] = []
+            self._records[record.name] = row
 
     def names(self) -> list[str]:
         """Return the names of all campaigns, sorted."""
-        return sorted(self._foundings)
+        return sorted(self._records)
 
-    def founding(self, name: str) -> Founding:
+    def record(self, name: str) -> CampaignRecord:
         """Return what a campaign started from; DataError with the closest name if there is none."""
         self._check(name)
-        return founding_from(self._foundings[name])
+        return record_from(self._records[name])
 
-    def events(self, name: str, after: int = 0, most: int | None = None) -> list[Event]:
+    def events(self, name: str, after: int = 0, most: int | None = None) -> list[StoredEvent]:
         """Return the events with numbers above ``after``, in order; the first ``most`` if it is given."""
         self._check(name)
         stop = None if most is None else max(after, 0) + most
         return [event_from(row) for row in self._events[name][max(after, 0) : stop]]
 
-    def append(self, name: str, after: int, events: Sequence[Event]) -> None:
+    def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events numbered ``after + 1``, ..., all or none; ConflictError if somebody was quicker."""
         self._check(name)
         rows = event_rows(name, after, events, token="")
@@ -95,5 +101,5 @@ class MemoryStore:
         """Do nothing: there is nothing to let go of."""
 
     def _check(self, name: str) -> None:
-        if name not in self._foundings:
+        if name not in self._records:
             raise DataError(not_there("campaign", name, self.names()))

@@ -13,18 +13,18 @@ from sqlalchemy.exc import IntegrityError
 
 from cellworth.campaign.stores import schema
 from cellworth.campaign.stores.address import PATIENCE, Address, read_address
-from cellworth.campaign.stores.database import Database
-from cellworth.campaign.stores.rows import (
+from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, EVENT
+from cellworth.campaign.stores.store_protocol import (
+    CampaignRecord,
+    StoredEvent,
     check_blob,
     event_from,
     event_rows,
-    founding_from,
-    founding_row,
     is_keepable,
+    record_from,
+    record_row,
 )
-from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, EVENT
-from cellworth.campaign.stores.store import Event, Founding
-from cellworth.campaign.stores.transactions import Transactions
+from cellworth.campaign.stores.transactions import Database, Transactions
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.wording import did_you_mean, listing, shorten
 
@@ -49,7 +49,7 @@ class SqlStore:
 
     Notes
     -----
-    ``events`` and ``append`` cost O(k) for k events, and O(log N) for N in the store. ``found``, ``founding``
+    ``events`` and ``append`` cost O(k) for k events, and O(log N) for N in the store. ``create``, ``record``
     and the two methods of the cache cost O(size of the blob), and hold it in memory two or three times.
 
     Examples
@@ -59,8 +59,8 @@ class SqlStore:
     >>> folder = tempfile.TemporaryDirectory()
     >>> store = SqlStore(f"sqlite:///{folder.name}/study.db")
     >>> now, table = datetime.now(UTC), b"age,dose"
-    >>> store.found(Founding("trial", now, {"seed": 7}, table, hashlib.sha256(table).hexdigest()))
-    >>> store.append("trial", 0, [Event(1, now, "tell", "Ann", None, {"value": 0.1})])
+    >>> store.create(CampaignRecord("trial", now, {"seed": 7}, table, hashlib.sha256(table).hexdigest()))
+    >>> store.append("trial", 0, [StoredEvent(1, now, "tell", "Ann", None, {"value": 0.1})])
     >>> [event.data["value"] for event in store.events("trial")]
     [0.1]
     >>> store.close()
@@ -80,43 +80,43 @@ class SqlStore:
             raise
         self._patience = patience
 
-    def found(self, founding: Founding) -> None:
-        """Begin a campaign; ConflictError if its name is taken. See `Store.found`."""
+    def create(self, record: CampaignRecord) -> None:
+        """Begin a campaign; ConflictError if its name is taken. See `Store.create`."""
         token = uuid.uuid4().hex
-        row = founding_row(founding, token)
+        row = record_row(record, token)
 
         def write(connection: Connection) -> None:
-            query = select(CAMPAIGN.c.token).where(CAMPAIGN.c.name == founding.name)
+            query = select(CAMPAIGN.c.token).where(CAMPAIGN.c.name == record.name)
             written = connection.execute(query).scalar_one_or_none()
             if written is None:
                 connection.execute(insert(CAMPAIGN), row)
             elif written != token:
-                raise _name_taken(founding.name)
+                raise _name_taken(record.name)
 
         try:
             self._write(write)
         except IntegrityError as error:  # two at once: the primary key lets one of them through
-            raise _name_taken(founding.name) from error
+            raise _name_taken(record.name) from error
 
     def names(self) -> list[str]:
         """Return the names of all campaigns, sorted by the numbers of their characters."""
         # Sorted here, since a server sorts by the customs of its country.
         return sorted(self._read(_names))
 
-    def founding(self, name: str) -> Founding:
-        """Return what a campaign started from. See `Store.founding`."""
+    def record(self, name: str) -> CampaignRecord:
+        """Return what a campaign started from. See `Store.record`."""
 
-        def read(connection: Connection) -> Founding:
+        def read(connection: Connection) -> CampaignRecord:
             self._check_known(connection, name)
             row = connection.execute(select(CAMPAIGN).where(CAMPAIGN.c.name == name)).mappings().one()
-            return founding_from(dict(row))
+            return record_from(dict(row))
 
         return self._read(read)
 
-    def events(self, name: str, after: int = 0, most: int | None = None) -> list[Event]:
+    def events(self, name: str, after: int = 0, most: int | None = None) -> list[StoredEvent]:
         """Return the events with numbers above ``after``, in order. See `Store.events`."""
 
-        def read(connection: Connection) -> list[Event]:
+        def read(connection: Connection) -> list[StoredEvent]:
             self._check_known(connection, name)
             wanted = (EVENT.c.campaign == name) & (EVENT.c.number > after)
             query = select(EVENT).where(wanted).order_by(EVENT.c.number).limit(most)
@@ -132,7 +132,7 @@ class SqlStore:
                 )
         return events
 
-    def append(self, name: str, after: int, events: Sequence[Event]) -> None:
+    def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events, all or none; ConflictError if somebody else wrote meanwhile. See `Store.append`."""
         token = uuid.uuid4().hex
         rows = event_rows(name, after, events, token)

@@ -1,16 +1,16 @@
-"""Transactions that outlive a broken line to the server."""
+"""Transactions on a database of whatever kind, which outlive a broken line to its server."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
-from cellworth.campaign.stores.database import Database
+from cellworth.errors import CellworthError
 
 Result = TypeVar("Result")
 
@@ -19,6 +19,34 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two attempts to reac
 # Engines that a process got from its parent by fork. They must neither be used nor closed here, so they are
 # kept from being collected.
 _inherited: list[Engine] = []
+
+
+class Database(Protocol):
+    """A kind of database, at one address.
+
+    Attributes
+    ----------
+    place : str
+        The address as people may see it, without a password.
+    """
+
+    place: str
+
+    def make_engine(self) -> Engine:
+        """Return a new engine with its own connections."""
+        ...
+
+    def begin(self, connection: Connection, *, writing: bool) -> None:
+        """Start a transaction on a connection; what it commits is on the disk."""
+        ...
+
+    def is_away(self, error: DBAPIError) -> bool:
+        """Tell whether the database cannot be reached, so that waiting may help."""
+        ...
+
+    def explain(self, error: DBAPIError) -> CellworthError:
+        """Say in plain words what went wrong and what to do."""
+        ...
 
 
 class Transactions:

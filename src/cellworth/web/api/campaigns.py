@@ -8,8 +8,8 @@ from typing import Annotated
 
 from fastapi import File, Form, HTTPException, Query, Request, Response, UploadFile
 
-from cellworth.campaign import CampaignView
-from cellworth.campaign.history import Record
+from cellworth.campaign import Campaign
+from cellworth.campaign.event_records import Record
 from cellworth.prices import Prices
 from cellworth.report import SUMMARIES
 from cellworth.table import Table
@@ -95,7 +95,7 @@ async def list_events(
 ) -> Page[EventOut]:
     """List the events of the log, the first one first; `after` is the number of an event."""
 
-    def read(campaign: CampaignView) -> list[Record]:
+    def read(campaign: Campaign) -> list[Record]:
         return campaign.history(after=after, most=limit + 1)
 
     found = await pool.read(name, read)
@@ -103,7 +103,7 @@ async def list_events(
     return Page(items=items, next=items[-1].number if len(found) > limit else None)
 
 
-def campaign_out(campaign: CampaignView) -> CampaignOut:
+def campaign_out(campaign: Campaign) -> CampaignOut:
     """Describe a campaign, all of it as of one event."""
-    tally = asdict(campaign.tally())
-    return CampaignOut(name=campaign.name, created=campaign.created, strategy=campaign.strategy, **tally)
+    totals = asdict(campaign.totals())
+    return CampaignOut(name=campaign.name, created=campaign.created, strategy=campaign.strategy, **totals)

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from cellworth.campaign.row_records import CellStatus
+from cellworth.campaign.cells import StatusWord
 from cellworth.table.column import Kind
 
 MOST_CELLS = 10_000
@@ -207,7 +207,7 @@ class CellOut(Out):
     """A cell of the table."""
 
     column: str
-    status: CellStatus
+    status: StatusWord
     value: bool | int | float | str | None
 
 

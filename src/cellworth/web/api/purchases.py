@@ -8,9 +8,8 @@ from typing import Annotated
 
 from fastapi import File, Query, Request, Response, UploadFile
 
-from cellworth.campaign import Campaign, CampaignQueue, OpenPage
+from cellworth.campaign import Campaign, OpenPage
 from cellworth.campaign.answer_file import asks_csv
-from cellworth.campaign.file_telling import check_file, tell_file
 from cellworth.errors import ParameterError
 from cellworth.strategy import Purchase
 from cellworth.web.api.models import (
@@ -57,7 +56,7 @@ async def list_purchases(
 ) -> Page[PurchaseOut]:
     """List the cells that are out, in the order in which they were asked for."""
 
-    def read(campaign: CampaignQueue) -> OpenPage:
+    def read(campaign: Campaign) -> OpenPage:
         return campaign.open_page(
             after, limit, row=row, column=column, asked_by=asked_by, holder=holder, free=free
         )
@@ -159,9 +158,9 @@ async def tell_by_file(
     """Record the answers of a file: all of them or, if one line is wrong, none; `errors` has wrong lines."""
     sent = await read_upload(file, "answers.csv", request.app.state.largest_upload)
     if dry_run:
-        checked = await pool.read(name, lambda view: check_file(view, sent))
+        checked = await pool.read(name, lambda view: view.check_file(sent))
         return FileOut(new=len(checked.new), known=checked.known, blank=checked.blank)
-    told = await pool.write(name, lambda campaign: tell_file(campaign, sent, who=who, key=key))
+    told = await pool.write(name, lambda campaign: campaign.tell_file(sent, who=who, key=key))
     return FileOut.model_validate(told)
 
 

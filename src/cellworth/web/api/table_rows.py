@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import HTTPException, Query, Response
 
-from cellworth.campaign import CampaignView, RowRecord
+from cellworth.campaign import Campaign, RowRecord
 from cellworth.errors import DataError
 from cellworth.table.table import guard_table
 from cellworth.web.api.models import ColumnOut, Page, Recorded, RowOut, RowsIn
@@ -20,7 +20,7 @@ router = make_router("table")
 async def list_rows(name: CampaignName, pool: PoolDep, after: After = 0, limit: Limit = 100) -> Page[RowOut]:
     """List rows with the value and the status of each cell."""
 
-    def read(campaign: CampaignView) -> list[RowRecord]:
+    def read(campaign: Campaign) -> list[RowRecord]:
         return campaign.rows(after, limit + 1)
 
     found = await pool.read(name, read)
@@ -32,7 +32,7 @@ async def list_rows(name: CampaignName, pool: PoolDep, after: After = 0, limit: 
 async def get_row(name: CampaignName, row: RowName, pool: PoolDep) -> RowOut:
     """Return one row."""
 
-    def read(campaign: CampaignView) -> RowRecord:
+    def read(campaign: Campaign) -> RowRecord:
         try:
             return campaign.row(row)
         except DataError as error:
@@ -77,7 +77,7 @@ async def list_columns(name: CampaignName, pool: PoolDep) -> Page[ColumnOut]:
     return Page(items=await pool.read(name, _columns), next=None)
 
 
-def _columns(campaign: CampaignView) -> list[ColumnOut]:
+def _columns(campaign: Campaign) -> list[ColumnOut]:
     table = campaign.table
     groups = {column: group.name for group in campaign.prices.groups for column in group.columns}
     missing = table.holes.sum(axis=0)

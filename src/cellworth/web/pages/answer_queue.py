@@ -13,9 +13,8 @@ from urllib.parse import parse_qsl, urlencode
 from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from starlette.responses import RedirectResponse, Response
 
-from cellworth.campaign import CampaignView
+from cellworth.campaign import Campaign
 from cellworth.campaign.answer_file import FileAnswer, asks_csv
-from cellworth.campaign.file_telling import check_file
 from cellworth.errors import MOST_WRONG_LINES, CellworthError, DataError, ParameterError, WrongLinesError
 from cellworth.strategy import Purchase
 from cellworth.web.campaign_pool import CampaignPool
@@ -100,7 +99,7 @@ def key_of(row: str, column: str) -> str:
     return sha256(f"{row}\0{column}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def open_cells(view: CampaignView, chosen: QueueFilter, me: str | None) -> QueuePage:
+def open_cells(view: Campaign, chosen: QueueFilter, me: str | None) -> QueuePage:
     """Return one page of the queue; O(open cells)."""
     purchases = view.open_purchases()
     matching = [each for each in purchases if chosen.keeps(each, me)]
@@ -252,7 +251,7 @@ async def upload(
     head = await pool.read(name, head_of)
     context: dict[str, Any] = {"sent_as": file.name, "most": MOST_WRONG_LINES}
     try:
-        checked = await pool.read(name, lambda view: check_file(view, file))
+        checked = await pool.read(name, lambda view: view.check_file(file))
     except WrongLinesError as error:
         context["problems"] = error.places
         return show(request, "upload.html", head, tab="queue", status=422, **context)
@@ -280,7 +279,7 @@ async def save(name: CampaignName, pool: PoolDep, who: Who, lines: Text, key: Op
     return back(path_of(name, "queue"), "uploaded", count=new)
 
 
-def asks_as_csv(view: CampaignView, chosen: QueueFilter, me: str | None) -> str:
+def asks_as_csv(view: Campaign, chosen: QueueFilter, me: str | None) -> str:
     """Return the filtered list of open cells as a file; O(open cells)."""
     return asks_csv(each for each in view.open_purchases() if chosen.keeps(each, me))
 

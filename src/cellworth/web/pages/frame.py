@@ -10,7 +10,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from fastapi import Request
 from starlette.responses import RedirectResponse, Response
 
-from cellworth.campaign import CampaignView
+from cellworth.campaign import Campaign
 from cellworth.web.dependencies import templates
 from cellworth.web.jobs import JobQueue
 from cellworth.web.problems import ProblemDetails
@@ -65,7 +65,7 @@ class Head:
         return None if not self.budget else min(1.0, (self.spent + self.reserved) / self.budget)
 
 
-def head_of(view: CampaignView) -> Head:
+def head_of(view: Campaign) -> Head:
     """Read what the head needs; O(new events + open cells)."""
     return Head(view.name, view.number, view.strategy, view.budget, view.spent, view.reserved, view.left)
 

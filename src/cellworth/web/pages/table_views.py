@@ -8,8 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import JSONResponse, Response
 
-from cellworth.campaign import CampaignView
-from cellworth.campaign.state import Status
+from cellworth.campaign import Campaign
 from cellworth.errors import DataError, ParameterError
 from cellworth.report import cell_map_summary, row_summary, summarise
 from cellworth.report.cell_summaries import written
@@ -26,13 +25,6 @@ LINES = 25
 """Lines of the map that are also there as a table, a page at a time."""
 PATIENCE = 2.0
 """Seconds that a page waits for estimates; after that it shows only what is known."""
-_STATUS = {
-    Status.HOLE: "estimated",
-    Status.ASKED: "out",
-    Status.KNOWN: "known",
-    Status.TOLD: "bought",
-    Status.REFUSED: "refused",
-}
 
 
 @router.get("/campaigns/{name}/table", dependencies=[require_role("read")], name="table")
@@ -77,11 +69,11 @@ async def find_row(
     return back(path_of(name, "rows", str(place)), column=column)
 
 
-def place_of(view: CampaignView, row: str) -> int:
+def place_of(view: Campaign, row: str) -> int:
     """Return the place of a row; DataError with the closest id if there is none."""
     if not row:
         raise DataError("Expected the id of a row, got a blank. Type an id of the table.")
-    return view._log.state.places.cell(row, view.original.columns[0].name)[0]
+    return view.row(row).place
 
 
 async def _part(jobs: JobQueue, name: str, whole_map: Any, first: str, last: str) -> Any:
@@ -137,30 +129,30 @@ async def correct(
     return back(path_of(name, "rows", str(place)), done, cell=f"{column} of {row}")
 
 
-def known_of(view: CampaignView, place: int) -> dict[str, Any]:
+def known_of(view: Campaign, place: int) -> dict[str, Any]:
     """Return what is known of a row, without estimates; O(columns). DataError if there is no such row."""
-    head, state = head_of(view), view._log.state  # the head has read on in the log
-    if place >= len(state.places.row_ids):
-        raise DataError(
-            f"There is no row number {place + 1}; the table has {len(state.places.row_ids)} rows."
-        )
+    head, table = head_of(view), view.table
+    found = view.rows(after=place, most=1)
+    if not found:
+        raise DataError(f"There is no row number {place + 1}; the table has {table.shape[0]} rows.")
+    row = found[0].row
+    asks = {each.column: each for each in view.open_page(row=row, most=len(table.columns)).purchases}
     cells = []
-    for j, column in enumerate(state.places.columns):
-        status, ask = Status(int(state.status[place, j])), state.asked.get((place, j))
+    for column, known, number in zip(table.columns, found[0].cells, table.values[place], strict=True):
+        ask = asks.get(column.name)
         cells.append(
             {
                 "column": column.name,
                 "kind": column.kind,
                 "unit": column.unit,
-                "status": _STATUS[status],
-                "value": written(column.format(float(state.values[place, j]))),
+                "status": "estimated" if known.status == "missing" else known.status,
+                "value": written(column.format(float(number))),
                 "field": value_field(column),
                 "asked_because": None if ask is None else ask.why,
                 "price": None if ask is None else ask.price,
             }
         )
-    row = state.places.row_ids[place]
-    return {"head": head, "row": row, "cells": cells, "rows": len(state.places.row_ids)}
+    return {"head": head, "row": row, "cells": cells, "rows": table.shape[0]}
 
 
 async def _row_page(

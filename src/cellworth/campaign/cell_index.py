@@ -1,0 +1,62 @@
+"""Cells by the names of their rows and columns, and by their positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cellworth.errors import DataError
+from cellworth.table import Column
+from cellworth.table.values import label
+from cellworth.wording import not_there, shorten
+
+Cell = tuple[int, int]
+"""The positions of a cell's row and column."""
+
+
+class CellIndex:
+    """Finds rows and columns by name; rows may be added at the end. O(1) a name."""
+
+    def __init__(self, row_ids: Sequence[str], columns: Sequence[Column], target: str | None) -> None:
+        self.row_ids: list[str] = []
+        self.columns = tuple(columns)
+        self._target = target
+        self._rows: dict[str, int] = {}
+        self._columns = {column.name: place for place, column in enumerate(columns)}
+        self.add(row_ids)
+
+    def add(self, row_ids: Sequence[str]) -> None:
+        """Take in rows at the end; O(their number)."""
+        self._rows.update({row: place for place, row in enumerate(row_ids, start=len(self.row_ids))})
+        self.row_ids.extend(row_ids)
+
+    def __contains__(self, row: str) -> bool:
+        return row in self._rows
+
+    def cell(self, row: object, column: object) -> Cell:
+        """Return the positions of a cell; DataError with the closest name if there is no such cell."""
+        i = self.row(row)
+        j = self._columns.get(column) if isinstance(column, str) else None
+        if j is None:
+            if self._target is not None and column == self._target:
+                raise DataError(
+                    f"{shorten(column)} is the target, whose labels are not bought; name a column of cells."
+                )
+            raise DataError(not_there("column", column, [column.name for column in self.columns]))
+        return i, j
+
+    def row(self, row: object) -> int:
+        """Return the position of a row; DataError with the closest id if there is no such row."""
+        i = self._rows.get(row) if isinstance(row, str) else None
+        i = self._rows.get(label(row)) if i is None else i
+        if i is None:
+            raise DataError(not_there("row", label(row), self.row_ids))
+        return i
+
+    def names(self, cell: Cell) -> tuple[str, str]:
+        """Return the names of a cell's row and column."""
+        return self.row_ids[cell[0]], self.columns[cell[1]].name
+
+    def words(self, cell: Cell) -> str:
+        """Name a cell in a message, as in "row 'p17', column 'age'"."""
+        row, column = self.names(cell)
+        return f"row {shorten(row)}, column {shorten(column)}"

@@ -1,0 +1,354 @@
+"""What can happen in a campaign: a class for each kind of event, and how events are stored.
+
+Nothing outside this module knows the stored layout. A kind has a version: the form of its data is never
+changed, a new one is added under the next number, and `decode` reads all of them. Data without a number is of
+version 1. What this program does not know, or cannot make sense of, is a DataError that names the event.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, ClassVar, NamedTuple, Self
+
+from cellworth.campaign.stores.store_protocol import StoredEvent
+from cellworth.errors import DataError, ParameterError
+from cellworth.table import Column
+from cellworth.table.column import LABELLED
+from cellworth.wording import shorten
+
+Json = dict[str, Any]
+Value = float | int | bool | str
+"""Of a cell, as the user writes it; dates and times as ISO texts."""
+
+
+class CellName(NamedTuple):
+    """A cell by the user's names."""
+
+    row: str
+    column: str
+
+
+class AskedCell(NamedTuple):
+    """A cell that is asked for; see `cellworth.Purchase` for the fields."""
+
+    row: str
+    column: str
+    price: float
+    worth: float
+    why: str
+
+
+class ToldCell(NamedTuple):
+    """An answer, and what it cost."""
+
+    row: str
+    column: str
+    value: Value
+    price: float
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Cells were asked for.
+
+    Attributes
+    ----------
+    round : int
+        1, 2, ...: by whose scores they were chosen.
+    based_on : int
+        The number of the last event that had changed the table on which the round was completed; 0 for the
+        original one.
+    until : datetime or None
+        When the lease runs out; None for never.
+    cells : tuple of AskedCell
+        The first choice first.
+    """
+
+    kind: ClassVar[str] = "asked"
+    round: int
+    based_on: int
+    until: datetime | None
+    cells: tuple[AskedCell, ...]
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        until = None if self.until is None else self.until.isoformat()
+        return {"round": self.round, "based_on": self.based_on, "until": until, "cells": _lists(self.cells)}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        until = None if data["until"] is None else datetime.fromisoformat(data["until"])
+        cells = tuple(itertools.starmap(AskedCell, data["cells"]))
+        return cls(data["round"], data["based_on"], until, cells)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Cells that are out were taken by the person of the event, until a time."""
+
+    kind: ClassVar[str] = "taken"
+    until: datetime
+    cells: tuple[CellName, ...]
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return {"cells": _lists(self.cells), "until": self.until.isoformat()}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(datetime.fromisoformat(data["until"]), _names(data))
+
+
+@dataclass(frozen=True)
+class GivenBack:
+    """Cells that had been taken may be taken by others."""
+
+    kind: ClassVar[str] = "given back"
+    cells: tuple[CellName, ...]
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return {"cells": _lists(self.cells)}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(_names(data))
+
+
+@dataclass(frozen=True)
+class Told:
+    """Answers were recorded."""
+
+    kind: ClassVar[str] = "told"
+    cells: tuple[ToldCell, ...]
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return {"cells": _lists(self.cells)}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(tuple(itertools.starmap(ToldCell, data["cells"])))
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Cells cannot be had."""
+
+    kind: ClassVar[str] = "refused"
+    cells: tuple[CellName, ...]
+    reason: str
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return {"cells": _lists(self.cells), "reason": self.reason}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(_names(data), data["reason"])
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """Cells that had been asked for went back to the pool."""
+
+    kind: ClassVar[str] = "cancelled"
+    cells: tuple[CellName, ...]
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return {"cells": _lists(self.cells)}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(_names(data))
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A known value was replaced."""
+
+    kind: ClassVar[str] = "corrected"
+    row: str
+    column: str
+    old: Value
+    new: Value
+    reason: str | None
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(data["row"], data["column"], data["old"], data["new"], data["reason"])
+
+
+@dataclass(frozen=True)
+class Extended:
+    """Rows were added at the end; ``table`` has them, packed (see `cellworth.campaign.packing`)."""
+
+    kind: ClassVar[str] = "extended"
+    rows: tuple[str, ...]
+    table: bytes
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return {"rows": list(self.rows), "table": base64.b64encode(self.table).decode("ascii")}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(tuple(data["rows"]), base64.b64decode(data["table"]))
+
+
+Content = Asked | Taken | GivenBack | Told | Refused | Cancelled | Corrected | Extended
+"""What happened; ``content.kind`` names it."""
+
+_KINDS: dict[str, type[Content]] = {
+    each.kind: each for each in (Asked, Taken, GivenBack, Told, Refused, Cancelled, Corrected, Extended)
+}
+_NEWEST = dict.fromkeys(_KINDS, 1)
+"""The version in which each kind is written; the newest that can be read."""
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing that happened in a campaign; recorded once and never changed.
+
+    Attributes
+    ----------
+    number : int
+        1, 2, 3, ... without gaps.
+    time : datetime
+        In UTC.
+    who : str or None
+        Who did it.
+    key : str or None
+        Of the request that it answers, if it had one: the same request once more is not recorded again.
+    request : str or None
+        The fingerprint of that request: another one with the same key is refused.
+    content : Asked, Taken, GivenBack, Told, Refused, Cancelled, Corrected or Extended
+        What happened.
+    """
+
+    number: int
+    time: datetime
+    who: str | None
+    key: str | None
+    request: str | None
+    content: Content
+
+    @property
+    def kind(self) -> str:
+        """The kind in a word, such as "asked"."""
+        return self.content.kind
+
+
+def size(event: Event | None) -> int:
+    """Return how many cells or rows an event is about; 0 without an event."""
+    if event is None:
+        return 0
+    match event.content:
+        case Corrected():
+            return 1
+        case Extended(rows=rows):
+            return len(rows)
+        case other:
+            return len(other.cells)
+
+
+def asked_cells(event: Event) -> tuple[AskedCell, ...]:
+    """Return the cells that an event asks for; none if it is of another kind."""
+    return event.content.cells if isinstance(event.content, Asked) else ()
+
+
+def encode(event: Event) -> StoredEvent:
+    """Return an event as a store keeps it."""
+    data = event.content.to_json()
+    if event.request is not None:
+        data["request"] = event.request
+    if _NEWEST[event.kind] > 1:
+        data["version"] = _NEWEST[event.kind]
+    return StoredEvent(event.number, event.time, event.kind, event.who, event.key, data)
+
+
+def decode(stored: StoredEvent) -> Event:
+    """Return the event that `encode` wrote, in this version of the program or an earlier one; O(its size)."""
+    kind = _KINDS.get(stored.kind)
+    if kind is None:
+        raise DataError(
+            f"event {stored.number} is of the unknown kind {stored.kind!r}: the campaign was continued by a "
+            "newer version of cellworth. Use that version."
+        )
+    version = stored.data.get("version", 1)
+    if version not in range(1, _NEWEST[stored.kind] + 1):
+        raise DataError(
+            f"event {stored.number} ({stored.kind}) is of version {version!r}, and this cellworth reads to "
+            f"{_NEWEST[stored.kind]}: the campaign was continued by a newer one. Use that version."
+        )
+    try:
+        content = kind.from_json(stored.data)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(
+            f"event {stored.number} ({stored.kind}) is damaged: {type(error).__name__}, {error}. Restore the "
+            "store from a backup."
+        ) from error
+    return Event(stored.number, stored.time, stored.who, stored.key, stored.data.get("request"), content)
+
+
+def value_to_json(column: Column, number: float) -> Value:
+    """Return a known value of the table as the user writes it; dates and times as ISO text.
+
+    >>> value_to_json(Column("stage", "ordered", categories=("I", "II")), 1.0)
+    'II'
+    """
+    value = column.format(number)
+    if value is None:
+        raise ValueError("a hole has no value")
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def value_from_json(column: Column, value: Value) -> float:
+    """Return the number of the table that `value_to_json` wrote; it is not checked again."""
+    if column.kind in LABELLED:
+        return float(column.categories.index(str(value)))
+    return column.parse(value) if column.kind == "date" else float(value)
+
+
+def fingerprint(data: object) -> str:
+    """Return a short text that differs for different plain data."""
+    text = json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def check_text(what: str, text: object) -> str:
+    """Return a text that is not blank; ParameterError if it is something else."""
+    if isinstance(text, str) and text.strip():
+        return text
+    raise ParameterError(f"{what} must be a text that is not blank; got {shorten(text)}.")
+
+
+def check_optional_text(what: str, text: object) -> str | None:
+    """Return a text that is not blank, or None."""
+    return None if text is None else check_text(what, text)
+
+
+def _lists(cells: tuple[tuple[Any, ...], ...]) -> list[list[Any]]:
+    return list(map(list, cells))
+
+
+def _names(data: Json) -> tuple[CellName, ...]:
+    return tuple(itertools.starmap(CellName, data["cells"]))

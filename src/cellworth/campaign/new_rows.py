@@ -1,0 +1,220 @@
+"""New rows for a campaign's table, as the user gives them: in memory or in a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.campaign.events import Extended
+from cellworth.campaign.packing import pack
+from cellworth.campaign.state import State
+from cellworth.errors import DataError, ParameterError
+from cellworth.prices import Prices
+from cellworth.table import Column, Table
+from cellworth.table.build import check_names, check_row_ids
+from cellworth.table.column import LABELLED
+from cellworth.table.files import AnyFile, check_readable, file_of, format_of
+from cellworth.table.missing_marks import missing_marks, open_holes
+from cellworth.table.raw_cells import Origin, as_texts
+from cellworth.table.read_csv import read_csv
+from cellworth.table.values import label
+from cellworth.wording import listing, not_there, shorten
+
+Rows = Table | Mapping[object, Mapping[str, object]]
+
+
+def extended(state: State, rows: Rows, prices: Prices) -> Extended:
+    """Return the rows to be added; DataError if they do not fit or have no price. O(n p)."""
+    table = state.table()
+    new = conform(rows, table)
+    taken = [row for row in new.row_ids if row in state.index]
+    if taken:
+        raise DataError(
+            f"new rows must have new ids; there are {listing(taken)} already. Values of known rows are told, "
+            "with unsolicited=True if they were never asked for."
+        )
+    values = np.vstack([table.values, new.values])
+    # A matrix of prices has none for new rows, and the user hears of it now rather than at the next ask.
+    prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))
+    return Extended(tuple(new.row_ids), pack(new))
+
+
+def read_rows(
+    path: AnyFile,
+    like: Table,
+    *,
+    missing: Iterable[object] = (),
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+) -> Rows:
+    r"""Read rows that `Campaign.extend` can add to a table; O(cells of the file).
+
+    Unlike `Table.read` it finds no kinds, for the table has them: columns may be left out or all unknown, the
+    target too. A Parquet file must have all columns.
+
+    Parameters
+    ----------
+    path : str or path
+        As in `Table.read`. A file without a column of row ids is numbered on, if the table's rows are
+        numbered.
+    like : Table
+    missing, encoding, delimiter
+        As in `Table.read`.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> table = Table.from_arrays([[61, 1.5]], columns=["age", "dose"], row_ids=["a"])
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "rows.csv"
+    >>> _ = path.write_text("row_id,age\nb,47\nc,?\n")
+    >>> read_rows(path, table, missing=["?"])
+    {'b': {'age': '47'}, 'c': {}}
+    """
+    file = file_of(path)
+    if format_of(file, "For other files load a DataFrame and use Table.from_frame.") == "parquet":
+        return Table.read(file, missing=list(missing), **like.keywords())
+    check_readable(file)
+    columns, source = read_csv(file, encoding, delimiter)
+    check_names([column.name for column in columns], source)
+    marks = missing_marks(missing)
+    texts = {column.name: as_texts(open_holes(column.cells, marks)).texts for column in columns}
+    if like.row_id is None:
+        row_ids = [str(len(like.row_ids) + place) for place in range(len(source.row_ids))]
+    elif like.row_id in texts:
+        row_ids = list(texts.pop(like.row_id))
+    else:
+        raise DataError(f"{file}: {not_there('column', like.row_id, list(texts))} It names the rows.")
+    check_row_ids(row_ids, like.row_id, replace(source, row_ids=row_ids))
+    names = (*like.column_names, *(() if like.target is None else (like.target.name,)))
+    for name in texts:
+        if name not in names:
+            raise DataError(f"{file}: {not_there('column', name, names)}")
+    return {
+        row: {name: cells[place] for name, cells in texts.items() if cells[place]}
+        for place, row in enumerate(row_ids)
+    }
+
+
+def conform(rows: Rows, like: Table) -> Table:
+    """Return new rows as a table with the very columns and target of another; DataError if they do not fit.
+
+    A table must have the same columns, in any order, of the same kinds; categories must be among those that
+    are known. A mapping of row id to values by column name may leave columns out: they are holes.
+    """
+    if isinstance(rows, Table):
+        return _from_table(rows, like)
+    if not isinstance(rows, Mapping):
+        raise ParameterError(
+            "rows must be a Table or a mapping of row ids to values, such as {'p9': {'age': 61}}; got "
+            f"{shorten(rows)}."
+        )
+    return _from_mapping(rows, like)
+
+
+def _from_table(rows: Table, like: Table) -> Table:
+    _check_columns(rows.column_names, like.column_names)
+    values = np.empty((len(rows.row_ids), len(like.columns)))
+    for place, column in enumerate(like.columns):
+        given = rows.column_index(column.name)
+        values[:, place] = _recoded(rows.columns[given], rows.values[:, given], column, rows.row_ids)
+    return _table(rows.row_ids, values, _labels(rows, like), like)
+
+
+def _check_columns(given: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    for name in given:
+        if name not in expected:
+            raise DataError(f"the new rows: {not_there('column', name, expected)}")
+    lacking = [name for name in expected if name not in given]
+    if lacking:
+        raise DataError(
+            f"the new rows must have all columns of the campaign; got none for {listing(lacking)}."
+        )
+
+
+def _labels(rows: Table, like: Table) -> Float64Array | None:
+    """Return the labels (m,) of new rows, NaN if they have none; None if the campaign has no target."""
+    given, target = rows.target, like.target
+    if given is not None and (target is None or given.name != target.name):
+        expected = "no target" if target is None else f"the target {shorten(target.name)}"
+        raise DataError(f"the new rows must have {expected}; got the target {shorten(given.name)}.")
+    if target is None:
+        return None
+    if given is None:
+        return np.full(len(rows.row_ids), np.nan)
+    return _codes(_recoded(given.column, given.cells, target.column, rows.row_ids), like, rows.row_ids)
+
+
+def _from_mapping(rows: Mapping[object, Mapping[str, object]], like: Table) -> Table:
+    row_ids = tuple(label(row) for row in rows)
+    columns = [*like.columns, *([] if like.target is None else [like.target.column])]
+    places = {column.name: place for place, column in enumerate(columns)}
+    cells = np.full((len(rows), len(columns)), np.nan)
+    for i, (row, given) in enumerate(zip(row_ids, rows.values(), strict=True)):
+        if not isinstance(given, Mapping):
+            raise ParameterError(f"row {shorten(row)}: expected values by column name; got {shorten(given)}.")
+        for name, value in given.items():
+            if name not in places:
+                raise DataError(f"row {shorten(row)}: {not_there('column', name, list(places))}")
+            if value is None or (isinstance(value, float) and math.isnan(value)):
+                continue
+            try:
+                cells[i, places[name]] = columns[places[name]].parse(value)
+            except DataError as error:
+                raise DataError(f"row {shorten(row)}, {error}") from None
+    labels = None if like.target is None else _codes(cells[:, -1], like, row_ids)
+    return _table(row_ids, cells[:, : len(like.columns)], labels, like)
+
+
+def _recoded(given: Column, cells: Float64Array, column: Column, row_ids: tuple[str, ...]) -> Float64Array:
+    """Return the cells (m,) of one column in the codes of another of the same name."""
+    place = f"column {shorten(column.name)}"
+    both_labelled = {given.kind, column.kind} <= LABELLED
+    if given.kind != column.kind and not both_labelled and (given.kind, column.kind) != ("integer", "number"):
+        raise DataError(
+            f"{place}: new rows must be of the kind {column.kind!r}, got {given.kind!r}. Read them with "
+            "Table.read(path, **campaign.table.keywords())."
+        )
+    numbers = cells
+    if both_labelled:
+        code = {text: float(number) for number, text in enumerate(column.categories)}
+        codes = np.array([code.get(text, math.inf) for text in given.categories])
+        known = ~np.isnan(cells)
+        numbers = cells.copy()
+        numbers[known] = codes[cells[known].astype(np.intp)]
+    wrong = np.flatnonzero(column.invalid(numbers))
+    if wrong.size:
+        shown = shorten(given.format(float(cells[wrong[0]])))
+        raise DataError(
+            f"row {shorten(row_ids[wrong[0]])}, {place}: expected {column.expected}, got {shown}."
+        )
+    return numbers
+
+
+def _codes(cells: Float64Array, like: Table, row_ids: tuple[str, ...]) -> Float64Array:
+    """Return labels (m,) as the target holds them: places in its classes, or the numbers themselves."""
+    target = like.target
+    if target is None or target.classes is None:
+        return cells
+    code = {target.column.parse(text): float(place) for place, text in enumerate(target.classes)}
+    labels = np.full(len(cells), np.nan)
+    for i in np.flatnonzero(~np.isnan(cells)):
+        if float(cells[i]) not in code:
+            raise DataError(
+                f"row {shorten(row_ids[i])}, target {shorten(target.name)}: expected one of the classes "
+                f"{listing(target.classes, most=10)}, got {shorten(target.column.format(float(cells[i])))}."
+            )
+        labels[i] = code[float(cells[i])]
+    return labels
+
+
+def _table(row_ids: tuple[str, ...], values: Float64Array, labels: Float64Array | None, like: Table) -> Table:
+    check_row_ids(row_ids, like.row_id, Origin("the new rows", row_ids))
+    target = like.target
+    if target is not None and labels is not None:
+        labels.setflags(write=False)
+        target = replace(target, values=labels)
+    return Table(like.columns, values, row_ids, target, like.row_id)

@@ -1,0 +1,120 @@
+"""What a campaign is created with, and which of a store's campaigns is meant."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cellworth import strategy as strategies
+from cellworth.campaign.events import check_optional_text, check_text
+from cellworth.campaign.packing import digest, pack
+from cellworth.campaign.stores import open_store
+from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
+from cellworth.errors import DataError, ParameterError
+from cellworth.prices import Prices
+from cellworth.prices.rules import check_visit
+from cellworth.strategy import Strategy
+from cellworth.table import Table
+from cellworth.wording import listing, shorten
+
+FORMAT = 1
+
+
+def make_record(
+    name: str,
+    table: Table,
+    prices: Prices,
+    strategy: str,
+    *,
+    budget: float | None,
+    seed: int,
+    who: str | None,
+    time: datetime,
+) -> CampaignRecord:
+    """Check what a campaign is to be created with, and put it together; O(n p)."""
+    if not isinstance(table, Table):
+        raise ParameterError(
+            f"expected a cellworth Table; got {type(table).__name__}. Make one with Table.read, "
+            "Table.from_frame or Table.from_arrays."
+        )
+    empty = [table.column_names[j] for j in np.flatnonzero(table.holes.all(axis=0))]
+    if empty:
+        raise DataError(
+            f"every column needs one known value at least; got none in {listing(empty)}. Leave the column "
+            "out, or fill in a few of its cells first."
+        )
+    prices.on(table)  # every cell has a price, or the user hears of it now
+    settings = {
+        "format": FORMAT,
+        "prices": prices.to_dict(),
+        "strategy": registered(strategy).name,
+        "budget": None if budget is None else check_visit(budget, what="the budget"),
+        "seed": _check_seed(seed),
+        "who": check_optional_text("who", who),
+    }
+    packed = pack(table)
+    return CampaignRecord(check_text("the name of a campaign", name), time, settings, packed, digest(packed))
+
+
+def registered(strategy: Any) -> Strategy:
+    """Return the strategy of a name; only a name can be recorded and found again."""
+    if isinstance(strategy, Strategy):
+        raise ParameterError(
+            "a campaign records its strategy by name, to find it again when it is opened. Register it, "
+            f"cellworth.strategy.register(...), and pass strategy={strategy.name!r}."
+        )
+    try:
+        return strategies.get(strategy)
+    except ParameterError as error:
+        raise ParameterError(
+            f"{error}. One of your own must be registered before the campaign is opened."
+        ) from None
+
+
+def check_format(settings: dict[str, Any], name: str) -> None:
+    """Refuse a campaign of another format."""
+    if settings.get("format") != FORMAT:
+        raise DataError(
+            f"campaign {shorten(name)} has the format {settings.get('format')!r}, this version of cellworth "
+            f"reads {FORMAT}. Use a newer version."
+        )
+
+
+def only_name(store: Store) -> str:
+    """Return the name of the only campaign of a store."""
+    names = store.names()
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise DataError("the store has no campaign. Begin one with Campaign.create.")
+    raise DataError(f"the store has several campaigns, say which: name= one of {listing(names, most=10)}.")
+
+
+@contextmanager
+def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
+    """Give a store, and whether it was opened here; then it is closed again if what follows fails."""
+    if not isinstance(store, str | Path):
+        yield store, False
+        return
+    place = open_store(store)
+    try:
+        yield place, True
+    except BaseException:
+        place.close()
+        raise
+
+
+def _check_seed(seed: object) -> int:
+    try:
+        number = operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if number < 0:
+        raise ParameterError(f"seed must be a whole number, 0 or more; got {shorten(seed)}.")
+    return number

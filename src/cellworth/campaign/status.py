@@ -1,0 +1,281 @@
+"""The status of a campaign: money, cells, how well the table predicts, and what more money would bring."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from cellworth.campaign.forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
+from cellworth.campaign.learning_curve import LearningCurve, learning_curve, snapshot, take_snapshots
+from cellworth.campaign.log import Log
+from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.validation import Estimate
+from cellworth.errors import ParameterError
+from cellworth.prices import Prices
+from cellworth.progress import Steps
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Money and cells. Money is in that of the prices.
+
+    Attributes
+    ----------
+    number : int
+        Of the last event.
+    rows, columns : int
+    budget, left : float or None
+        None without a budget.
+    spent, reserved : float
+    known : int
+        Cells known without buying.
+    bought, refused, open : int
+        Cells told, cells that cannot be had, cells that are out now.
+    missing : int
+        Cells without a value, those refused or out included.
+    """
+
+    number: int
+    rows: int
+    columns: int
+    budget: float | None
+    spent: float
+    reserved: float
+    left: float | None
+    known: int
+    bought: int
+    refused: int
+    open: int
+    missing: int
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The score after one of the events of a campaign.
+
+    Attributes
+    ----------
+    number : int
+        Of the event after which it was; 0 before the first.
+    round : int
+        Rounds asked by then.
+    spent : float
+        Money spent by then.
+    bought : int
+        Cells bought by then.
+    score : Estimate
+        AUC or R2.
+    gain : Estimate
+        How much higher it is than at the first point, on the same rows: narrower than the difference of two
+        scores seen apart.
+    """
+
+    number: int
+    round: int
+    spent: float
+    bought: int
+    score: Estimate
+    gain: Estimate
+
+
+@dataclass(frozen=True)
+class Status(Totals):
+    """The status of a campaign: its totals, and what follows. Intervals are at 95 %.
+
+    Attributes
+    ----------
+    name : str
+    metric : {"AUC", "R2"} or None
+        None without a score; ``note`` says why.
+    note : str
+        How the score came about, or why there is none.
+    history : tuple of CurvePoint
+        The last one is now; empty without a score.
+    forecast : Forecast
+    """
+
+    name: str
+    metric: Literal["AUC", "R2"] | None
+    note: str
+    history: tuple[CurvePoint, ...]
+    forecast: Forecast
+
+    @property
+    def score(self) -> Estimate | None:
+        """The score now."""
+        return self.history[-1].score if self.history else None
+
+    @property
+    def gain(self) -> Estimate | None:
+        """How much the score has risen since the first point; None without a second one."""
+        return self.history[-1].gain if len(self.history) > 1 else None
+
+    def describe(self) -> str:
+        """Return all of it as lines of text."""
+        of_budget = "no budget" if self.left is None else f"{self.left:.2f} left of {self.budget:.2f}"
+        lines = [
+            f"campaign {self.name!r} after {self.number} events",
+            f"money  {self.spent:.2f} spent, {self.reserved:.2f} reserved, {of_budget}",
+            f"cells  {self.known} known at the start, {self.bought} bought, {self.missing} still missing: of "
+            f"these {self.refused} refused, {self.open} out",
+        ]
+        if self.score is None:
+            return "\n".join([*lines, f"score  none: {self.note}"])
+        lines.append(f"{self.metric:<6} {_in_words(self.score)}; {self.note}")
+        if self.gain is not None:
+            lines.append(f"gain   {_in_words(self.gain, sign='+')}, since {self._since()}")
+            lines.append(f"       {'spent':>10} {'cells':>7} {self.metric:>7}  95 % interval")
+            lines += [
+                f"       {point.spent:10.2f} {point.bought:7d} {point.score.value:7.3f}  "
+                f"{point.score.low:.3f} to {point.score.high:.3f}"
+                for point in self.history
+            ]
+        return "\n".join([*lines, f"next   {self.outlook()}"])
+
+    def outlook(self) -> str:
+        """Say what more money is expected to bring, in one sentence."""
+        expected = self.forecast
+        if expected.gain is None:
+            return {
+                "too early": f"too early to tell: a forecast needs {LEAST_SCORES} rounds with answers that "
+                f"cost something, there were {self._steps()}",
+                "nothing left": "nothing is left to buy",
+            }.get(expected.verdict, "without a score there is no forecast")
+        so_much = f"the next {expected.money:.2f} are expected to bring"
+        if expected.verdict == "expected":
+            return f"{so_much} {_in_words(expected.gain, sign='+')}"
+        most = f"{max(expected.gain.high, 0.001):.3f}"
+        if self.gain is not None and self.gain.low <= 0:
+            return f"no gain is visible so far; {so_much} less than {most}"
+        if expected.gain.value < VISIBLE:
+            return f"{so_much} less than {most}"
+        return f"{so_much} about {expected.gain.value:.3f}, less than {most}, perhaps nothing"
+
+    def _since(self) -> str:
+        return f"event {self.history[0].number}" if self.history[0].number else "the start"
+
+    def _steps(self) -> int:
+        """Return how often money was spent between two points of the curve."""
+        return int((np.diff([point.spent for point in self.history]) > 0).sum())
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        data = asdict(self)
+        data["history"] = list(data["history"])
+        del data["forecast"]["projection"]
+        return data
+
+
+def totals_of(state: State, budget: float | None, time: datetime) -> Totals:
+    """Return money and cells of a state at a time."""
+    prices = state.expired_prices(time)
+    known, bought, refused = map(state.count, (CellStatus.KNOWN, CellStatus.TOLD, CellStatus.REFUSED))
+    return Totals(
+        number=state.number,
+        rows=len(state.index.row_ids),
+        columns=len(state.index.columns),
+        budget=budget,
+        spent=state.money.spent,
+        reserved=state.money.reserved(prices),
+        left=None if budget is None else state.money.left(budget, prices),
+        known=known,
+        bought=bought,
+        refused=refused,
+        open=len(state.open.asked) - len(prices),
+        missing=state.status.size - known - bought,
+    )
+
+
+@dataclass(frozen=True)
+class Judging:
+    """How a campaign is to be judged; see `cellworth.Campaign.status`."""
+
+    folds: int = 5
+    repeats: int | None = None
+    max_rounds: int = 12
+    ahead: float = 100.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        least = (("folds", self.folds, 2), ("repeats", self.repeats, 1), ("max_rounds", self.max_rounds, 1))
+        for name, number, at_least in least:
+            if number is not None and number < at_least:
+                raise ParameterError(f"{name} must be a whole number, {at_least} or more; got {number!r}.")
+        if not 0 < self.ahead < float("inf"):
+            raise ParameterError(f"ahead must be an amount of money above 0; got {self.ahead!r}.")
+
+
+def status_of(
+    log: Log, prices: Prices, totals: Totals, judging: Judging, progress: Steps | None = None
+) -> Status:
+    """Judge a campaign as its log has it now."""
+    snapshots = take_snapshots(log.original, list(log.events()), max(2, judging.max_rounds))
+    if judging.max_rounds == 1:
+        snapshots = snapshots[-1:]
+    curve = learning_curve(
+        snapshots, folds=judging.folds, repeats=judging.repeats, seed=judging.seed, progress=progress
+    )
+    return Status(
+        **vars(totals),
+        name=log.name,
+        metric=curve.metric if curve.scores else None,
+        note=curve.note,
+        history=_history(curve),
+        forecast=_forecast(curve, _still_costs(log.state, prices, judging.ahead), judging.seed),
+    )
+
+
+class Gain(NamedTuple):
+    """How much a score has risen."""
+
+    metric: Literal["AUC", "R2"]
+    gain: Estimate
+
+
+def gain_since(log: Log, number: int, judging: Judging | None = None) -> Gain | None:
+    """Return how much higher the score of the newest table is than after an event; None without a score."""
+    how = judging or Judging()
+    then = Log(log.store, log.name, until=number).state
+    snapshots = [snapshot(then), snapshot(log.newest())]
+    curve = learning_curve(snapshots, folds=how.folds, repeats=how.repeats, seed=how.seed)
+    if len(curve.scores) < 2:
+        return None
+    return Gain(curve.metric, curve.scores[-1].gain(curve.scores[0]))
+
+
+def _history(curve: LearningCurve) -> tuple[CurvePoint, ...]:
+    return tuple(
+        CurvePoint(
+            shot.number, shot.round, shot.spent, shot.bought, score.estimate(), score.gain(curve.scores[0])
+        )
+        for shot, score in zip(curve.snapshots, curve.scores, strict=True)
+    )
+
+
+def _forecast(curve: LearningCurve, most: float, seed: int) -> Forecast:
+    if not curve.scores:
+        return Forecast("no score")
+    return forecast(
+        np.array([shot.spent for shot in curve.snapshots]),
+        np.array([score.value for score in curve.scores]),
+        np.column_stack([score.influence for score in curve.scores]),
+        most,
+        np.random.default_rng(seed),
+    )
+
+
+def _still_costs(state: State, prices: Prices, limit: float) -> float:
+    """Return what all cells cost that can still be had, but at most the limit; O(n p)."""
+    wanted = (state.status == CellStatus.HOLE) | (state.status == CellStatus.ASKED)
+    price_list = prices.on(state.table())
+    if float(price_list.own[wanted].sum()) >= limit:
+        return limit
+    known = ~state.table().holes
+    return min(limit, price_list.cost(np.argwhere(wanted), known)) if wanted.any() else 0.0
+
+
+def _in_words(estimate: Estimate, sign: str = "") -> str:
+    return f"{estimate.value:{sign}.3f} (95 % interval {estimate.low:{sign}.3f} to {estimate.high:{sign}.3f})"

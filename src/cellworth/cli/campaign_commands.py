@@ -1,0 +1,307 @@
+"""Commands of a campaign: begin, ask, tell, refuse, cancel, correct, extend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cellworth.cli import options
+from cellworth.cli.options import chosen_cells, opened, read_table, usage
+from cellworth.cli.output import count, money, money_json, print_json, print_table, working
+
+if TYPE_CHECKING:
+    from cellworth.campaign import Campaign
+    from cellworth.strategy import Purchase
+
+INIT_EXAMPLE = "Example: cellworth init clinic.csv --target outcome --row-id id --missing '?' --budget 500"
+MOST_SHOWN = 40  # columns
+ASK_EXAMPLE = "Example: cellworth ask --budget 60 --who Ann --out asks.csv"
+TELL_EXAMPLE = "Example: cellworth tell asks.csv --who laboratory"
+REFUSE_EXAMPLE = "Example: cellworth refuse P017:culture P021:culture --reason 'the sample is lost'"
+CANCEL_EXAMPLE = "Example: cellworth cancel --from asks.csv --who Ann"
+CORRECT_EXAMPLE = "Example: cellworth correct P068 stage III --reason 'samples were swapped'"
+EXTEND_EXAMPLE = "Example: cellworth extend january.csv --missing '?'"
+
+
+def init(
+    table: options.TablePath,
+    target: options.Target,
+    row_id: options.RowId = None,
+    missing: options.Missing = None,
+    kinds: options.Kinds = None,
+    orders: options.Orders = None,
+    prices: options.PricesPath = None,
+    budget: Annotated[float | None, typer.Option(min=0, help="All that may be spent, ever.")] = None,
+    strategy: options.Strategy = "recommended",
+    seed: Annotated[int, typer.Option(min=0, help="Of the strategies that draw.")] = 0,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    who: options.Who = None,
+    store: options.Store = options.DEFAULT_STORE,
+    name: Annotated[str, typer.Option(help="The name of the campaign in its store.")] = "study",
+    as_json: options.Json = False,
+) -> None:
+    """Begin a campaign on a table with holes.
+
+    The table, prices, budget, strategy and seed are written down once and never change.
+    """
+    with usage():
+        from cellworth.campaign import Campaign
+        from cellworth.prices import Prices
+
+        read = read_table(
+            table,
+            target=target,
+            row_id=row_id,
+            missing=missing,
+            kinds=kinds,
+            orders=orders,
+            encoding=encoding,
+            delimiter=delimiter,
+        )
+        stated = None if prices is None else Prices.read(prices)
+        with Campaign.create(
+            read,
+            prices=stated,
+            budget=budget,
+            strategy=strategy,
+            seed=seed,
+            store=store,
+            name=name,
+            who=who,
+        ) as campaign:
+            print_json(_begun_json(campaign)) if as_json else _describe_begun(campaign)
+
+
+def _begun_json(campaign: Campaign) -> dict[str, Any]:
+    table = campaign.table
+    columns = [
+        {"name": column.name, "kind": column.kind, "holes": int(table.holes[:, place].sum())}
+        for place, column in enumerate(table.columns)
+    ]
+    target = table.target
+    return {
+        "name": campaign.name,
+        "rows": table.shape[0],
+        "columns": columns,
+        "holes": int(table.holes.sum()),
+        "target": None if target is None else {"name": target.name, "kind": target.kind},
+        "strategy": campaign.strategy,
+        "budget": campaign.budget,
+    }
+
+
+def _describe_begun(campaign: Campaign) -> None:
+    table = campaign.table
+    print(table)
+    print()
+    rows = [
+        (column.name, column.kind, holes, column.expected)
+        for column, holes in zip(table.columns, table.holes.sum(axis=0), strict=True)
+    ]
+    print_table(("column", "kind", "holes", "holds"), rows[:MOST_SHOWN], right=("holes",))
+    if len(rows) > MOST_SHOWN:
+        print(f"... and {len(rows) - MOST_SHOWN} more columns")
+    limit = "no limit" if campaign.budget is None else f"{campaign.budget:.2f}"
+    some = 100 if campaign.budget is None else round(campaign.budget / 10) or 1
+    print(f"\nCampaign {campaign.name!r} has begun. Strategy: {campaign.strategy}. Budget: {limit}.")
+    print("If a kind is wrong, begin again under another --name, with --kind COLUMN=KIND. Else:")
+    steps = {
+        f"cellworth ask --budget {some} --out asks.csv": "which cells to buy now",
+        "cellworth tell asks.csv": 'once its column "value" is filled in',
+        "cellworth status": "where the campaign stands",
+    }
+    width = max(map(len, steps))
+    for command, what in steps.items():
+        print(f"  {command:<{width}}    {what}")
+
+
+def ask(
+    budget: Annotated[float | None, typer.Option(min=0, help="Most money to ask for.")] = None,
+    most: Annotated[int | None, typer.Option("--count", min=0, help="Most cells to ask for.")] = None,
+    lease: Annotated[
+        str, typer.Option(help="How long the cells are reserved: 7d, 12h, 30m, or never to release them.")
+    ] = "7d",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="CSV file for the list, to be filled in.")
+    ] = None,
+    only_open: Annotated[
+        bool, typer.Option("--open", help="Ask for nothing new: list the cells that are out now.")
+    ] = False,
+    who: options.Who = None,
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Ask for the cells that are most worth buying now.
+
+    Their money is reserved. Without a limit, all that is left of the budget is spent.
+    """
+    from cellworth.campaign.answer_file import check_asks_path, write_asks
+    from cellworth.strategy import Batch
+
+    with opened(store, name) as campaign:
+        if out is not None:
+            check_asks_path(out)
+        if only_open:
+            batch = Batch(campaign.open_purchases())
+        else:
+            with working("Completing the table and choosing cells"):
+                batch = campaign.ask(budget, most, who=who, lease=None if lease == "never" else lease)
+        if out is not None:
+            write_asks(out, batch)
+        if as_json:
+            print_json({"cells": list(batch), **money_json(campaign)})
+        else:
+            _describe_batch(batch, out)
+            print(f"{count(len(batch), 'cell')}; {money(campaign)}")
+
+
+def _describe_batch(batch: Sequence[Purchase], out: Path | None) -> None:
+    if not batch:
+        print("There is nothing that can be had for the money.")
+    elif out is not None:
+        print(f'The list is in {out}. Fill in its column "value", then: cellworth tell {out}')
+    else:
+        header = ("row", "column", "group", "price", "worth", "why", "until")
+        rows = [
+            (
+                each.row,
+                each.column,
+                each.group or "",
+                f"{each.price:.2f}",
+                f"{each.worth:.3g}",
+                each.why,
+                "" if each.until is None else f"{each.until:%Y-%m-%d %H:%M} UTC",
+            )
+            for each in batch
+        ]
+        print_table(header, rows, right=("price", "worth"))
+
+
+def tell(
+    answers: Annotated[
+        Path,
+        typer.Argument(
+            metavar="ANSWERS", help="CSV file with row,column,value, such as a filled list of asks."
+        ),
+    ],
+    unsolicited: Annotated[
+        bool, typer.Option("--unsolicited", help="Also take values of cells that were never asked for.")
+    ] = False,
+    key: Annotated[
+        str | None, typer.Option(help="Of this request: with the same key it is recorded once.")
+    ] = None,
+    encoding: options.Encoding = None,
+    who: options.Who = None,
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Record the answers of a file: all of them or, if one line is wrong, none.
+
+    Lines without a value are passed over. The same file twice does no harm.
+    """
+    with opened(store, name) as campaign:
+        told = campaign.tell_file(answers, who=who, key=key, unsolicited=unsolicited, encoding=encoding)
+        if as_json:
+            plain = {"new": told.new, "known": told.known, "blank": told.blank}
+            print_json({**plain, **money_json(campaign)})
+        else:
+            print(
+                f"{count(told.new, 'answer')} recorded, {told.known} known before, "
+                f"{count(told.blank, 'line')} without a value; {money(campaign)}"
+            )
+
+
+def refuse(
+    cells: options.Cells = None,
+    *,
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why they cannot be had, for the log.")],
+    path: options.CellsFrom = None,
+    who: options.Who = None,
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Record that cells cannot be had: they are never asked for again, and their money is free."""
+    with opened(store, name) as campaign:
+        new = campaign.refuse(chosen_cells(campaign, cells, path), reason, who=who)
+        if as_json:
+            print_json({"refused": new, **money_json(campaign)})
+        else:
+            print(f"{count(new, 'cell')} refused; {money(campaign)}")
+
+
+def cancel(
+    cells: options.Cells = None,
+    path: options.CellsFrom = None,
+    every: Annotated[bool, typer.Option("--all", help="All cells that are out now.")] = False,
+    who: options.Who = None,
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Give cells that were asked for back to the pool, and their money. They may be asked for again."""
+    if every and (cells or path):
+        raise typer.BadParameter("--all stands for every cell that is out; name no others with it.")
+    with opened(store, name) as campaign:
+        chosen = campaign.open_purchases() if every else chosen_cells(campaign, cells, path)
+        new = campaign.cancel(chosen, who=who)
+        if as_json:
+            print_json({"cancelled": new, **money_json(campaign)})
+        else:
+            print(f"{count(new, 'cell')} cancelled; {money(campaign)}")
+
+
+def correct(
+    row: Annotated[str, typer.Argument(metavar="ROW", help="The id of the row.")],
+    column: Annotated[str, typer.Argument(metavar="COLUMN", help="The name of the column.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="The right value.")],
+    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="What was wrong, for the log.")] = None,
+    who: options.Who = None,
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Replace a known value that turned out wrong. The old one stays in the log."""
+    with opened(store, name) as campaign:
+        changed = campaign.correct(row, column, value, reason=reason, who=who)
+        if as_json:
+            print_json({"changed": changed})
+        else:
+            print("1 value corrected" if changed else "This value is known already: nothing to correct")
+
+
+def extend(
+    table: options.TablePath,
+    missing: options.Missing = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    who: options.Who = None,
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Add rows at the end of the table. Row ids must be new.
+
+    Columns that a CSV file leaves out, the target among them, are holes.
+    """
+    with opened(store, name) as campaign:
+        from cellworth.campaign.new_rows import read_rows
+
+        rows = read_rows(
+            table,
+            campaign.table,
+            missing=missing or (),
+            encoding=encoding or "utf-8",
+            delimiter=delimiter,
+        )
+        new = campaign.extend(rows, who=who)
+        if as_json:
+            print_json({"added": new, "rows": campaign.table.shape[0]})
+        else:
+            print(f"{count(new, 'row')} added; the table has {count(campaign.table.shape[0], 'row')} now")

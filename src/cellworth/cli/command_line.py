@@ -1,0 +1,146 @@
+"""The commands put together, and what becomes of their errors.
+
+A command's module imports the library inside its function, so that help and completion stay quick.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any, cast
+
+import typer
+
+from cellworth import __version__
+from cellworth.cli import campaign_commands as campaign
+from cellworth.cli import filling, results, serving, sharing, trying
+from cellworth.errors import CellworthError, ConflictError
+
+USAGE = 2
+BAD_DATA = 3
+CONFLICT = 4
+INTERRUPTED = 130
+
+# Typer has no name of its own for the error of wrong usage that is the same in all its versions.
+_UsageError = cast(type[Exception], typer.BadParameter.__base__)
+
+app = typer.Typer(
+    help="Which missing cells of a table are worth paying for?",
+    epilog="Example: cellworth init clinic.csv --target outcome",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+# In the order of a campaign: so they are listed in the help.
+app.command("demo", epilog=trying.DEMO_EXAMPLE)(trying.demo)
+app.command("simulate", epilog=trying.SIMULATE_EXAMPLE)(trying.simulate)
+app.command("init", epilog=campaign.INIT_EXAMPLE)(campaign.init)
+app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
+app.command("take", epilog=sharing.TAKE_EXAMPLE)(sharing.take)
+app.command("give-back", epilog=sharing.GIVE_BACK_EXAMPLE)(sharing.give_back)
+app.command("tell", epilog=campaign.TELL_EXAMPLE)(campaign.tell)
+app.command("refuse", epilog=campaign.REFUSE_EXAMPLE)(campaign.refuse)
+app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)
+# A value such as -5 is no option.
+_NUMBERS_TOO = {"ignore_unknown_options": True}
+app.command("correct", epilog=campaign.CORRECT_EXAMPLE, context_settings=_NUMBERS_TOO)(campaign.correct)
+app.command("extend", epilog=campaign.EXTEND_EXAMPLE)(campaign.extend)
+app.command("status", epilog=results.STATUS_EXAMPLE)(results.status)
+app.command("log", epilog=results.LOG_EXAMPLE)(results.log)
+app.command("export", epilog=results.EXPORT_EXAMPLE)(results.export)
+app.command("fill", epilog=filling.FILL_EXAMPLE)(filling.fill)
+app.command("report", epilog=results.REPORT_EXAMPLE)(results.report)
+app.command("serve", epilog=serving.SERVE_EXAMPLE)(serving.serve)
+app.command("token", epilog=serving.TOKEN_EXAMPLE)(serving.token)
+app.command("fetch-data", epilog=trying.FETCH_DATA_EXAMPLE)(trying.fetch_data)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        print(f"cellworth {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end."),
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        By default those of the process.
+
+    Returns
+    -------
+    int
+        0 if all is well, 2 for wrong usage, 3 for data or files that cannot be used, 4 for a conflict with
+        what is known or with what others do, 130 if interrupted. An error is one line on the standard error;
+        for a file of cells, one for each wrong line of it.
+
+    Examples
+    --------
+    >>> main(["--version"])  # doctest: +ELLIPSIS
+    cellworth ...
+    0
+    """
+    words = None if arguments is None else list(arguments)
+    _print_anything()
+    try:
+        code = app(args=words, prog_name="cellworth", standalone_mode=False)
+        sys.stdout.flush()  # what cannot be printed is noticed here, not when Python ends
+    except _UsageError as error:
+        return _tell(_usage(error), USAGE)
+    except BrokenPipeError:
+        return _stop_printing()
+    except (CellworthError, OSError) as error:
+        return _tell(_in_words(error), CONFLICT if isinstance(error, ConflictError) else BAD_DATA)
+    except (KeyboardInterrupt, typer.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        return _tell("interrupted", INTERRUPTED)
+    return code if isinstance(code, int) else 0
+
+
+def _print_anything() -> None:
+    """Show characters that the output's encoding lacks by their numbers, rather than fail on them."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _stop_printing() -> int:
+    """Go quietly when whoever reads the output has seen enough, as ``head`` does."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1  # as typer has it for what is printed earlier
+
+
+def _tell(messages: str | list[str], code: int) -> int:
+    for message in [messages] if isinstance(messages, str) else messages:
+        print("cellworth:", " ".join(message.splitlines()), file=sys.stderr)
+    return code
+
+
+def _usage(error: Any) -> str:
+    command = error.ctx.command_path if error.ctx else "cellworth"
+    return f"{error.format_message().rstrip('.')}. See: {command} --help"
+
+
+def _in_words(error: Exception) -> str | list[str]:
+    problems = getattr(error, "problems", None)  # of the lines of a file
+    if problems:
+        return [*problems[:-1], f"{problems[-1]} Nothing was recorded."]
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)

@@ -1,0 +1,87 @@
+"""What commands print: tables and sentences for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, is_dataclass
+from datetime import date
+from typing import Any
+
+WIDE = 200  # characters; a table that goes to a file or a program is not folded to a screen
+
+
+def print_json(document: object) -> None:
+    """Print a document as JSON, in ASCII, so that any encoding of the output holds it."""
+    print(json.dumps(document, default=_to_json, allow_nan=False, indent=2))
+
+
+def print_table(
+    header: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()
+) -> None:
+    """Print a table; the columns in ``right`` hold numbers."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in header:
+        table.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    for row in rows:
+        # As Text, for a name may hold brackets, which mean colours to rich.
+        table.add_row(*(Text(str(field)) for field in row))
+    Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False).print(table)
+
+
+@contextmanager
+def working(words: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on a terminal how long work goes; nothing where the standard error is none.
+
+    Gives a function that is told how many steps are done and how many there are in all. Until it is called,
+    only the time that has passed is shown; then a bar, and the time left.
+    """
+    if not sys.stderr.isatty():
+        yield lambda done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    columns = SpinnerColumn(), "{task.description}", BarColumn(), TimeElapsedColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(words, total=None)
+        yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> count(1, "cell"), count(2, "cell")
+    ('1 cell', '2 cells')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def money(campaign: Any) -> str:
+    """Say what was spent, what is reserved, and what is left."""
+    left = "" if campaign.left is None else f", {campaign.left:.2f} left of {campaign.budget:.2f}"
+    return f"{campaign.spent:.2f} spent, {campaign.reserved:.2f} reserved{left}"
+
+
+def money_json(campaign: Any) -> dict[str, float | None]:
+    """Return the same as plain data."""
+    return {
+        "spent": campaign.spent,
+        "reserved": campaign.reserved,
+        "left": campaign.left,
+        "budget": campaign.budget,
+    }
+
+
+def _to_json(value: Any) -> object:
+    if isinstance(value, date):
+        return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    raise TypeError(f"cannot print {type(value).__name__} as JSON")

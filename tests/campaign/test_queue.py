@@ -1,0 +1,192 @@
+"""Cells that somebody works on: taken, kept from others, given back, and answered all the same."""
+
+import threading
+from datetime import timedelta
+
+import pytest
+
+from cellworth.campaign import Campaign
+from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.errors import ConflictError, DataError, ParameterError
+from tests.campaign.campaigns import (
+    VALUES,
+    Clock,
+    Interrupted,
+    answers_to,
+    begin,
+    counted_completions,
+    make_table,
+)
+
+
+def test_a_cell_is_with_one_person_until_the_lease_ends():
+    clock = Clock()
+    campaign = begin(clock=clock)
+    batch = campaign.ask(count=3, who="Ann")
+    (mine,) = campaign.take(batch[:1], who="Bea", lease="2h")
+    assert (mine.asked_by, mine.holder, mine.held_until) == ("Ann", "Bea", clock.time + timedelta(hours=2))
+    assert campaign.open_purchases()[0] == mine
+    with pytest.raises(ConflictError, match=r"is with 'Bea' until 2024-05-01 14:00 UTC. Take another one"):
+        campaign.take(batch, who="Cy")
+    assert campaign.number == 2  # all or none
+    assert [p.holder for p in campaign.take(5, who="Cy")] == ["Cy", "Cy"]  # those that nobody has
+    assert campaign.take(5, who="Cy") == []
+    clock.advance(hours=1)
+    (again,) = campaign.take(batch[:1], who="Bea", lease="2h")  # renewed
+    assert again.held_until == clock.time + timedelta(hours=2)
+    clock.advance(hours=2)
+    assert [p.holder for p in campaign.open_purchases()] == [None, "Cy", "Cy"]
+    assert campaign.take(batch[:1], who="Cy")[0].holder == "Cy"
+
+
+def test_an_answer_of_somebody_else_is_never_lost():
+    campaign = begin()
+    batch = campaign.ask(count=2)
+    campaign.take(batch, who="Bea")
+    assert campaign.tell(answers_to(batch), who="Cy") == 2
+    assert campaign.open_purchases() == []
+    assert campaign.open_page(holder="Bea").purchases == []
+
+
+def test_giving_back():
+    campaign = begin()
+    batch = campaign.ask(count=3)
+    campaign.take(batch[:2], who="Bea")
+    with pytest.raises(ConflictError, match=r"is with 'Bea'.*Only they can give it back"):
+        campaign.give_back(batch[:1], who="Cy")
+    assert campaign.give_back(batch, who="Bea") == 2  # the third was never taken
+    assert campaign.give_back(batch, who="Bea") == 0
+    assert campaign.number == 3
+    assert campaign.take(batch[:1], who="Cy")[0].holder == "Cy"
+    campaign.cancel(batch[:1])
+    assert campaign.give_back(batch[:1], who="Cy") == 0
+
+
+def test_what_cannot_be_taken():
+    clock = Clock()
+    campaign = begin(clock=clock)
+    told, refused, cancelled, expired = campaign.ask(count=4, lease="1h")
+    campaign.tell(answers_to([told]))
+    campaign.refuse([refused], "lost")
+    campaign.cancel([cancelled])
+    clock.advance(hours=1)
+    for cell, words in (
+        (told, "has a value already"),
+        (refused, "was refused"),
+        (cancelled, "not out any more"),
+        (expired, "not out any more"),
+    ):
+        with pytest.raises(ConflictError, match=words):
+            campaign.take([cell], who="Bea")
+    table = make_table()
+    asked = {(p.row, p.column) for p in (told, refused, cancelled, expired)}
+    never = next(
+        (table.row_ids[i], table.column_names[j])
+        for i, j in zip(*table.holes.nonzero(), strict=True)
+        if (table.row_ids[i], table.column_names[j]) not in asked
+    )
+    with pytest.raises(DataError, match="never asked for"):
+        campaign.take([never], who="Bea")
+    with pytest.raises(DataError, match="no row 'p99'"):
+        campaign.take([("p99", "age")], who="Bea")
+    for wrong in (
+        {"who": " "},
+        {"who": None},
+        {"lease": None},
+        {"lease": "soon"},
+        {"cells": -1},
+        {"cells": True},
+    ):
+        with pytest.raises(ParameterError):
+            campaign.take(**{"cells": 1, "who": "Bea", **wrong})
+    with pytest.raises(ParameterError):
+        campaign.give_back([], who="")
+    assert campaign.number == 4
+    with pytest.raises(ParameterError, match="for looking only"):
+        campaign.replay(1).take(1, who="Bea")
+
+
+def test_whoever_is_quicker_has_the_cell():
+    store = MemoryStore()
+    other = begin(store=store)
+    batch = other.ask(count=2)
+    late = Interrupted(store, lambda: other.take(batch[:1], who="Cy"), lambda: other.take(1, who="Cy"))
+    campaign = Campaign.open(late, clock=Clock())
+    with pytest.raises(ConflictError, match="is with 'Cy'"):
+        campaign.take(batch[:1], who="Bea")
+    assert campaign.take(1, who="Bea") == []  # the other one went to Cy, just before
+
+
+def test_many_at_once_never_have_the_same_cell(sqlite_url):
+    with begin(store=sqlite_url, strategy="random", budget=None) as campaign:
+        campaign.ask(count=40, lease=None)
+    had = {}
+
+    def work(who):
+        with Campaign.open(sqlite_url, clock=Clock()) as mine:
+            had[who] = []
+            while taken := mine.take(3, who=who):
+                had[who] += [(p.row, p.column) for p in taken]
+
+    threads = [threading.Thread(target=work, args=(f"person {i}",)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    cells = [cell for each in had.values() for cell in each]
+    assert len(cells) == len(set(cells)) == 40
+
+
+def test_a_preview_records_nothing_and_changes_nothing():
+    """A campaign that is looked at goes on as one that is not, through rounds that depend on each other."""
+    looked, plain = (begin(strategy="afasmc", seed=1) for _ in range(2))
+    for turn in range(4):
+        number = looked.number
+        seen = looked.preview(count=3)
+        assert looked.number == number
+        if turn % 2:  # the table changes between the look and the ask
+            for each in (looked, plain):
+                each.correct("p0", "age", 20 + turn)
+            looked.preview(count=2)
+        batches = [each.ask(count=3) for each in (looked, plain)]
+        if not turn % 2:
+            assert [(p.row, p.column, p.price) for p in seen] == [
+                (p.row, p.column, p.price) for p in batches[0]
+            ]
+        assert batches[0] == batches[1]
+        for each in (looked, plain):
+            each.tell({(p.row, p.column): VALUES[p.column] for p in batches[0]})
+    assert looked.preview(count=0) == []
+
+
+def test_a_preview_that_comes_to_nothing_costs_one_round_only():
+    campaign = begin(strategy="afasmc")
+    for _ in range(3):
+        campaign.tell(answers_to(campaign.ask(count=2)))
+    with counted_completions() as counted:
+        campaign.preview(count=2)
+        campaign.correct("p0", "age", 21)  # the previewed round will never be in the log
+        campaign.ask(count=2)
+    assert len(counted) == 2
+
+
+def test_pages_of_the_log():
+    campaign = begin()
+    for age in range(20, 30):
+        campaign.correct("p0", "age", age)
+    assert [r["number"] for r in campaign.history(after=3, most=4)] == [4, 5, 6, 7]
+    assert [r["number"] for r in campaign.history(after=9)] == [10]
+    assert campaign.history(after=10) == campaign.history(most=0) == []
+    assert [r["number"] for r in campaign.replay(5).history(after=3, most=9)] == [4, 5]
+    assert len(campaign.history("polars", after=8)) == 2
+
+
+@pytest.mark.parametrize("kind", ["sqlite_url", "postgresql_url"])
+def test_stores_give_the_first_events_only(kind, request, opened):
+    store = opened(request.getfixturevalue(kind))
+    with begin(store=store) as campaign:
+        for age in range(20, 25):
+            campaign.correct("p0", "age", age)
+    assert [event.number for event in store.events("study", 1, 2)] == [2, 3]
+    assert store.events("study", 0, 0) == []
+    assert len(store.events("study", 0, 99)) == 5
