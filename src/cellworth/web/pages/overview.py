@@ -1,4 +1,4 @@
-"""Where a campaign stands, and the next batch."""
+"""The overview of a campaign: money, learning curve, what changed, and the next batch."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ from cellworth.campaign import Campaign
 from cellworth.errors import ParameterError
 from cellworth.report import preview_summary, summarise
 from cellworth.web.campaign_pool import CampaignPool
-from cellworth.web.dependencies import (
-    CampaignName,
-    IdentityDep,
-    JobsDep,
-    PoolDep,
-    Who,
-    require_role,
-)
+from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.jobs import JobQueue
 from cellworth.web.pages.forms import OptionalText, amount, whole
 from cellworth.web.pages.frame import back, head_of, path_of, show, summary_of
