@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 
-from cellworth.blocks import Blocks, open_blocks
-from cellworth.blocks.protocol import add
+from cellworth.blocks import open_blocks
+from cellworth.blocks.protocol import Blocks, add
 from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.errors import ParameterError
 from tests.blocks.tables import make_table

@@ -46,7 +46,7 @@ class Broken(BaseEstimator):
         return X
 
 
-def gaussian(seed, n=400, d=8):
+def gaussian(seed, n=250, d=8):
     """Return a table of correlated normal columns, and the same with 30 % holes."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d))
@@ -239,7 +239,7 @@ def test_when_stopped_the_best_so_far_is_taken(stop):
 def test_a_large_table_is_screened_on_few_rows_and_decided_on_all(monkeypatch):
     monkeypatch.setattr(auto_search, "SCREEN_ROWS", 50)
     monkeypatch.setattr(auto_search, "FINALISTS", 2)
-    _, holed = gaussian(0)
+    _, holed = gaussian(0, n=400)
     holed[:, 3] = np.nan
     holed[7, 3] = 1.0  # a column that a sample of rows would leave empty
     y = np.zeros(400)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.errors import DataError, ParameterError
-from cellworth.score import Variance, history
+from cellworth.score import Variance, completion_history
 from tests.score.rounds import campaigns, squared_ranges, told
 
 
@@ -29,12 +29,12 @@ def by_loops(rounds, window):
 @given(rounds=campaigns(), window=st.sampled_from([None, 2, 3, 4, 20]), block=st.sampled_from([1, 7, 20_000]))
 def test_is_equation_5_over_all_or_the_last_completions(rounds, window, block):
     scorer = Variance(window)
-    usual, history.BLOCK_CELLS = history.BLOCK_CELLS, block
+    usual, completion_history.BLOCK_CELLS = completion_history.BLOCK_CELLS, block
     try:
         for X, completed in rounds:
             scores = scorer.score(told(X, completed, variance=7.0))
     finally:
-        history.BLOCK_CELLS = usual
+        completion_history.BLOCK_CELLS = usual
     expected = by_loops(rounds, window)
     X, _ = rounds[-1]
     before = len(rounds[-2][0]) if len(rounds) > 1 else 0

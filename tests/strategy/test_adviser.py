@@ -5,7 +5,8 @@ from cellworth import GaussianCompleter, Prices, Table, advise, strategy
 from cellworth.errors import DataError, ParameterError
 from cellworth.score import Random
 from cellworth.select import Top
-from cellworth.strategy import Adviser, Strategy
+from cellworth.strategy import Strategy
+from cellworth.strategy.adviser import Adviser
 from cellworth.table import ColumnLayout
 from tests.strategy.tables import small_table
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cellworth.errors import ParameterError
-from cellworth.select import Front, Selection, Top
-from cellworth.select.offer import settle
+from cellworth.select import Selection, Top
+from cellworth.select.offer import Front, settle
 from cellworth.testing.selector import check_selector
 
 

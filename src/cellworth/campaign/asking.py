@@ -20,7 +20,8 @@ from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.select import Selection
 from cellworth.select.offer import check_limits
-from cellworth.strategy import Batch, Purchase, choose
+from cellworth.strategy import Batch, Purchase
+from cellworth.strategy.adviser import choose
 from cellworth.table import Column
 from cellworth.wording import shorten
 

@@ -13,7 +13,7 @@ from cellworth.campaign import events as kinds
 from cellworth.campaign.asking import Asker, Wish
 from cellworth.campaign.cells import CellArrays, RowRecord, cell_arrays, row_records
 from cellworth.campaign.event_records import Library, cell_frame, records
-from cellworth.campaign.leases import parse_lease
+from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Log, Make, check_moment, utc_now
 from cellworth.campaign.model import fit_model
 from cellworth.campaign.new_rows import Rows, extended
@@ -113,7 +113,7 @@ class Campaign:
         count: int | None = None,
         *,
         who: str | None = None,
-        lease: str | timedelta | None = "7d",
+        lease: str | timedelta | None = ASK_LEASE,
         key: str | None = None,
     ) -> Batch:
         """Ask for the cells that are most worth buying now; the first choice first.
@@ -205,7 +205,7 @@ class Campaign:
         """
         return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
 
-    def take(self, cells: Cells | int, *, who: str, lease: str | timedelta = "8h") -> list[Purchase]:
+    def take(self, cells: Cells | int, *, who: str, lease: str | timedelta = TAKE_LEASE) -> list[Purchase]:
         """Take cells that are out, so that nobody else works on them meanwhile.
 
         Takes all of the cells that are named or, if one cannot be had, none; a number stands for that many

@@ -12,7 +12,8 @@ from cellworth.arrays import IntArray
 from cellworth.campaign.cache import pack_cache, unpack_cache
 from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError, UnusableCacheError
-from cellworth.strategy import Adviser, ScoredRound, Strategy
+from cellworth.strategy import Strategy
+from cellworth.strategy.adviser import Adviser, ScoredRound
 from cellworth.wording import shorten
 
 SAVE_EVERY = 5

@@ -168,7 +168,7 @@ class AutoCompleter(Completer):
         self.random_state = random_state
         self.callback = callback
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # type: ignore[override]
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Choose a completer for the table X (n, d), NaN in its holes, and complete it.
 
         Labels y (n,) may be missing (NaN or None), in part or (``y=None``) altogether.

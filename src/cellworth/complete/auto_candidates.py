@@ -45,7 +45,7 @@ class ColumnMeanCompleter(Completer):
            [3., 5.]])
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # type: ignore[override]
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Learn the means of the table X (n, d), NaN in its holes. ``y`` is accepted and ignored."""
         X = check_table(self, X, reset=True)
         self.scaling_ = Scaling.of(X, "standard")

@@ -76,7 +76,7 @@ class CommitteeCompleter(Completer):
     def __init__(self, members: Sequence[Any] | None = None) -> None:
         self.members = members
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # type: ignore[override]
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Complete the table X (n, d), NaN in its holes, by each member; those that use labels get y."""
         members = check_members(self.members)
         X = check_table(self, X, reset=True)

@@ -63,7 +63,7 @@ class FactoredCompleter(Completer):
     callback: Callback | None
     low_rank_: tuple[FloatArray, FloatArray]
 
-    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:  # type: ignore[override]
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Complete the table X (n, d), NaN in its holes. ``y`` is accepted and ignored."""
         self._check_parameters()
         X = check_table(self, X, dtype=self.dtype, reset=True)

@@ -82,8 +82,7 @@ class LabelSummary:
 
         "auto": floats with fractional parts, or with more than 20 distinct values, are numbers.
         """
-        if kind not in ("auto", "classes", "number"):
-            raise ParameterError(f"target must be 'auto', 'classes' or 'number'; got {kind!r}")
+        check_kind(kind)
         if kind != "auto":
             return kind == "number"
         many = not self.mixed and (self.classes is None or len(self.classes) > MOST_CLASSES)
@@ -191,8 +190,15 @@ def code_labels(y: Any, n_rows: int, loss: str, kind: TargetKind) -> Labels:
     return Labels(code, *code.targets(y, n_rows))
 
 
+def check_kind(kind: str) -> None:
+    """Refuse a kind of target that does not exist."""
+    if kind not in ("auto", "classes", "number"):
+        raise ParameterError(f"target must be 'auto', 'classes' or 'number'; got {kind!r}")
+
+
 def label_code(summary: LabelSummary | None, loss: str, kind: TargetKind, name: str = "y") -> LabelCode:
     """Return the coding for the loss of the given name; ``name`` is that of the labels in messages."""
+    check_kind(kind)
     if summary is None:
         return LabelCode(loss_for(loss, n_classes=2), None, 0, np.zeros(1), np.ones(1))
     is_number = summary.is_number(kind)

@@ -10,8 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.blocks import Blocks
-from cellworth.blocks.protocol import join
+from cellworth.blocks.protocol import Blocks, join
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.errors import ParameterError

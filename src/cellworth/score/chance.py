@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.blocks import Part
 from cellworth.blocks.protocol import join
+from cellworth.blocks.sources import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.score.block_scores import BlockScores, numbers_from, skip

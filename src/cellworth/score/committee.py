@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cellworth.arrays import Float64Array
 from cellworth.complete.committee_completer import check_members
 from cellworth.errors import ParameterError
-from cellworth.score.history import check_entries, check_growth
+from cellworth.score.completion_history import check_entries, check_growth
 from cellworth.score.round import Memoryless, Round, State
 
 

@@ -24,8 +24,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.blocks import Blocks, Part
-from cellworth.blocks.sources import Block
+from cellworth.blocks.protocol import Blocks
+from cellworth.blocks.sources import Block, Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.hold_out import hide_cells

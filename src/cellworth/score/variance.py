@@ -8,14 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.blocks import Blocks
-from cellworth.blocks.protocol import Sized
+from cellworth.blocks.protocol import Blocks, Sized
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.errors import DataError
 from cellworth.score.block_scores import BlockScores, squared_ranges
+from cellworth.score.completion_history import History, history_of
 from cellworth.score.first_round import first_round_block_scores, first_round_scores
-from cellworth.score.history import History, history_of
 from cellworth.score.round import Round, State, check_whole_number
 
 

@@ -45,7 +45,7 @@ class Problem(NamedTuple):
     crowded: bool
 
 
-class Archive(NamedTuple):
+class ParetoArchive(NamedTuple):
     """Sets of which none is both cheaper and worth more than another, from cheap to dear.
 
     ``cost`` and ``value`` increase strictly; set i is ``members[begin[i] : begin[i] + length[i]]``.
@@ -136,7 +136,13 @@ def row_value(problem: Problem, members: Int64Array, size: int, scores: Int64Arr
 
 
 def change(
-    problem: Problem, archive: Archive, scratch: Scratch, parent: int, flips: Int64Array, lo: int, hi: int
+    problem: Problem,
+    archive: ParetoArchive,
+    scratch: Scratch,
+    parent: int,
+    flips: Int64Array,
+    lo: int,
+    hi: int,
 ) -> tuple[int, int, bool]:
     """Return by how much flips[lo:hi] change the parent's cost and value, and whether rows allow it."""
     cost, value = 0, 0
@@ -170,7 +176,7 @@ def change(
     return cost, value, True
 
 
-def insert(archive: Archive, lo: int, hi: int, cost: int, value: int, begin: int, length: int) -> None:
+def insert(archive: ParetoArchive, lo: int, hi: int, cost: int, value: int, begin: int, length: int) -> None:
     """Put a new set in the place of the sets lo..hi-1, or before set lo if there are none."""
     count = archive.used[0]
     move = 1 - (hi - lo)
@@ -188,7 +194,7 @@ def insert(archive: Archive, lo: int, hi: int, cost: int, value: int, begin: int
 
 def evolve(
     problem: Problem,
-    archive: Archive,
+    archive: ParetoArchive,
     scratch: Scratch,
     choice: Float64Array,
     starts: Int64Array,

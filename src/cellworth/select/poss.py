@@ -11,7 +11,7 @@ from cellworth.arrays import Float64Array, Int64Array, IntArray
 from cellworth.prices.money import MoneyUnits
 from cellworth.select.exact_knapsack import affordable
 from cellworth.select.offer import Front, Offer, Selection, check_limits, positive_integer, settle
-from cellworth.select.pareto import PARTS, Archive, Problem, Scratch, compiled, evolve
+from cellworth.select.pareto import PARTS, ParetoArchive, Problem, Scratch, compiled, evolve
 from cellworth.select.spread import Spread
 
 SCORE_BITS = 60  # the sum of all scores stays below 2**60
@@ -125,7 +125,9 @@ def default_iterations(problem: Problem, budget: int) -> int:
     return min(MOST_ITERATIONS, math.ceil(2 * math.e * size**2 * len(problem.own)))
 
 
-def search(problem: Problem, iterations: int, rng: np.random.Generator, *, fast: bool = True) -> Archive:
+def search(
+    problem: Problem, iterations: int, rng: np.random.Generator, *, fast: bool = True
+) -> ParetoArchive:
     """Run the iterations from the empty set and return the archive."""
     loop = compiled(evolve, *PARTS) if fast else evolve
     archive, scratch = empty_archive(), scratch_for(problem)
@@ -152,16 +154,16 @@ def _draw(n: int, iterations: int, rng: np.random.Generator) -> tuple[Any, Int64
     return choice, starts, flips
 
 
-def empty_archive() -> Archive:
+def empty_archive() -> ParetoArchive:
     """Return an archive of the empty set alone."""
     arrays = [np.zeros(1 << 10, dtype=np.int64) for _ in range(4)]
     cost, value, begin, length = arrays
-    archive = Archive(cost, value, begin, length, np.zeros(1 << 14, dtype=np.int32), np.array([1, 0]))
+    archive = ParetoArchive(cost, value, begin, length, np.zeros(1 << 14, dtype=np.int32), np.array([1, 0]))
     archive.value[0] = -1  # the empty set: worth less than any other
     return archive
 
 
-def _with_room(archive: Archive, n: int) -> Archive:
+def _with_room(archive: ParetoArchive, n: int) -> ParetoArchive:
     """Return the archive without what sets that left it take up, and with room for more."""
     count = int(archive.used[0])
     columns = [archive.cost, archive.value, archive.begin, archive.length]
@@ -176,7 +178,7 @@ def _with_room(archive: Archive, n: int) -> Archive:
         members[ends[i] - size : ends[i]] = archive.members[begin : begin + size]
     columns[2][:count] = ends - length
     cost, value, begins, lengths = columns
-    return Archive(cost, value, begins, lengths, members, np.array([count, live]))
+    return ParetoArchive(cost, value, begins, lengths, members, np.array([count, live]))
 
 
 def scratch_for(problem: Problem) -> Scratch:
@@ -187,7 +189,7 @@ def scratch_for(problem: Problem) -> Scratch:
     return Scratch(before, after, scores, np.zeros(int(problem.group.max()) + 1, dtype=np.int64))
 
 
-def _front(archive: Archive, units: MoneyUnits, shift: int) -> Front:
+def _front(archive: ParetoArchive, units: MoneyUnits, shift: int) -> Front:
     count = int(archive.used[0])
     scores = np.ldexp(np.maximum(archive.value[:count], 0).astype(float), -shift)
     return Front(units.money(archive.cost[:count]), scores)

@@ -21,7 +21,8 @@ from cellworth.prices import Prices
 from cellworth.select import Selection
 from cellworth.simulation.judge import judge
 from cellworth.simulation.world import make_world
-from cellworth.strategy import Adviser, Strategy
+from cellworth.strategy import Strategy
+from cellworth.strategy.adviser import Adviser
 from cellworth.table import Table
 
 Record = dict[str, Any]

@@ -12,8 +12,10 @@ from cellworth.blocks.writing import FilledPart
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.prices.rules import ByColumn
-from cellworth.score import BlockScorer, BlockScores, Scorer
-from cellworth.select import BlockSelector, Offer, Selector
+from cellworth.score import Scorer
+from cellworth.score.block_scores import BlockScorer, BlockScores
+from cellworth.select import Offer, Selector
+from cellworth.select.offer import BlockSelector
 from cellworth.strategy.batch import Batch, Purchase
 from cellworth.table import Table
 

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.blocks import Blocks, ThreadEngine
+from cellworth.blocks import ThreadEngine
+from cellworth.blocks.protocol import Blocks
 from cellworth.complete.sparse import row_pass
 from cellworth.complete.sparse.row_pass import PassSums
 from tests.complete.sparse.cases import block_of, table_from, tables

@@ -7,7 +7,7 @@ from scipy.special import logsumexp, softmax
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.errors import ParameterError
 from cellworth.score import PosteriorImpact, PosteriorVariance, Round
-from cellworth.score.posterior import undecided
+from cellworth.score.posterior_scores import undecided
 from tests.score.rounds import holed_tables, told
 
 
