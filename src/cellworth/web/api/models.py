@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from cellworth.campaign.cells import StatusWord
+from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.table.column import Kind
 
 MOST_CELLS = 10_000
@@ -24,7 +25,9 @@ MOST_CELLS = 10_000
 
 Item = TypeVar("Item")
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
-Lease = Annotated[str, Field(description='How long: "7d", "12h", "30m".', examples=["8h"], max_length=20)]
+Lease = Annotated[
+    str, Field(description='How long: "7d", "12h", "30m".', examples=[TAKE_LEASE], max_length=20)
+]
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -119,7 +122,7 @@ class AskIn(RequestModel):
 
     budget: Money | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
-    lease: Lease | None = "7d"
+    lease: Lease | None = ASK_LEASE
 
 
 class PreviewIn(RequestModel):
@@ -144,7 +147,7 @@ class TakeIn(RequestModel):
 
     cells: Annotated[list[CellIn], Field(max_length=MOST_CELLS)] | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
-    lease: Lease = "8h"
+    lease: Lease = TAKE_LEASE
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
