@@ -77,7 +77,7 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 .venv-lowest/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python tests/lowest.py > .venv-lowest/constraints.txt
-	.venv-lowest/bin/python -m pip install --quiet --editable ".[parquet,plot,fast,postgres,web,dask]" pytest pytest-xdist hypothesis \
+	.venv-lowest/bin/python -m pip install --quiet --editable ".[parquet,plot,fast,postgres,web,dask]" pytest pytest-xdist hypothesis cvxpy \
 		"pandas<3" polars -c .venv-lowest/constraints.txt
 	@touch $@
 

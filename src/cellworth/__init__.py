@@ -13,7 +13,6 @@ if TYPE_CHECKING:
         LMaFitCompleter,
         NNLSCompleter,
         OptSpaceCompleter,
-        Progress,
         SoftImputeCompleter,
         SparseCompleter,
         SupervisedCompleter,
@@ -22,13 +21,12 @@ if TYPE_CHECKING:
     from cellworth.prices import Group, Prices
     from cellworth.simulation import plot_curves, simulate
     from cellworth.strategy import Batch, Purchase, Strategy, advise
-    from cellworth.table import Column, Table, Target
+    from cellworth.table import Table
 
 __all__ = [
     "AutoCompleter",
     "Batch",
     "Campaign",
-    "Column",
     "CommitteeCompleter",
     "FilledTable",
     "GaussianCompleter",
@@ -37,14 +35,12 @@ __all__ = [
     "NNLSCompleter",
     "OptSpaceCompleter",
     "Prices",
-    "Progress",
     "Purchase",
     "SoftImputeCompleter",
     "SparseCompleter",
     "Strategy",
     "SupervisedCompleter",
     "Table",
-    "Target",
     "advise",
     "fill",
     "plot_curves",
@@ -63,7 +59,6 @@ _HOMES = {
         "LMaFitCompleter",
         "NNLSCompleter",
         "OptSpaceCompleter",
-        "Progress",
         "SoftImputeCompleter",
         "SparseCompleter",
         "SupervisedCompleter",
@@ -72,7 +67,7 @@ _HOMES = {
     "cellworth.prices": ("Group", "Prices"),
     "cellworth.simulation": ("plot_curves", "simulate"),
     "cellworth.strategy": ("Batch", "Purchase", "Strategy", "advise"),
-    "cellworth.table": ("Column", "Table", "Target"),
+    "cellworth.table": ("Table",),
 }
 _PARTS = (
     "blocks",

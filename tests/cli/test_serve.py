@@ -9,8 +9,8 @@ from tests.cli.study import Study
 
 pytest.importorskip("fastapi")
 
-from cellworth.web import Access, Client
-from cellworth.web.security.access import Role
+from cellworth.web import Client
+from cellworth.web.security.access import Access, Role
 from tests.web.servers import serving
 
 

@@ -84,11 +84,11 @@ def test_several_classes_and_numbers(kind, tmp_path):
     found = report(campaign, tmp_path)
     assert ("each against the rest" in found.text) == (kind == "several")
     assert ("R2 now" in found.text) == (kind == "number")
-    standing = campaign.status(repeats=1)
-    assert f"{standing.score.value:.3f}" in found.text
-    ahead = standing.forecast.gain
+    status = campaign.status(repeats=1)
+    assert f"{status.score.value:.3f}" in found.text
+    ahead = status.forecast.gain
     assert (f"{ahead.value:+.3f}" if ahead.value >= VISIBLE else f"below {ahead.high:.3f}") in found.text
-    assert [row[0] for row in found.rows if len(row) == 6][1:] == [f"{m.spent:.2f}" for m in standing.history]
+    assert [row[0] for row in found.rows if len(row) == 6][1:] == [f"{m.spent:.2f}" for m in status.history]
 
 
 def test_without_a_target_the_score_is_left_out_and_it_is_said_so(tmp_path):
@@ -132,7 +132,6 @@ def test_whatever_users_write_is_shown_as_text(tmp_path):
     assert "a$x^{2}$" in drawn  # not set as mathematics
 
 
-@pytest.mark.slow
 def test_a_large_table_makes_a_page_of_bounded_size(tmp_path):
     rng = np.random.default_rng(0)
     n, p = 2500, 8
@@ -206,10 +205,10 @@ def test_errors_are_in_words(tmp_path, monkeypatch):
 @pytest.mark.parametrize("at_hand", [False, True])
 def test_progress_never_falls_and_ends_at_all(at_hand, tmp_path):
     campaign = play(*gaussian_table(), rounds=2)
-    standing = campaign.status() if at_hand else None
+    status = campaign.status() if at_hand else None
     told = []
     write_report(
-        campaign, tmp_path / "report.html", status=standing, progress=lambda *steps: told.append(steps)
+        campaign, tmp_path / "report.html", status=status, progress=lambda *steps: told.append(steps)
     )
     done, total = zip(*told, strict=True)
     assert len(set(total)) == 1

@@ -181,7 +181,7 @@ def test_an_error_of_our_own_shows_nothing_of_the_inside(http, study, monkeypatc
     def fail(*arguments, **keywords):
         raise RuntimeError("a secret")
 
-    monkeypatch.setattr(Campaign, "tally", fail)
+    monkeypatch.setattr(Campaign, "totals", fail)
     http._transport.raise_server_exceptions = False
     try:
         response = http.get(api(study.name))

@@ -16,6 +16,10 @@ from cellworth.campaign.cell_index import Cell
 from cellworth.errors import ParameterError
 from cellworth.wording import shorten
 
+ASK_LEASE = "7d"
+"""By default, how long the money of an ask is reserved."""
+TAKE_LEASE = "8h"
+"""By default, how long a cell is reserved for the person who has taken it."""
 _UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 _TEXT = re.compile(r"(\d{1,6}(?:\.\d+)?)\s*([dhm])")
 

@@ -32,8 +32,8 @@ def serve(
     On this machine alone, everybody may do everything. With --tokens, each person has a token and a role.
     """
     with usage():
-        from cellworth.web import Access
         from cellworth.web import serve as serve_web
+        from cellworth.web.security.access import Access
 
         serve_web(
             store,

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.campaign.cells import CellArrays
-from cellworth.campaign.status import Status
+from cellworth.campaign import CellArrays, Status
 from cellworth.optional import require
 from cellworth.report.column_summaries import ColumnSummary
 from cellworth.report.summaries import short_name

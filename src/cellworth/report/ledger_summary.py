@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.events import Asked, Content, Corrected, Extended, Told
 from cellworth.table.write_csv import csv_text, guard
 
 FIELDS = ("event", "time", "who", "what", "row", "column", "value", "old value", "price", "reason")
@@ -72,15 +72,15 @@ def ledger_entries(campaign: Campaign, after: int = 0, most: int | None = None) 
     """Return the events above a number, the first one first, at most ``most``."""
     return [
         LedgerEntry(
-            record["number"],
-            record["time"],
-            record["who"],
-            record["kind"],
-            _WORDS.get(record["kind"], record["kind"]),
-            record.get("reason"),
-            tuple(_lines(record)),
+            event.number,
+            event.time,
+            event.who,
+            event.kind,
+            _WORDS[event.kind],
+            getattr(event.content, "reason", None),
+            tuple(_lines(event.content)),
         )
-        for record in campaign.history(after=after, most=most)
+        for event in campaign.events(after, most)
     ]
 
 
@@ -89,15 +89,18 @@ def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
     return csv_text([FIELDS, *(fields for entry in entries for fields in _csv_lines(entry))])
 
 
-def _lines(record: dict[str, Any]) -> Iterator[LedgerLine]:
-    kind = record["kind"]
-    if kind == "corrected":
-        yield LedgerLine(record["row"], record["column"], record["new"], record["old"])
-    elif kind == "extended":
-        yield from map(LedgerLine, record["rows"])
-    else:
-        for cell in record["cells"]:
-            yield LedgerLine(cell["row"], cell["column"], cell.get("value"), price=cell.get("price"))
+def _lines(content: Content) -> Iterator[LedgerLine]:
+    match content:
+        case Corrected():
+            yield LedgerLine(content.row, content.column, content.new, content.old)
+        case Extended():
+            yield from map(LedgerLine, content.rows)
+        case Told():
+            yield from (LedgerLine(*cell[:3], price=cell.price) for cell in content.cells)
+        case Asked():
+            yield from (LedgerLine(*cell[:2], price=cell.price) for cell in content.cells)
+        case _:
+            yield from (LedgerLine(*cell) for cell in content.cells)
 
 
 def _csv_lines(entry: LedgerEntry) -> Iterator[list[str]]:

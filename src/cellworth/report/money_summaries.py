@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
 
 from cellworth import strategy as strategies
 from cellworth.arrays import Float64Array
-from cellworth.campaign import Campaign
-from cellworth.campaign.events import Corrected, Event, Extended, Refused, Told, asked_cells
-from cellworth.campaign.status import Status
+from cellworth.campaign import Campaign, Gain, Status
+from cellworth.campaign.events import Asked, Corrected, Event, Extended, Refused, Told
 from cellworth.campaign.validation import Estimate
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.select import Offer, Ratio
@@ -125,32 +125,25 @@ def _last_round(inputs: SummaryInputs) -> LastRound | None:
     number, since = inputs.answered_round, inputs.answered_since
     if number is None:
         return None
-    happened = [event.content for event in inputs.view.events(after=since)]
-    told = [cell for what in happened if isinstance(what, Told) for cell in what.cells]
-    by_column: dict[str, int] = {}
-    for cell in told:
-        by_column[cell.column] = by_column.get(cell.column, 0) + 1
-    metric, gain = inputs.once("gain", (inputs.changed, since), lambda: _gain(inputs, since))
+    contents = [event.content for event in inputs.view.events(after=since)]
+    told = [cell for each in contents if isinstance(each, Told) for cell in each.cells]
+    gain = inputs.once("gain", (inputs.changed, since), lambda: _gain(inputs, since))
     return LastRound(
         round=number,
         since=since,
         cells=len(told),
         money=sum(cell.price for cell in told),
-        refused=sum(len(what.cells) for what in happened if isinstance(what, Refused)),
-        corrected=sum(isinstance(what, Corrected) for what in happened),
-        rows=sum(len(what.rows) for what in happened if isinstance(what, Extended)),
-        columns=sorted(by_column.items(), key=lambda item: (-item[1], item[0])),
-        metric=metric,
-        gain=gain,
+        refused=sum(len(each.cells) for each in contents if isinstance(each, Refused)),
+        corrected=sum(isinstance(each, Corrected) for each in contents),
+        rows=sum(len(each.rows) for each in contents if isinstance(each, Extended)),
+        columns=sorted(Counter(cell.column for cell in told).items(), key=lambda item: (-item[1], item[0])),
+        metric=None if gain is None else gain.metric,
+        gain=None if gain is None else gain.gain,
     )
 
 
-def _gain(inputs: SummaryInputs, since: int) -> tuple[str | None, Estimate | None]:
-    """Return how much the score has risen since an event, on the same rows."""
-    if inputs.status.score is None:
-        return None, None
-    gain = inputs.view.gain_since(since)
-    return (None, None) if gain is None else gain
+def _gain(inputs: SummaryInputs, since: int) -> Gain | None:
+    return None if inputs.status.score is None else inputs.view.gain_since(since)
 
 
 @dataclass(frozen=True)
@@ -215,8 +208,10 @@ def front_summary(campaign: Campaign) -> FrontSummary:
 
 
 def _front(inputs: SummaryInputs, ask: Event) -> tuple[BatchWorth, WorthCurve, WorthCurve | None]:
+    assert isinstance(ask.content, Asked)
+    asked = ask.content.cells
     then = inputs.view.replay(ask.number - 1)
-    cells, table, asked = then.cells(), then.table, asked_cells(ask)
+    cells, table = then.cells(), then.table
     unit = float(cells.worth[cells.available].mean()) or 1.0
     rows = {row: place for place, row in enumerate(table.row_ids)}
     columns = {name: place for place, name in enumerate(table.column_names)}
@@ -256,7 +251,7 @@ class PreviewPurchase:
     column: str
     price: float
     worth: float
-    why: str
+    why: str | None
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import cellworth
 from cellworth import strategy as strategies
-from cellworth.campaign import Campaign
+from cellworth.campaign import Campaign, Status
 from cellworth.campaign.forecast import VISIBLE
-from cellworth.campaign.status import Status
 from cellworth.optional import require
 from cellworth.progress import Steps
 from cellworth.report import figures, page
@@ -71,7 +70,7 @@ def write_report(
     >>> import pathlib, tempfile
     >>> import numpy as np
     >>> from cellworth import Table
-    >>> from cellworth.campaign import Campaign
+    >>> from cellworth.campaign import Campaign, Status
     >>> from cellworth.campaign.stores.memory import MemoryStore
     >>> from cellworth.report import write_report
     >>> rng = np.random.default_rng(0)

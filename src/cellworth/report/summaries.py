@@ -18,10 +18,8 @@ import numpy as np
 
 from cellworth import strategy as strategies
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.campaign import Campaign
-from cellworth.campaign.cells import CellArrays
+from cellworth.campaign import Campaign, CellArrays, Status
 from cellworth.campaign.events import Asked, Cancelled, Corrected, Event, Extended, Refused, Told
-from cellworth.campaign.status import Status
 from cellworth.complete import FilledTable
 from cellworth.report.fill_errors import FillError, fill_errors
 from cellworth.table import Table
@@ -100,7 +98,7 @@ def short_name(name: str, most: int = 24) -> str:
 
 
 class SummaryInputs:
-    """A campaign as it was after an event, whatever is told meanwhile, and what several summaries need of it.
+    """A campaign as of one event, whatever others record meanwhile, and what several summaries need of it.
 
     What is costly is computed at its first use. It depends on the table and on what is refused only, and is
     kept by `renew` as long as these stay the same.
@@ -113,7 +111,9 @@ class SummaryInputs:
         Of the event.
     table : Table
         With the answers so far.
-    last_ask : event or None
+    changed : int
+        The number of the last event that changed the table, or refused a cell.
+    last_ask : Event or None
         The newest ask.
     answered_round : int or None
         The newest round with an answer.
@@ -123,12 +123,12 @@ class SummaryInputs:
 
     def __init__(self, campaign: Campaign) -> None:
         self._kept: dict[str, tuple[object, Any]] = {}
-        self._round = self._round_since = self._changed = 0
+        self._round = self._round_since = 0
         self._asked: set[tuple[str, str]] = set()
         self.last_ask: Event | None = None
         self.answered_round: int | None = None
         self.answered_since = 0
-        self.number = 0
+        self.number = self.changed = 0
         self._advance(campaign)
 
     def renew(self, campaign: Campaign) -> None:
@@ -144,50 +144,38 @@ class SummaryInputs:
         return result
 
     @property
-    def changed(self) -> int:
-        """The number of the last event that changed the table, or refused a cell."""
-        return self._changed
-
-    @property
     def cells(self) -> CellArrays:
         """The cells as arrays, with prices and worths; see `Campaign.cells`."""
-        return self.once("cells", self._changed, self.view.cells)
+        return self.once("cells", self.changed, self.view.cells)
 
     @property
     def filled(self) -> FilledTable | None:
         """The table filled, with intervals; None where no cell is missing."""
         if not self.table.holes.any():
             return None
-        return self.once("filled", self._changed, self.view.fill)
+        return self.once("filled", self.changed, self.view.fill)
 
     @property
     def unsure(self) -> Float64Array:
         """How unsure each cell is, (n, p); see `uncertainty`."""
-        return self.once("unsure", self._changed, lambda: uncertainty(self.table, self.filled))
+        return self.once("unsure", self.changed, lambda: uncertainty(self.table, self.filled))
 
     @property
     def fill_errors(self) -> list[FillError | None]:
         """How well each column is filled."""
         completer = strategies.get(self.view.strategy).completer
-        return self.once("fill errors", self._changed, lambda: fill_errors(self.table, completer))
+        return self.once("fill errors", self.changed, lambda: fill_errors(self.table, completer))
 
     @property
     def status(self) -> Status:
         """The status, with the money and the open cells of this event."""
-        status = self.once("status", self._changed, self.view.status)
-        view = self.view
-        return dataclasses.replace(
-            status,
-            number=self.number,
-            reserved=view.reserved,
-            left=view.left,
-            open=len(view.open_purchases()),
-        )
+        status = self.once("status", self.changed, self.view.status)
+        return dataclasses.replace(status, **vars(self.view.totals()))
 
     @property
     def average_worth(self) -> float:
         """The mean worth of the cells that can be had, the unit in which worths are shown; 1 if it is 0."""
-        return self.once("average worth", self._changed, self._average_worth)
+        return self.once("average worth", self.changed, self._average_worth)
 
     @property
     def asked(self) -> BoolArray:
@@ -203,17 +191,17 @@ class SummaryInputs:
 
     def _follow(self, events: Iterable[Event]) -> None:
         for event in events:
-            what = event.content
-            if isinstance(what, Told | Refused | Corrected | Extended):
-                self._changed = event.number
-            if isinstance(what, Asked):
+            content = event.content
+            if isinstance(content, Told | Refused | Corrected | Extended):
+                self.changed = event.number
+            if isinstance(content, Asked):
                 self.last_ask = event
-                self._asked.update((cell.row, cell.column) for cell in what.cells)
-                if what.round > self._round:
-                    self._round, self._round_since = what.round, event.number - 1
-            elif isinstance(what, Told | Refused | Cancelled):
-                self._asked.difference_update((cell.row, cell.column) for cell in what.cells)
-            if isinstance(what, Told):
+                self._asked.update((cell.row, cell.column) for cell in content.cells)
+                if content.round > self._round:
+                    self._round, self._round_since = content.round, event.number - 1
+            elif isinstance(content, Told | Refused | Cancelled):
+                self._asked.difference_update((cell.row, cell.column) for cell in content.cells)
+            if isinstance(content, Told):
                 self.answered_round, self.answered_since = self._round, self._round_since
 
     def _average_worth(self) -> float:

@@ -3,18 +3,7 @@
 from cellworth.select.draw import Draw
 from cellworth.select.greedy import Ratio, Top
 from cellworth.select.knapsack import Knapsack
-from cellworth.select.offer import BlockSelector, Front, Offer, Selection, Selector
+from cellworth.select.offer import Offer, Selection, Selector
 from cellworth.select.poss import Poss
 
-__all__ = [
-    "BlockSelector",
-    "Draw",
-    "Front",
-    "Knapsack",
-    "Offer",
-    "Poss",
-    "Ratio",
-    "Selection",
-    "Selector",
-    "Top",
-]
+__all__ = ["Draw", "Knapsack", "Offer", "Poss", "Ratio", "Selection", "Selector", "Top"]

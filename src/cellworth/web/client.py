@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 import httpx
 
+from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.errors import AccessError, ConflictError, DataError, ServerError
 from cellworth.strategy import Purchase
 from cellworth.web.remote import (
@@ -175,7 +176,7 @@ class RemoteCampaign:
         budget: float | None = None,
         count: int | None = None,
         *,
-        lease: str | timedelta | None = "7d",
+        lease: str | timedelta | None = ASK_LEASE,
         key: str | None = None,
     ) -> list[Purchase]:
         """Ask for the cells that are most worth buying now; see `Campaign.ask`."""
@@ -186,7 +187,7 @@ class RemoteCampaign:
         """Return what `ask` would ask for now; see `Campaign.preview`."""
         return self._purchases("preview", {"budget": budget, "count": count}, repeatable=True)
 
-    def take(self, cells: Cells | int, *, lease: str | timedelta = "8h") -> list[Purchase]:
+    def take(self, cells: Cells | int, *, lease: str | timedelta = TAKE_LEASE) -> list[Purchase]:
         """Take cells that are out; see `Campaign.take`."""
         wanted = {"count": cells} if isinstance(cells, int) else {"cells": cells_to_json(cells)}
         return self._purchases("take", {**wanted, "lease": lease_to_json(lease)})

@@ -6,9 +6,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from cellworth.campaign import Campaign
-from cellworth.web import Access, create_app
+from cellworth.web import create_app
 from cellworth.web.pages import routers
-from cellworth.web.security.access import add_token
+from cellworth.web.security.access import Access, add_token
 from tests.web.pages.studies import begin
 from tests.web.pages.visitor import STUDY, Visitor
 

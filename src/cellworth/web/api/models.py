@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from cellworth.campaign.cells import StatusWord
+from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.table.column import Kind
 
 MOST_CELLS = 10_000
@@ -24,43 +25,45 @@ MOST_CELLS = 10_000
 
 Item = TypeVar("Item")
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
-Lease = Annotated[str, Field(description='How long: "7d", "12h", "30m".', examples=["8h"], max_length=20)]
+Lease = Annotated[
+    str, Field(description='How long: "7d", "12h", "30m".', examples=[TAKE_LEASE], max_length=20)
+]
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-class Out(BaseModel):
+class ResponseModel(BaseModel):
     """The base of responses; built from objects of the library with the same fields."""
 
     model_config = ConfigDict(from_attributes=True)
 
 
-class In(BaseModel):
+class RequestModel(BaseModel):
     """The base of requests; an unknown field, or one of another type, is refused rather than guessed at."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
-class Page(Out, Generic[Item]):
+class Page(ResponseModel, Generic[Item]):
     """One page of a list. Pass `next` as `after` for the following page; it is null on the last."""
 
     items: list[Item]
     next: int | None
 
 
-class CampaignNameOut(Out):
+class CampaignNameOut(ResponseModel):
     """A campaign of the store."""
 
     name: str
 
 
-class NamesPage(Out):
+class NamesPage(ResponseModel):
     """One page of the campaigns, by name. Pass `next` as `after` for the following page; null on the last."""
 
     items: list[CampaignNameOut]
     next: str | None
 
 
-class CampaignOut(Out):
+class CampaignOut(ResponseModel):
     """A campaign: money in that of the prices, cells, and the number of the last event."""
 
     name: str
@@ -80,7 +83,7 @@ class CampaignOut(Out):
     missing: int
 
 
-class PurchaseOut(Out):
+class PurchaseOut(ResponseModel):
     """A cell that is asked for: its price, why it is worth it, who asked for it and who has taken it."""
 
     row: str
@@ -95,13 +98,13 @@ class PurchaseOut(Out):
     held_until: datetime | None
 
 
-class PurchasesOut(Out):
+class PurchasesOut(ResponseModel):
     """Cells, the first choice first."""
 
     purchases: list[PurchaseOut]
 
 
-class CellIn(In):
+class CellIn(RequestModel):
     """A cell by its names."""
 
     row: str
@@ -114,22 +117,22 @@ class AnswerIn(CellIn):
     value: Value
 
 
-class AskIn(In):
+class AskIn(RequestModel):
     """The most money and the most cells to ask for; null for no limit but the budget."""
 
     budget: Money | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
-    lease: Lease | None = "7d"
+    lease: Lease | None = ASK_LEASE
 
 
-class PreviewIn(In):
+class PreviewIn(RequestModel):
     """The most money and the most cells to choose; null for no limit but the budget."""
 
     budget: Money | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
 
 
-class CellsIn(In):
+class CellsIn(RequestModel):
     """Cells by their names."""
 
     cells: Annotated[list[CellIn], Field(max_length=MOST_CELLS)]
@@ -139,12 +142,12 @@ class CellsIn(In):
         return [(cell.row, cell.column) for cell in self.cells]
 
 
-class TakeIn(In):
+class TakeIn(RequestModel):
     """Cells by their names, or how many to take of those that nobody has; one of the two."""
 
     cells: Annotated[list[CellIn], Field(max_length=MOST_CELLS)] | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
-    lease: Lease = "8h"
+    lease: Lease = TAKE_LEASE
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
@@ -165,7 +168,7 @@ class RefuseIn(CellsIn):
     reason: Annotated[str, Field(min_length=1, max_length=1000)]
 
 
-class TellIn(In):
+class TellIn(RequestModel):
     """Values of cells. Taking those that were never asked for, or at another price, needs the role manage."""
 
     answers: Annotated[list[AnswerIn], Field(max_length=MOST_CELLS)]
@@ -183,19 +186,19 @@ class CorrectIn(AnswerIn):
     reason: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
 
 
-class RowsIn(In):
+class RowsIn(RequestModel):
     """New rows: for each id, values by column name. Columns that are left out are missing."""
 
     rows: Annotated[dict[str, dict[str, Value | None]], Field(max_length=MOST_CELLS)]
 
 
-class Recorded(Out):
+class Recorded(ResponseModel):
     """How many cells, answers or rows were new; what was known before is no error."""
 
     new: int
 
 
-class FileOut(Out):
+class FileOut(ResponseModel):
     """The result of a file of answers, or of a dry run."""
 
     new: int
@@ -203,7 +206,7 @@ class FileOut(Out):
     blank: int
 
 
-class CellOut(Out):
+class CellOut(ResponseModel):
     """A cell of the table."""
 
     column: str
@@ -211,14 +214,14 @@ class CellOut(Out):
     value: bool | int | float | str | None
 
 
-class RowOut(Out):
+class RowOut(ResponseModel):
     """A row of the table."""
 
     row: str
     cells: list[CellOut]
 
 
-class ColumnOut(Out):
+class ColumnOut(ResponseModel):
     """A column: what its cells may hold, and how many are missing."""
 
     name: str
@@ -232,7 +235,7 @@ class ColumnOut(Out):
     missing: int
 
 
-class EventOut(Out):
+class EventOut(ResponseModel):
     """An event of the log; which further fields it has depends on its kind."""
 
     model_config = ConfigDict(from_attributes=True, extra="allow")
@@ -244,7 +247,7 @@ class EventOut(Out):
     key: str | None
 
 
-class SummaryOut(Out):
+class SummaryOut(ResponseModel):
     """A summary, the event that it is as of, and whether it is being renewed.
 
     The data are null until the summary is computed for the first time.
@@ -258,7 +261,7 @@ class SummaryOut(Out):
     data: dict[str, Any] | None
 
 
-class ProblemPlace(Out):
+class ProblemPlace(ResponseModel):
     """One of several mistakes in a request: the message, and the line and field where they are known."""
 
     message: str
@@ -266,7 +269,7 @@ class ProblemPlace(Out):
     field: str | None = None
 
 
-class ProblemOut(Out):
+class ProblemOut(ResponseModel):
     """Problem details, as in RFC 9457."""
 
     type: str

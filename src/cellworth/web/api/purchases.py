@@ -39,7 +39,7 @@ from cellworth.web.dependencies import (
 
 router, answers = make_router("purchases"), make_router("answers")
 
-Text = Annotated[str | None, Query(max_length=1000)]
+QueryText = Annotated[str | None, Query(max_length=1000)]
 
 
 @router.get("/campaigns/{name}/purchases", dependencies=[require_role("read")])
@@ -48,10 +48,10 @@ async def list_purchases(
     pool: PoolDep,
     after: After = 0,
     limit: Limit = 100,
-    row: Text = None,
-    column: Text = None,
-    asked_by: Text = None,
-    holder: Text = None,
+    row: QueryText = None,
+    column: QueryText = None,
+    asked_by: QueryText = None,
+    holder: QueryText = None,
     free: Annotated[bool, Query(description="Only cells that nobody has taken.")] = False,
 ) -> Page[PurchaseOut]:
     """List the cells that are out, in the order in which they were asked for."""
@@ -71,7 +71,7 @@ async def list_purchases(
     response_class=Response,
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
 )
-async def download_purchases(name: CampaignName, pool: PoolDep, holder: Text = None) -> Response:
+async def download_purchases(name: CampaignName, pool: PoolDep, holder: QueryText = None) -> Response:
     """Return the cells that are out as a file to fill in; texts that a spreadsheet would run are disarmed."""
     found = await pool.read(name, lambda campaign: campaign.open_purchases())
     chosen = [each for each in found if holder is None or each.holder == holder]

@@ -15,6 +15,7 @@ from starlette.responses import RedirectResponse, Response
 
 from cellworth.campaign import Campaign
 from cellworth.campaign.answer_file import FileAnswer, asks_csv
+from cellworth.campaign.leases import TAKE_LEASE
 from cellworth.errors import MOST_WRONG_LINES, CellworthError, DataError, ParameterError, WrongLinesError
 from cellworth.strategy import Purchase
 from cellworth.web.campaign_pool import CampaignPool
@@ -26,8 +27,6 @@ from cellworth.web.security.sessions import check_csrf
 router = APIRouter(include_in_schema=False)
 
 A_PAGE = 20
-LEASE = "8h"
-"""How long a cell is reserved for the person who took it."""
 MOST_LISTED = 200
 """Answers that are shown before they are saved."""
 
@@ -195,10 +194,10 @@ async def take(
     if who is None:
         raise ParameterError("To take cells you need a name. Say who you are at the top of the page.")
     if column:
-        await pool.write(name, lambda campaign: campaign.take([(row, column)], who=who, lease=LEASE))
+        await pool.write(name, lambda campaign: campaign.take([(row, column)], who=who, lease=TAKE_LEASE))
         return _on(name, kept, "taken", count=1, focus=key_of(row, column))
     wanted = whole(count, "How many cells", least=1) or 1
-    taken = await pool.write(name, lambda campaign: campaign.take(wanted, who=who, lease=LEASE))
+    taken = await pool.write(name, lambda campaign: campaign.take(wanted, who=who, lease=TAKE_LEASE))
     if not taken:
         return _on(name, kept, "none-free")
     first = key_of(taken[0].row, taken[0].column)

@@ -1,4 +1,4 @@
-"""Where a campaign stands, and the next batch."""
+"""The overview of a campaign: money, learning curve, what changed, and the next batch."""
 
 from __future__ import annotations
 
@@ -9,17 +9,11 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.leases import ASK_LEASE
 from cellworth.errors import ParameterError
 from cellworth.report import preview_summary, summarise
 from cellworth.web.campaign_pool import CampaignPool
-from cellworth.web.dependencies import (
-    CampaignName,
-    IdentityDep,
-    JobsDep,
-    PoolDep,
-    Who,
-    require_role,
-)
+from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.jobs import JobQueue
 from cellworth.web.pages.forms import OptionalText, amount, whole
 from cellworth.web.pages.frame import back, head_of, path_of, show, summary_of
@@ -64,12 +58,12 @@ async def ask(
     key: OptionalText = "",
     budget: OptionalText = "",
     count: OptionalText = "",
-    lease: OptionalText = "7d",
+    lease: OptionalText = ASK_LEASE,
 ) -> Response:
     """Ask for the next batch; the key lets a form that is sent twice count once."""
     try:
         limits = amount(budget, "Money"), whole(count, "Cells", least=1)
-        chosen = lease if lease in LEASES else "7d"
+        chosen = lease if lease in LEASES else ASK_LEASE
         batch = await jobs.run(name, Campaign.ask, *limits, who=who, lease=chosen, key=key[:80] or None)
     except ParameterError as error:
         wish = {"budget": budget, "count": count}
@@ -89,7 +83,12 @@ async def _page(
         status_now = summary.data["status"]
         curve = {key: status_now[key] for key in ("metric", "history", "budget")}
         curve["projection"] = summary.data["projection"]
-    shared = {"curve": curve, "leases": LEASES, "key": f"page-{secrets.token_hex(8)}"}
+    shared = {
+        "curve": curve,
+        "leases": LEASES,
+        "usual_lease": ASK_LEASE,
+        "key": f"page-{secrets.token_hex(8)}",
+    }
     return show(
         request,
         "overview.html",

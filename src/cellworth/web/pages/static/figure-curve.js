@@ -16,15 +16,15 @@ function band(x, low, high, fill, name) {
 }
 
 export function drawCurve(element, { metric, history, projection, budget }) {
-  const x = history.map((moment) => moment.spent);
-  const score = history.map((moment) => moment.score);
+  const x = history.map((point) => point.spent);
+  const score = history.map((point) => point.score);
   const start = score[0].value;
   const traces = [
     band(x, score.map((s) => s.low), score.map((s) => s.high), faded("known", 0.12), "95 % interval"),
     band(
       x,
-      history.map((moment) => start + moment.gain.low),
-      history.map((moment) => start + moment.gain.high),
+      history.map((point) => start + point.gain.low),
+      history.map((point) => start + point.gain.high),
       faded("known", 0.28),
       "of its change since the start",
     ),
@@ -35,7 +35,7 @@ export function drawCurve(element, { metric, history, projection, budget }) {
       line: { color: colour("known"), width: 2.5 },
       marker: { size: 7 },
       name: metric,
-      customdata: history.map((moment) => [moment.score.low, moment.score.high, moment.bought]),
+      customdata: history.map((point) => [point.score.low, point.score.high, point.bought]),
       hovertemplate:
         `${metric} %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f})` +
         "<br>%{x:.2f} spent, %{customdata[2]} cells bought<extra></extra>",
