@@ -37,7 +37,6 @@ class Campaign:
     Begin one with `create`, go on with `open`. Its state is the original table and a log of events that is
     only ever added to: any number of processes may work on one campaign, and any moment of it can be
     replayed. Whatever is looked at, the log is read to its end first. An object is for one thread at a time.
-
     Money that is asked for is reserved, spent when the value is told, and released when the cell is refused,
     cancelled, or its lease runs out. An answer that comes later still counts, and still costs.
 
@@ -50,10 +49,8 @@ class Campaign:
     >>> from cellworth import Campaign, Prices, Table
     >>> from cellworth.campaign.stores import MemoryStore
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 3))
-    >>> y = X[:, 0] > 0
-    >>> X[rng.random(X.shape) < 0.4] = np.nan
-    >>> table = Table.from_arrays(X, y, columns=["a", "b", "c"])
+    >>> X = np.where(rng.random((60, 3)) < 0.4, np.nan, rng.normal(size=(60, 3)))
+    >>> table = Table.from_arrays(X, rng.random(60) < 0.5, columns=["a", "b", "c"])
     >>> campaign = Campaign.create(table, prices=Prices.same(2.0), budget=10, store=MemoryStore())
     >>> batch = campaign.ask(count=2)
     >>> campaign.tell({(batch[0].row, batch[0].column): 1.5})
@@ -106,10 +103,7 @@ class Campaign:
 
     @classmethod
     def open(cls, store: str | Path | Store, name: str | None = None, *, clock: Clock = utc_now) -> Self:
-        """Go on with a campaign; its name may be left out if the store has only one.
-
-        Takes O(n p + events): no completion is run before the first ask.
-        """
+        """Go on with a campaign; its name may be left out if the store has only one. O(n p + events)."""
         with opened(store) as (place, owned):
             return cls(Log(place, only_name(place) if name is None else name, clock, owns_store=owned))
 
@@ -127,19 +121,14 @@ class Campaign:
         ``budget`` and ``count`` are the most money and the most cells to ask for; without a limit, all that
         is left of the campaign's budget is spent. ``who`` asks. The cells are reserved for the time of the
         lease, such as "7d", "12h" or "30m", None for ever; after that they may be asked for again. With the
-        same ``key`` a request is answered once, and the same, however often it is sent.
-
-        Returns an empty batch if nothing can be had for the money. Costs one warm completion with its scores
-        if the table has changed since the last ask, and a selection. In a replay it returns what would have
-        been asked for, and records nothing.
+        same ``key`` a request is answered once, and the same, however often it is sent. The batch is empty if
+        nothing can be had for the money. Costs one warm completion with its scores if the table has changed
+        since the last ask, and a selection. In a replay nothing is recorded.
         """
         return self._asker.ask(Wish(budget, count, parse_lease(lease)), who=who, key=key)
 
     def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
-        """Return what `ask` would ask for now. Nothing is recorded, and no money reserved.
-
-        Costs what the ask would; if nothing happens in between, that one then costs a selection only.
-        """
+        """Return what `ask` would ask for now, at the same cost; nothing is recorded or reserved."""
         return self._asker.preview(Wish(budget, count, None))
 
     def tell(
@@ -156,10 +145,9 @@ class Campaign:
         Answers are a mapping of (row, column) to value, or triples (row, column, value), with values as you
         write them: numbers, texts, booleans, dates or ISO texts. The same value once more is not recorded,
         nor an error. ``who`` and ``key`` are as in `ask`; ``unsolicited`` takes cells that were never asked
-        for; ``price`` is what each answer cost, by default what its cell was asked for at.
-
-        Raises DataError if there is no such cell, it was never asked for, or its column cannot hold the
-        value, and ConflictError if another value is known, or the key was used for other answers.
+        for; ``price`` is what each answer cost, by default what its cell was asked for at. Raises DataError
+        if there is no such cell, it was never asked for, or its column cannot hold the value, and
+        ConflictError if another value is known, or the key was used for other answers.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
         return kinds.size(self._log.write(kinds.Told, make, who=who, key=key, request=make.request))
@@ -205,19 +193,15 @@ class Campaign:
     def correct(
         self, row: object, column: str, value: object, *, who: str | None = None, reason: str | None = None
     ) -> bool:
-        """Replace a known value, told or from the start, that turned out wrong; the old one stays in the log.
-
-        Returns False, and records nothing, if it is the same value.
-        """
+        """Replace a known value that was wrong; the old one stays in the log. False if it is the same."""
         change = reports.Change(row, column, value, reason)
         return self._write(kinds.Corrected, lambda state, _: reports.corrected(state, change), who) > 0
 
     def extend(self, rows: Rows, *, who: str | None = None) -> int:
         """Add rows with new ids at the end of the table and return how many.
 
-        They are a Table with the columns of the campaign, of the same kinds (read it with
-        ``Table.read(path, **campaign.table.keywords())``), or a mapping of row id to values by column name,
-        which may leave columns out.
+        They are a Table with the same columns, read with ``Table.read(path, **campaign.table.keywords())``,
+        or a mapping of row id to values by column name, which may leave columns out.
         """
         return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
 
@@ -227,19 +211,14 @@ class Campaign:
         Takes all of the cells that are named or, if one cannot be had, none; a number stands for that many
         cells that nobody has, those asked for first. After the lease others may take them; taking them once
         more renews it. Returns them with ``holder`` and ``held_until``. An answer by somebody else is
-        recorded all the same: no answer is ever lost.
-
-        Raises ConflictError if somebody else has a cell, who is named, or it is not out any more, and
-        DataError if a cell was never asked for.
+        recorded all the same: no answer is ever lost. Raises ConflictError if somebody else has a cell, who
+        is named, or it is not out any more, and DataError if a cell was never asked for.
         """
         event = self._log.write(kinds.Taken, queue.Taking(cells, who, lease), who=who)
         return queue.purchases_of(self._log.state, event, self._groups)
 
     def give_back(self, cells: Cells, *, who: str) -> int:
-        """Let others have cells that were taken; they stay out. Return how many were still taken.
-
-        ConflictError if somebody else has one of them.
-        """
+        """Let others have cells that were taken, and return how many; ConflictError if another has one."""
         kinds.check_text("who", who)
         pairs = reports.as_cells(cells)
         return self._write(
@@ -273,10 +252,7 @@ class Campaign:
 
     @property
     def left(self) -> float | None:
-        """What may still be asked for: budget less spent less reserved; None without a budget.
-
-        Below 0 if answers came after their leases had run out and the money was given to others.
-        """
+        """Budget less spent less reserved, None without a budget; below 0 if late answers cost more."""
         return self.totals().left
 
     def totals(self) -> Totals:
@@ -317,10 +293,10 @@ class Campaign:
         return row_records(self._log.state, self._log.now(), place, place + 1)[0]
 
     def cells(self) -> CellArrays:
-        """Return all cells as arrays: status, price, and worth by a round of its own, run if it is needed.
+        """Return all cells as arrays: status, price, and what the strategy finds them worth now.
 
-        Costs the rounds since the last cache, and one more if the table has changed since. They are run
-        apart: the campaign's own next ask is neither changed nor delayed.
+        Costs the rounds since the last cache, and one more if the table has changed since, run apart from
+        the campaign's own: its next ask is neither changed nor delayed.
         """
         return cell_arrays(self._log.newest(), self.prices, self._asker.make_rounds())
 
@@ -355,10 +331,9 @@ class Campaign:
         200 labelled rows, less often for more, once from 2,000 on. The learning curve has at most
         ``max_rounds`` points, the beginning and now included; 1 looks at now only. The forecast is for
         ``ahead`` money. The same campaign and ``seed`` give the same status. ``progress`` is called with how
-        many points are scored, and how many there are.
-
-        Costs a completion for each point, most of them warm, and ``folds * repeats`` small fits each: some
-        seconds for a few hundred rows. Of more than 20,000 rows, as many at random take part in the score.
+        many points are scored, and how many there are. Costs a completion for each point, most of them warm,
+        and ``folds * repeats`` small fits each: some seconds for a few hundred rows. Of more than 20,000
+        rows, as many at random take part in the score.
         """
         judging = Judging(folds, repeats, max_rounds, ahead, seed)
         return status_of(self._log, self.prices, self.totals(), judging, progress)
@@ -386,10 +361,7 @@ class Campaign:
         return list(self._log.events(after, most))
 
     def replay(self, until: int | datetime) -> Self:
-        """Return the campaign as it was after an event, by its number, or at a time; for looking only.
-
-        What is asked of it is what would have been asked for then, and is not recorded.
-        """
+        """Return the campaign as it was after an event, by its number, or at a time; it records nothing."""
         return type(self)(Log(self._log.store, self.name, until=check_moment(until)))
 
     def refresh(self) -> bool:
@@ -407,10 +379,7 @@ class Campaign:
         return self._log.state.table_number
 
     def close(self) -> None:
-        """Keep the newest round for those who open the campaign later, and let go of the store.
-
-        The store is let go of if the campaign was given its address; a store object is its owner's.
-        """
+        """Keep the newest round for others, and close the store if the campaign was given its address."""
         self._asker.leave()
         self._log.close()
 

@@ -211,7 +211,7 @@ class Extended:
     @classmethod
     def from_json(cls, data: Json) -> Self:
         """Return what `to_json` wrote."""
-        return cls(tuple(data["rows"]), base64.b64decode(data["table"]))
+        return cls(tuple(data["rows"]), base64.b64decode(data["table"], validate=True))
 
 
 Content = Asked | Taken | GivenBack | Told | Refused | Cancelled | Corrected | Extended

@@ -26,14 +26,13 @@ on new rows in 90 % to 94 % of made-up tables with 60 to 400 rows and 4 to 30 co
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.complete.linear_model import LinearModel
 
 Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 LEAST_OF_CLASS = 5
@@ -151,12 +150,14 @@ def cross_validate(
     for number in np.unique(fold[scored]):
         tested = scored & (fold == number)
         trained = fold != number
-        model = _model(classes).fit(X[trained], y[trained])
         if not classes:
-            predicted[tested, 0] = model.predict(X[tested])
+            model = LinearModel.fit(X[trained], y[trained], is_number=True)
+            predicted[tested, 0] = model.predict(X[tested])[:, 0]
         else:
             # A class whose only row is tested has no model; it is not scored either.
-            predicted[np.ix_(tested, np.isin(labels, model.classes_))] = model.predict_proba(X[tested])
+            there, codes = np.unique(of_label[trained], return_inverse=True)
+            model = LinearModel.fit(X[trained], codes.astype(np.float64), is_number=False)
+            predicted[np.ix_(tested, there)] = model.probabilities(X[tested])
     widening = _widening(X.shape[1], len(y) * (1 - 1 / len(np.unique(fold))))
     if not classes:
         return _widened(_explained(y[scored], predicted[scored, 0]), widening)
@@ -219,12 +220,3 @@ def _widening(columns: int, rows: float) -> float:
 
 def _widened(score: Score, factor: float) -> Score:
     return Score(score.value, factor * score.influence, score.pairs)
-
-
-def _model(classes: bool) -> Any:
-    from sklearn.linear_model import LogisticRegression, Ridge  # take a while to import
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    estimator: Callable[[], Any] = (lambda: LogisticRegression(max_iter=1000)) if classes else Ridge
-    return make_pipeline(StandardScaler(), estimator())
