@@ -19,6 +19,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.blocks.engines import cluster, dask, files, local  # noqa: F401
+
 settings.register_profile("same", deadline=None, print_blob=True, derandomize=True)
 settings.register_profile("soak", deadline=None, print_blob=True, max_examples=1000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.blocks.conftest import need_dask
+from tests.blocks.engines import need_dask
 from tests.conftest import need
 
 ROOT = Path(__file__).parent.parent.parent

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cellworth.complete.labels import code_labels
-from cellworth.errors import DataError
+from cellworth.complete.labels import LabelSummary, code_labels, label_code
+from cellworth.errors import DataError, ParameterError
 
 
 def test_two_classes_become_signs():
@@ -77,3 +77,36 @@ def test_bad_labels_are_refused_with_a_remedy(y, kind, message):
     y = np.array(y, dtype=object) if "a" in y else y
     with pytest.raises(DataError, match=message):
         code_labels(y, 2, "squared", kind)
+
+
+LABELS = [
+    [0.0, 1.0, np.nan, 1.0, 0.0],
+    [0.5, 1.0, 2.25, np.nan, 3.0],
+    [1, 2, 3, 1, 2],
+    ["a", None, "b", "c", "a"],
+    [True, False, True, True, False],
+    list(np.arange(25.0)),
+]
+
+
+@pytest.mark.parametrize("labels", LABELS, ids=str)
+@pytest.mark.parametrize("kind", ["auto", "classes", "number"])
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+def test_labels_are_coded_as_in_memory(labels, kind, loss):
+    y = np.array(labels, dtype=object if None in labels else None)
+    summary = LabelSummary.of(y[:2]).merged(LabelSummary.of(y[2:]))
+    try:
+        whole = code_labels(y, len(y), loss, kind)
+    except (DataError, ParameterError) as error:
+        with pytest.raises(type(error)):
+            label_code(summary, loss, kind, "outcome")
+        return
+    code = label_code(summary, loss, kind, "outcome")
+    targets, labelled = code.targets(y, len(y))
+    np.testing.assert_allclose(targets, whole.targets, atol=1e-12)
+    assert (labelled == whole.labelled).all()
+    assert type(code.loss) is type(whole.loss)
+    assert (code.classes is None) == (whole.classes is None)
+    known = whole.targets[whole.labelled]
+    np.testing.assert_allclose(code.mean, known.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(code.spread, known.std(axis=0), rtol=1e-12)

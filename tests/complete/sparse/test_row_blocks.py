@@ -35,15 +35,16 @@ def assert_same(whole, on_blocks, X):
     assert on_blocks.duality_gap_ == pytest.approx(whole.duality_gap_, rel=1e-3, abs=1e-6)
 
 
-@pytest.mark.parametrize("centre", ["none", "columns", "both"])
-@pytest.mark.parametrize("where", ["local", "dask"])
+@pytest.mark.parametrize(
+    ("where", "centre"), [("local", "none"), ("local", "columns"), ("local", "both"), ("dask", "both")]
+)
 def test_blocks_give_what_the_whole_table_gives(where, centre, parts, request, tmp_path):
     engine = request.getfixturevalue(where)
     for number, part in enumerate(parts):
         save_npz(tmp_path / f"{number}.npz", part)
     settings = {"trace_penalty": 0.05, "penalty_unit": "relative", "rank": 4, "centre": centre}
     whole = SparseCompleter(**settings).fit(vstack(parts, format="csr"))
-    for table in (tmp_path, sorted(tmp_path.iterdir()), parts):
+    for table in (tmp_path, sorted(tmp_path.iterdir()), parts)[: 3 if where == "local" else 1]:
         on_blocks = SparseCompleter(**settings).fit(open_blocks(table, engine=engine))
         assert_same(whole, on_blocks, vstack(parts, format="csr"))
 

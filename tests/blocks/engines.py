@@ -1,12 +1,15 @@
+"""Engines that tests run on; the fixtures are those of all tests."""
+
 import importlib.util
 
 import pytest
 
 from cellworth.blocks import ThreadEngine
-from tests.conftest import need
 
 
 def need_dask():
+    from tests.conftest import need  # which imports this module
+
     for package in ("dask", "distributed", "pyarrow", "zarr"):
         need(importlib.util.find_spec(package) is not None, f'{package}: pip install "cellworth[dask]"')
 

@@ -49,7 +49,7 @@ def test_a_resumed_run_ends_as_one_that_was_not_interrupted(where, completer, re
 
     whole = run()
     assert whole.n_iter_ > 5
-    for iteration in (1, 4, 5):
+    for iteration in (1, 4, 5) if where == "local" else (4,):
         with pytest.raises(InterruptedError):
             run(interrupt_at(iteration), tmp_path / "state")
     assert json.loads((tmp_path / "state" / "about.json").read_text())["generation"] > 0

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
-from tests.blocks.conftest import need_dask
+from tests.blocks.engines import need_dask
 from tests.blocks.tables import make_table
 
 SUPERVISED = SupervisedCompleter(max_iter=10, tol=0)
