@@ -1,5 +1,5 @@
 from cellworth.cli import main
-from cellworth.datasets.sources import FILES
+from cellworth.datasets.paper_files import FILES
 from tests.cli.commands import run
 from tests.datasets.web_server import Site, serving
 

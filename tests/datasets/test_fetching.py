@@ -11,7 +11,7 @@ from cellworth.datasets import fetch, load
 from cellworth.datasets.download import Patience
 from cellworth.datasets.fetching import paper_cache
 from cellworth.datasets.fetching import paper_folder as find_folder
-from cellworth.datasets.sources import FILES, Fingerprint, unpack
+from cellworth.datasets.paper_files import FILES, Fingerprint, unpack
 from cellworth.datasets.tables import PAPER_NAMES
 from cellworth.errors import DataError
 from tests.datasets.web_server import Site, serving

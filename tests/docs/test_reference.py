@@ -22,6 +22,7 @@ PUBLIC = (
 """The modules whose ``__all__`` is the public interface."""
 
 MOST = 60  # public names in all
+ENTRY = re.compile(r"^::: (cellworth[\w.]*)\n((?:    .*\n|\n)*)", re.MULTILINE)
 
 
 def exported():
@@ -40,8 +41,7 @@ def documented():
     """Return what each entry ``::: name`` of the reference pages shows, by name: itself, or its members."""
     found = {}
     for page in sorted((DOCS / "reference").glob("*.md")):
-        text = page.read_text("utf-8")
-        for entry, options in re.findall(r"^::: ([\w.]+)\n((?:    .*\n|\n)*)", text + "\n", re.MULTILINE):
+        for entry, options in ENTRY.findall(page.read_text("utf-8") + "\n"):
             module_name, _, name = entry.rpartition(".")
             try:
                 module = importlib.import_module(entry)
@@ -50,7 +50,8 @@ def documented():
                 continue
             if "members: []" in options:  # its own text only
                 continue
-            members = re.findall(r"^ +- (\w+)$", options, re.MULTILINE) or list(module.__all__)
+            listed = re.search(r"members: \[(.*)\]", options)  # none: the text of the module alone
+            members = re.findall(r"\w+", listed[1]) if listed else module.__all__
             found |= {f"{entry}.{member}": getattr(module, member) for member in members}
     return found
 

@@ -34,6 +34,7 @@ def test_keeps_the_contract_of_scorers(scorer):
     check_scorer(scorer)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scorer", "completer"),
     [

@@ -29,6 +29,7 @@ def test_strategies_of_a_seed_start_from_the_same_holes(tumours):
     assert (one[~start]["reconstruction_error"] != other[~start]["reconstruction_error"]).all()
 
 
+@pytest.mark.slow
 def test_two_workers_and_one_give_the_same(tumours, curves):
     again = simulate(
         tumours, ["random", "recommended"], budget_per_round=60, rounds=4, observed=0.3, seed=[0, 1], n_jobs=2
@@ -71,6 +72,7 @@ def test_several_classes_and_numbers():
     assert number["rmse"].iloc[-1] < y.std()
 
 
+@pytest.mark.slow
 def test_choosing_beats_chance_where_one_column_matters():
     """Seven columns of noise and one that tells the class: a strategy that sees that must win."""
     rng = np.random.default_rng(0)

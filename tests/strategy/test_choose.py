@@ -15,6 +15,8 @@ from tests.strategy.tables import small_table
 
 PRICES = Prices.per_column({"a": 3.0, "b": 1.0, "c": 2.5, "d": 1.0, "e": 7.0})
 BUDGET, SEED = 20.0, 3
+QUICK = {"afasmc", "stability", "random-gaussian", "recommended"}
+NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in strategy.names()]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +39,7 @@ def campaign_on(table, name, store=None, seed=SEED):
     )
 
 
-@pytest.mark.parametrize("name", strategy.names())
+@pytest.mark.parametrize("name", NAMES)
 def test_advice_preview_ask_and_command_line_agree(name, tmp_path, monkeypatch, capsys):
     table = small_table()
     expected = as_lists(advise(table, prices=PRICES, budget=BUDGET, strategy=name, seed=SEED))
@@ -57,6 +59,7 @@ def test_advice_preview_ask_and_command_line_agree(name, tmp_path, monkeypatch, 
     assert [[each["row"], each["column"], each["price"], each["worth"]] for each in shown] == expected
 
 
+@pytest.mark.service
 def test_the_page_and_the_rest_interface_agree(tmp_path):
     pytest.importorskip("fastapi")
     from starlette.testclient import TestClient
@@ -76,7 +79,7 @@ def test_the_page_and_the_rest_interface_agree(tmp_path):
             assert [[each["row"], each["column"], each["price"], each["worth"]] for each in cells] == expected
 
 
-@pytest.mark.parametrize("name", strategy.names())
+@pytest.mark.parametrize("name", NAMES)
 def test_a_simulation_buys_what_a_campaign_asks_for_round_after_round(name, truth):
     settings = Settings(PRICES, BUDGET, None, rounds=3, observed=0.6, train=0.7, model=_model())
     world = make_world(truth, observed=0.6, train=0.7, seed=SEED)

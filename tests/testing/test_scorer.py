@@ -225,12 +225,14 @@ def test_a_broken_promise_is_named(broken, promise):
         check_scorer(broken)
 
 
+@pytest.mark.slow
 def test_a_scorer_that_keeps_its_promises_passes():
     check_scorer(Good)
     check_scorer(Good())
     check_scorer(lambda: Variance(window=2), seed=3)
 
 
+@pytest.mark.slow
 def test_the_scorer_that_is_passed_is_left_alone():
     scorer = Variance()
     check_scorer(scorer)

@@ -8,7 +8,8 @@ from tests.web.servers import LOCAL, begin
 
 _numbers = itertools.count(1)
 # Without the extra there is nothing to be tested here.
-collect_ignore_glob = ["test_*.py", "pages/*"] if importlib.util.find_spec("fastapi") is None else []
+_TESTS = ["test_*.py", "api/*", "pages/*", "security/*"]
+collect_ignore_glob = _TESTS if importlib.util.find_spec("fastapi") is None else []
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
-from cellworth.datasets.sources import Fingerprint, PaperFile
+from cellworth.datasets.paper_files import Fingerprint, PaperFile
 from cellworth.errors import DownloadError, ParameterError
 
 LIMIT = 64 * 2**20  # bytes: no file of the paper comes near, so a bigger one is not ours

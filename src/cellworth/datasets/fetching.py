@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cellworth.datasets.download import Archive, Patience
-from cellworth.datasets.sources import ARCHIVE, FILES, Fingerprint, PaperFile, pack, unpack
+from cellworth.datasets.paper_files import ARCHIVE, FILES, Fingerprint, PaperFile, pack, unpack
 from cellworth.errors import DataError, DownloadError
 from cellworth.progress import ProgressLine
 from cellworth.table.files import replace_file

@@ -31,7 +31,7 @@ class QueryByCommittee(Memoryless):
     ----------
     members : sequence of completers or None, default=None
         At least two. None: the default members of `CommitteeCompleter`. Used only where the round's completer
-        is no committee.
+        is not a committee.
 
     Notes
     -----
@@ -141,7 +141,7 @@ class CommitteeStability:
 def completions(this_round: Round, members: Sequence[Any] | None) -> Float64Array:
     """Return what each member of the committee completed, (M, n, d), in memory of its own.
 
-    The round's own committee is asked if it has one, else clones of the members are fitted.
+    The round's own committee is asked if there is one; otherwise clones of the members are fitted.
     """
     own = getattr(this_round.completer, "completions_", None)
     if own is not None:

@@ -21,8 +21,8 @@ class ExpectedUtility(Memoryless):
     r"""What it would be worth to know a row's missing cells before its class is decided.
 
     The missing cells of a row are drawn from the completer's posterior, and a logistic regression on the
-    completed table gives the class probabilities :math:`p_k` for each draw. Whoever decides after seeing the
-    cells takes the likelier class of each draw, whoever decides before that of the mean:
+    completed table gives the class probabilities :math:`p_k` for each draw. Deciding after
+    the cells are seen takes the likeliest class of each draw, deciding before takes that of the mean:
 
     .. math:: I_{i} = \operatorname{E}\bigl[\max_k p_k\bigr] - \max_k \operatorname{E}\bigl[p_k\bigr] \ge 0
 

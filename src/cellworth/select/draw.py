@@ -14,7 +14,7 @@ from cellworth.select.spread import Spread
 
 
 class Draw:
-    r"""Draw cells one after another, without putting back, in proportion to score or score per money.
+    r"""Draw cells one by one, without replacement, in proportion to score or score per money.
 
     The highest scores often crowd onto few rows and columns, and a model that learns from them learns from
     an odd sample. A draw favours them without being ruled by them.
@@ -34,7 +34,7 @@ class Draw:
     Notes
     -----
     Cell j gets the key :math:`\log w_j + g_j` with an independent standard Gumbel number :math:`g_j`. The
-    keys in falling order are a draw without putting back in proportion to w. Read as time,
+    keys in falling order are a draw without replacement in proportion to w. Read as time,
     :math:`\exp(-\text{key})` is when the bell of a cell rings whose bells ring at the rate w; crowding slows
     the bells of a row from the moment of a purchase on, and the draw stays exact. A cell that does not fit
     the budget is passed over. Cells of score 0 come after all others, drawn as if their scores were 1.

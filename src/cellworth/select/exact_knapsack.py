@@ -5,10 +5,10 @@ Arrays only. Prices are whole numbers, so that costs are exact; scores are added
 Items in the order of falling score per price are taken up to the first that no longer fits, the break. The
 optimum differs from this prefix in few items near the break: a set of changes is a state (cost, score)
 relative to the prefix, and items enter in turn, the next one after the break (to be added) and the next one
-before it (to be removed). A state goes when another is no dearer and no worse, or when even the relaxation,
-in which the money left is spent at the ratio of the next item, does not beat the best batch known. When no
-state is left, that batch is optimal. After D. Pisinger, "A minimal algorithm for the 0-1 knapsack problem",
-Operations Research 45 (1997).
+before it (to be removed). A state is dropped when another costs no more and scores no less, or when even
+the relaxation, in which the money left is spent at the ratio of the next item, does not beat the best batch
+known. When no state is left, that batch is optimal. After D. Pisinger, "A minimal algorithm for the 0-1
+knapsack problem", Operations Research 45 (1997).
 
 With a second limit, on the number of items, mixed-integer programming decides the few items in question.
 """
@@ -203,7 +203,7 @@ class _Search:
             return self.scores + np.where(gap >= 0, gap * spend, gap * recover)
 
     def _enter(self, side: _Side) -> None:
-        """Let each state be, or make the next change; drop dominated states."""
+        """Branch each state: without the next change, and with it; drop dominated states."""
         i = side.next
         side.next += 1
         costs = np.concatenate([self.costs, self.costs + side.costs[i]])

@@ -95,7 +95,7 @@ class Ratio:
     O(N + k p log(k p)) for p columns.
 
     Alone it can be arbitrarily far from the best batch: a cell of score 2 at a price of 1 keeps the money
-    from one of score 100 at a price of 100. `Knapsack` cannot be fooled so.
+    from one of score 100 at a price of 100. `Knapsack` does not fall for that.
 
     Examples
     --------
@@ -301,7 +301,7 @@ class _Rows:
         self.coupled = again is not None or not batch.offer.prices.additive
 
     def as_at_first(self, candidates: IntArray) -> BoolArray:
-        """Tell which of the candidates still have their first priority, and a price that can be paid."""
+        """Say which of the candidates still have their first priority, and a price that can be paid."""
         batch = self.batch
         return ~self.closed[batch.rows[candidates]] & (batch.prices[candidates] <= batch.left)
 
@@ -342,7 +342,7 @@ def descending(
     """Yield candidates (numbers, increasing) in chunks, from high priority to low, ties by number.
 
     Nothing is sorted before it is asked for: the first chunk of about ``size`` takes O(N + size log size),
-    each further one is four times as long. ``keep`` drops candidates that have become pointless.
+    each further one is four times as long. ``keep`` drops candidates that can no longer be bought.
     """
     rest = candidates
     while True:

@@ -43,8 +43,8 @@ class Knapsack:
         Above 0 and at most 1: of the cells of a row the r-th best counts ``crowding**(r - 1)`` times its
         score.
     effort : int, default=2,000,000
-        The most partial batches that the search keeps. It is reached only by unkind prices, such as those of
-        which the scores are a linear function. Then a RuntimeWarning says how far the batch may be from the
+        The most partial batches that the search keeps. It is reached only in hard cases, such as scores
+        that are a linear function of the prices. Then a RuntimeWarning says how far the batch may be from the
         best.
 
     Notes

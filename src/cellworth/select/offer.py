@@ -185,7 +185,7 @@ def _highest(scores: Float64Array, k: int) -> IntArray:
 
 
 def check_limits(budget: float | None, count: int | None) -> tuple[float, float]:
-    """Return budget and count as numbers, infinite where None; refuse what is no limit."""
+    """Return budget and count as numbers, infinite where None; refuse anything else."""
     if budget is None and count is None:
         raise ParameterError("a batch needs a limit: give a budget, a count, or both; got neither")
     return _check_budget(budget), _check_count(count)
@@ -216,7 +216,7 @@ def _check_count(count: int | None) -> float:
 
 
 def as_number(value: object) -> float:
-    """Return a parameter as a float, NaN if it is no number."""
+    """Return a parameter as a float, NaN if it is not a number."""
     return float(value) if isinstance(value, Real) else math.nan
 
 

@@ -1,4 +1,4 @@
-"""Spreading a batch over rows: at most so many cells of a row, and less for each further one."""
+"""Spreading a batch over rows: a limit on the cells of a row, and less worth for each further one."""
 
 from __future__ import annotations
 

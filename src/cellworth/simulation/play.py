@@ -97,9 +97,9 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
 
 
 class FinishedRuns:
-    """One small JSON file per run; its name tells the strategy, the seed, and a mark of all settings.
+    """One small JSON file per run; its name holds the strategy, the seed, and a digest of all settings.
 
-    A run made with another table, other prices or other settings has another mark, and is left alone.
+    A run made with another table, other prices or other settings has another digest, and is left alone.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class FinishedRuns:
 
 
 def _mark_of(table: Table, settings: Settings) -> str:
-    """Return a text that tells one table and one group of settings from all others."""
+    """Return a digest of a table and the settings of its runs."""
     from cellworth import __version__
 
     digest = hashlib.sha256(table.values.tobytes())

@@ -31,8 +31,8 @@ def check_scorer(scorer: Scorer | Callable[[], Scorer], completer: Any = None, *
     The promises: worths have the table's shape, are finite float64 numbers and never negative, and are 0
     where a cell is observed; the round is left alone, and later rounds leave earlier worths alone; the same
     rounds give the same worths, to the bit; a state holds arrays, numbers, texts and None, later rounds leave
-    it alone, and whoever goes on from it (a new scorer or a used one, through pickle or not) gives the worths
-    that its owner would have given, to the bit; from the fifth round to the tenth the state does not grow;
+    it alone, and any scorer restored from it (new or used, through pickle or not) gives the worths that its
+    owner would have given, to the bit; from the fifth round to the tenth the state does not grow;
     rows may be added; the units of the columns do not matter; labels may be two or more classes, numbers,
     missing in part or altogether, or all the same; a table without holes, a constant column and an empty row
     are no trouble. If it has a ``score_blocks``, it gives there the worths that it gives on the whole table.

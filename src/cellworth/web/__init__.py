@@ -13,15 +13,13 @@ from cellworth.optional import require
 if TYPE_CHECKING:
     from cellworth.web.app import create_app
     from cellworth.web.client import Client
-    from cellworth.web.security.access import Access
     from cellworth.web.server import serve
 
-__all__ = ["Access", "Client", "create_app", "serve"]
+__all__ = ["Client", "create_app", "serve"]
 
 _SERVER = ("fastapi", "jinja2", "plotly", "python_multipart")
 # Where each name is, and the packages that its module needs.
 _HOMES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Access": ("cellworth.web.security.access", ()),
     "Client": ("cellworth.web.client", ("httpx",)),
     "create_app": ("cellworth.web.app", _SERVER),
     "serve": ("cellworth.web.server", ("uvicorn", *_SERVER)),

@@ -6,7 +6,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.datasets.fetching import cache_folder
-from cellworth.datasets.sources import FILES, Fingerprint, dos_lines, image_table, pack, unix_lines, unpack
+from cellworth.datasets.paper_files import (
+    FILES,
+    Fingerprint,
+    dos_lines,
+    image_table,
+    pack,
+    unix_lines,
+    unpack,
+)
 
 
 @pytest.mark.parametrize("file", FILES, ids=[file.name for file in FILES])
