@@ -61,7 +61,7 @@ def test_a_sparse_table_is_completed_too(tmp_path, monkeypatch, capsys):
     matrix = random_array((80, 12), density=0.4, rng=rng, format="csr")
     for number, rows in enumerate((slice(50), slice(50, 80))):
         save_npz(f"ratings/{number}.npz", matrix[rows])
-    assert main(["complete", "ratings", "--completer", "sparse", "--out", "filled"]) == 0
+    assert main(["fill", "ratings", "--completer", "sparse", "--out", "filled"]) == 0
     assert "holes of 80 rows filled" in capsys.readouterr().out
     whole = SparseCompleter().fit(matrix).complete(matrix)
     assert difference(read_all("filled"), whole) < 1e-4

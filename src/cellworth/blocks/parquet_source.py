@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import AnyArray
-from cellworth.blocks.row_source import Block, Part
+from cellworth.blocks.sources import Block, Part
 from cellworth.errors import DataError
 from cellworth.optional import require
 
 
 @dataclass(frozen=True)
-class RowGroupPiece:
+class RowGroupPart:
     """Rows ``start`` to ``stop`` of one row group of a file."""
 
     path: str
@@ -37,7 +37,7 @@ class RowGroupPiece:
 class ParquetBlock:
     """Some rows of a Parquet folder."""
 
-    pieces: tuple[RowGroupPiece, ...]
+    pieces: tuple[RowGroupPart, ...]
     start: int
     stop: int
     columns: tuple[str, ...]
@@ -77,7 +77,7 @@ class ParquetTable:
     """A table in Parquet files; their rows follow each other in the order of the files' names."""
 
     path: str
-    groups: tuple[RowGroupPiece, ...]  # all row groups
+    groups: tuple[RowGroupPart, ...]  # all row groups
     columns: tuple[str, ...]
     dtype: np.dtype[Any]
     target: str | None
@@ -92,7 +92,7 @@ class ParquetTable:
     def blocks(self, most_rows: int) -> list[Block]:
         """Put small row groups together, and cut large ones, into blocks of at most ``most_rows`` rows."""
         blocks: list[Block] = []
-        pieces: list[RowGroupPiece] = []
+        pieces: list[RowGroupPart] = []
         start = stop = 0
         for piece in self._cut(most_rows):
             if pieces and stop - start + piece.stop - piece.start > most_rows:
@@ -102,16 +102,16 @@ class ParquetTable:
             stop += piece.stop - piece.start
         return [*blocks, self._block(pieces, start, stop)]
 
-    def _cut(self, most_rows: int) -> list[RowGroupPiece]:
+    def _cut(self, most_rows: int) -> list[RowGroupPart]:
         """Return the row groups, those of more rows than asked for in even parts."""
         cut = []
         for group in self.groups:
             n_parts = -(-group.stop // most_rows)
             ends = [group.stop * i // n_parts for i in range(n_parts + 1)]
-            cut += [RowGroupPiece(group.path, group.row_group, a, b) for a, b in pairwise(ends)]
+            cut += [RowGroupPart(group.path, group.row_group, a, b) for a, b in pairwise(ends)]
         return cut
 
-    def _block(self, pieces: Sequence[RowGroupPiece], start: int, stop: int) -> Block:
+    def _block(self, pieces: Sequence[RowGroupPart], start: int, stop: int) -> Block:
         about = self.columns, self.target, self.row_id, self.dtype.str
         return ParquetBlock(tuple(pieces), start, stop, *about)
 
@@ -131,7 +131,7 @@ def parquet_table(
 ) -> ParquetTable:
     """Return the table of a Parquet file or folder; all files must have the same columns."""
     parquet = require("pyarrow.parquet")
-    groups: list[RowGroupPiece] = []
+    groups: list[RowGroupPart] = []
     first: Any = None
     for file in _files(path):
         about = _metadata(parquet, file)
@@ -141,7 +141,7 @@ def parquet_table(
             names = _feature_names(file, schema, target, row_id, columns)
         _check_types(file, schema, first, names, [n for n in (target, row_id) if n is not None])
         sizes = (about.row_group(g).num_rows for g in range(about.num_row_groups))
-        groups += [RowGroupPiece(str(file), g, 0, n) for g, n in enumerate(sizes) if n]
+        groups += [RowGroupPart(str(file), g, 0, n) for g, n in enumerate(sizes) if n]
     if not groups:
         raise DataError(f"{path}: the Parquet files have no rows; expected at least one.")
     types = {first.field(name).type for name in names}

@@ -107,7 +107,7 @@ def learning_curve(
     target = snapshots[-1].table.target
     if target is None:
         return LearningCurve("AUC", "the table has no target", [], [])
-    classes = target.kind != "number"
+    classes = target.label_kind == "classes"
     metric: Literal["AUC", "R2"] = "AUC" if classes else "R2"
     rows = _rows(target.values, seed)
     y = target.values[rows]
@@ -174,7 +174,7 @@ def _deals(
 
 
 def _too_few(target: Target) -> str:
-    if target.kind == "number":
+    if target.label_kind == "number":
         return f"too few rows have a label of {target.name!r}"
     return f"too few rows of each class of {target.name!r} are labelled"
 
