@@ -10,7 +10,7 @@ import numpy as np
 
 from cellworth import SupervisedCompleter
 from cellworth.blocks import DaskEngine, open_blocks
-from cellworth.blocks.sources import Part
+from cellworth.blocks.row_source import Part
 
 COLUMNS = 20
 FLOAT64 = np.dtype(np.float64)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import AnyArray
-from cellworth.blocks.sources import Block, Part
+from cellworth.blocks.row_source import Block, Part
 from cellworth.errors import DataError
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array, issparse, load_npz
 
-from cellworth.blocks.sources import Block, Part
+from cellworth.blocks.row_source import Block, Part
 from cellworth.errors import DataError, ParameterError
 
 

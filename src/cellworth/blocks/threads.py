@@ -50,7 +50,8 @@ class ThreadEngine:
 
     Examples
     --------
-    >>> from cellworth.blocks import Blocks, ThreadEngine
+    >>> from cellworth.blocks import ThreadEngine
+    >>> from cellworth.blocks.protocol import Blocks
     >>> with ThreadEngine(n_jobs=2) as engine:
     ...     squares = engine.map(lambda x: x * x, Blocks([1, 2, 3]))
     ...     engine.reduce(lambda x: x, lambda a, b: a + b, squares)

@@ -14,7 +14,7 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray
 from cellworth.blocks.protocol import Blocks, add
-from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.row_source import Part, Source
 from cellworth.errors import DataError
 from cellworth.optional import require
 
@@ -22,7 +22,7 @@ LEAST_CHUNK = 64  # rows of a chunk of a Zarr array
 
 
 def check_new(path: Path) -> None:
-    """Refuse a place that is taken, or where nothing can be made; workers see the same error later."""
+    """Refuse a path that is taken, or where nothing can be written: better now than after the work."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise DataError(f"{path}: something is there already; expected a new or empty folder.")
     parent = path.absolute().parent
@@ -88,7 +88,7 @@ def write_blocks(
 
 
 def _begin(final: Path) -> Path:
-    """Return the place where the result is made, cleared of what an interrupted run left."""
+    """Return the folder in which the result is made, cleared of what an interrupted run left."""
     check_new(final)
     partial = final.with_name(final.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)

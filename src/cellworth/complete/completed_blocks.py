@@ -11,7 +11,7 @@ import numpy as np
 
 from cellworth.arrays import FloatArray
 from cellworth.blocks.protocol import Blocks, Engine, join
-from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.writing import FilledPart, write_blocks
 from cellworth.complete.summary import TableSummary
 from cellworth.errors import ParameterError

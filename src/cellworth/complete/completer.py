@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks
-from cellworth.blocks.sources import Source, open_blocks
+from cellworth.blocks.row_source import Source, open_blocks
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_table

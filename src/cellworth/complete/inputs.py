@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from cellworth.arrays import FloatArray, IntArray
-from cellworth.blocks.sources import Source
+from cellworth.blocks.row_source import Source
 from cellworth.errors import DataError, ParameterError
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.blocks.sources import Part
+from cellworth.blocks.row_source import Part
 from cellworth.complete.completer import scaled_cells
 from cellworth.complete.labels import LabelCode
 from cellworth.complete.scaling import Scaling

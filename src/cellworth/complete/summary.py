@@ -11,7 +11,7 @@ from scipy.sparse import issparse
 
 from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
-from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.row_source import Part, Source
 from cellworth.complete.labels import LabelSummary, is_missing
 from cellworth.complete.scaling import Scaling
 from cellworth.errors import DataError, ParameterError

@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks, add
-from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import RowBlocks, ThreadEngine
 from cellworth.complete.completer import BlockCompleter, fit_source, put_back, scaled_cells
 from cellworth.complete.fitted_state import restore, state_of

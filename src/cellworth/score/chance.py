@@ -9,7 +9,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.blocks.protocol import join
-from cellworth.blocks.sources import Part
+from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.score.block_scores import BlockScores, numbers_from, skip

@@ -25,7 +25,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.blocks.protocol import Blocks
-from cellworth.blocks.sources import Block, Part
+from cellworth.blocks.row_source import Block, Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.hold_out import hide_cells

@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.blocks.sources import Source
+from cellworth.blocks.row_source import Source
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.score import Round

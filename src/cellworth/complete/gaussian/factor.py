@@ -95,15 +95,15 @@ class FactorGaussian:
 
     def improved(self, expected: FactorExpectation, shrinkage: float) -> tuple[float, float, FactorGaussian]:
         """Return the penalised and the plain log-likelihood, and the next model: the M step, O(d r^3)."""
-        deviance, moments, cross, squares, counts = expected
+        deviance, products, cross, squares, counts = expected
         d, r = self.loadings.shape
         plain = -0.5 * (deviance + counts.sum() * np.log(2 * np.pi))
         lengths = (self.loadings**2).sum(axis=1)
         penalty = float((np.log(self.noise) + (1 + lengths) / self.noise).sum())
-        moments = moments.reshape(d, r + 1, r + 1)
+        products = products.reshape(d, r + 1, r + 1)
         ridge = np.diag(np.append(np.full(r, shrinkage), 0.0))
         # A column's regression on the factors and a constant, over the rows where it is observed.
-        coefficients = np.linalg.solve(moments + ridge, cross[:, :, None])[:, :, 0]
+        coefficients = np.linalg.solve(products + ridge, cross[:, :, None])[:, :, 0]
         unexplained = squares - np.einsum("jk,jk->j", coefficients, cross) + shrinkage
         noise = np.maximum(unexplained / (counts + shrinkage), np.finfo(np.float64).eps)
         following = FactorGaussian(coefficients[:, r].copy(), coefficients[:, :r].copy(), noise)
@@ -138,7 +138,7 @@ class FactorExpectation(NamedTuple):
     """What the M step needs of an E step: the regressions of the columns on (z, 1); additive over rows."""
 
     deviance: float  # -2 times the log-likelihood of the observed cells, without its constant
-    moments: FloatArray  # (d, (r + 1)^2)
+    products: FloatArray  # (d, (r + 1)^2)
     cross: FloatArray  # (d, r + 1)
     squares: FloatArray  # (d,)
     counts: FloatArray  # (d,): observed cells
@@ -220,7 +220,7 @@ def _factors(
 
 
 def _block_sums(model: FactorGaussian, values: FloatArray, observed: BoolArray) -> tuple[Any, ...]:
-    """Return the deviance of a block and the moments of its columns' regressions on (z, 1)."""
+    """Return the deviance of a block and the products that its columns' regressions on (z, 1) need."""
     n, r = len(values), model.loadings.shape[1]
     weights = observed.astype(np.float64)
     residual = values - model.mean * weights
@@ -232,8 +232,8 @@ def _block_sums(model: FactorGaussian, values: FloatArray, observed: BoolArray) 
     extended = np.concatenate([factors, np.ones((n, 1))], axis=1)
     second = extended[:, :, None] * extended[:, None, :]
     second[:, :r, :r] += covariances
-    moments = weights.T @ second.reshape(n, -1)
-    return deviance, moments, values.T @ extended, (values**2).sum(axis=0), weights.sum(axis=0)
+    products = weights.T @ second.reshape(n, -1)
+    return deviance, products, values.T @ extended, (values**2).sum(axis=0), weights.sum(axis=0)
 
 
 def _outer(loadings: FloatArray) -> FloatArray:

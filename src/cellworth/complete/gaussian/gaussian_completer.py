@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
-from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine, worker_threads
 from cellworth.complete.completer import BlockCompleter, fit_source, put_back, scaled_cells
 from cellworth.complete.fitted_state import restore, state_of
@@ -50,11 +50,11 @@ class GaussianCompleter(BlockCompleter):
     Parameters
     ----------
     factors : int, None or "auto", default="auto"
-        None: a full covariance. An integer: so many common factors plus noise,
+        None: a full covariance. An integer: that many common factors plus noise,
         :math:`\Sigma = W W^\top + \operatorname{diag}\psi`. "auto": a full covariance up to 200 columns,
         20 factors beyond.
     shrinkage : float, default=3.0
-        :math:`\kappa`, not negative: the penalty weighs as much as so many rows with uncorrelated columns.
+        :math:`\kappa`, not negative: the penalty weighs as much as that many rows with uncorrelated columns.
         It matters where columns are observed in few rows, and vanishes where they are in many.
     margins : {"auto", "normal", "rank"}, default="auto"
         "normal" takes columns as they are. "rank" first maps each by its ranks to normal scores (a
@@ -351,7 +351,7 @@ class GaussianCompleter(BlockCompleter):
         return Start(self._fitted, self.scaling_)
 
     def _keep(self, result: EMResult[Any], counts: IntArray) -> None:
-        """Set the attributes that tell how the fit to so many cells of each column (d,) went, or warn."""
+        """Set the attributes of the fit to ``counts`` (d,) cells of each column; warn if it is not done."""
         self.margins_ = "rank" if self._fitted.margins.ranked.any() else "normal"
         self.label_trust_ = self._fitted.trust
         mean = self._fitted.model.mean[: self.n_features_in_]

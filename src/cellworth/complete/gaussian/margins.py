@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.row_source import Part, Source
 from cellworth.complete.completer import scaled_cells
 from cellworth.complete.scaling import Scaling
 
@@ -159,8 +159,8 @@ def _merge(a: tuple[Values | None, ...], b: tuple[Values | None, ...]) -> tuple[
 
 
 def _together(a: Values, b: Values) -> Values | None:
-    values, place = np.unique(np.concatenate([a[0], b[0]]), return_inverse=True)
-    counts = np.bincount(place, weights=np.concatenate([a[1], b[1]])).astype(np.int64)
+    values, number = np.unique(np.concatenate([a[0], b[0]]), return_inverse=True)
+    counts = np.bincount(number, weights=np.concatenate([a[1], b[1]])).astype(np.int64)
     return _bounded(values, counts, MOST_VALUES)
 
 

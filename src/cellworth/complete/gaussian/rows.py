@@ -10,7 +10,7 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.protocol import Blocks, Sized, add, join
-from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completer import scaled_cells
 from cellworth.complete.gaussian.dense import pair_sums

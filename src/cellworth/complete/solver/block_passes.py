@@ -211,7 +211,7 @@ def cut_pieces(
 
     Parameters
     ----------
-    labelled, others : (number, place)
+    labelled, others : (number, first_row)
         How many there are in the block, and where the first of them stands in the table with labelled rows
         first.
     shape : (n, d)
@@ -224,15 +224,15 @@ def cut_pieces(
     n = shape[0]
     size = block_size(shape, itemsize)
     pieces, begin = [], 0
-    for (number, place), enters in ((labelled, supervised), (others, False)):
+    for (number, first_row), enters in ((labelled, supervised), (others, False)):
         end = begin + number
         while begin < end:
-            first = place - place % size  # of the solver's block that this row is in
-            length = min(size, n - first)
-            stop = min(end, begin + first + length - place)
-            sampled = min(max(0, first + sample_size(length) - place), stop - begin)
+            of_block = first_row - first_row % size  # where the solver's block of this row begins
+            length = min(size, n - of_block)
+            stop = min(end, begin + of_block + length - first_row)
+            sampled = min(max(0, of_block + sample_size(length) - first_row), stop - begin)
             pieces.append(Piece(slice(begin, stop), stop - begin if enters else 0, sampled))
-            place += stop - begin
+            first_row += stop - begin
             begin = stop
     return pieces
 

@@ -19,7 +19,7 @@ FAST_FALL = 0.8
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress callback is told after each iteration.
+    """What a progress callback gets after each iteration.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Monitor:
         return self.objective[-1] + self.slack * abs(self.objective[-1])
 
     def wants_more(self, objective: float) -> bool:
-        """Tell whether to go on: never end on an iterate that momentum has just made worse."""
+        """Return whether to go on: never end on an iterate that momentum has just made worse."""
         if self.converged or self.stopped:
             return False
         worse = objective > self.lowest() and self.n_iter < 2 * self.max_iter
@@ -131,7 +131,7 @@ class Monitor:
             self.stopped = bool(self.callback(report))
 
     def seems_done(self) -> bool:
-        """Tell whether an estimate calls for a step without momentum, whose gradient mapping is exact.
+        """Return whether an estimate calls for a step without momentum, whose gradient mapping is exact.
 
         Each such call halves the level of the next, so that wrong estimates cost little.
         """
@@ -141,7 +141,7 @@ class Monitor:
         return True
 
     def in_sight(self) -> bool:
-        """Tell whether a step without momentum may well be the last: near the goal, and falling fast."""
+        """Return whether a step without momentum may well be the last: near the goal, and falling fast."""
         falls = self.stationarity <= FAST_FALL * self.stationarity_before
         return falls and self.stationarity <= IN_SIGHT * self.tol
 

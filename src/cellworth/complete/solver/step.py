@@ -67,7 +67,7 @@ class StepSums(NamedTuple):
 
 
 def sample_size(n_rows: int) -> int:
-    """Return how many rows of a block, the first ones, are sampled: an eighth, but 64 if there are so many.
+    """Return how many rows of a block, the first ones, are sampled: an eighth, but at least 64 if there are.
 
     Whether momentum still pays shows in the angle between two moves. To keep a whole move would cost an
     array of the table's size; a sample of it tells the angle well enough, and stays in cache.

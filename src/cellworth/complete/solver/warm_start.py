@@ -26,7 +26,7 @@ from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import spectrum
 
-WORTH_ITERATIONS = 4  # a refresh that costs more than so many iterations is left out
+WORTH_ITERATIONS = 4  # a refresh that costs more than this many iterations is left out
 LEAST_RIDGE = 1e-8  # of the squared norm of R, where rows see too few cells to be determined without
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.blocks.protocol import Blocks, Engine
-from cellworth.blocks.sources import Source
+from cellworth.blocks.row_source import Source
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.penalty_path import PENALTIES, search_path

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from cellworth.arrays import Float64Array
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks
-from cellworth.blocks.sources import Part, Source
+from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completer import fit_source
 from cellworth.complete.factored import check_rank, generator_of, watcher
