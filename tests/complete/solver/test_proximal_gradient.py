@@ -1,7 +1,7 @@
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cellworth.blocks import threads as blocks_module
@@ -88,7 +88,9 @@ def test_the_record_never_rises_and_ends_at_the_result(problem, method):
 @settings(max_examples=15)
 def test_the_end_is_the_best_table_for_its_model_and_the_best_model_for_its_table(problem):
     rows, model, penalty, _ = problem
-    done = solve(rows, model, penalty, tol=1e-7)
+    # With one class only, the best intercept of a logarithmic loss is infinite: there is no end to test.
+    assume(len(rows.targets) and (np.ptp(rows.targets, axis=0) > 0).all())
+    done = solve(rows, model, penalty)
     here = done.objective[-1]
     other_table = solve(rows, done.model, penalty, hold_model=True)
     assert here <= other_table.objective[-1] + 1e-5 * abs(here)
@@ -97,7 +99,7 @@ def test_the_end_is_the_best_table_for_its_model_and_the_best_model_for_its_tabl
         for h in (-1e-3, 1e-3)
         for e in np.eye(model.coef.size).reshape(-1, *model.coef.shape)
     ]
-    assert here <= min(objective(done.iterate, rows, m, penalty) for m in perturbed) + 1e-5 * (1 + abs(here))
+    assert here <= min(objective(done.iterate, rows, m, penalty) for m in perturbed) + 1e-7 * (1 + abs(here))
 
 
 @given(theta=st.floats(1e-6, 1.0))
