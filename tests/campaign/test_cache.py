@@ -19,6 +19,7 @@ from cellworth.errors import DataError, UnusableCacheError
 from cellworth.score import PosteriorVariance, Variance
 from cellworth.select import Ratio
 from cellworth.strategy import Strategy
+from cellworth.strategy.registry import unregister
 from tests.campaign.campaigns import Clock, answers_to, begin, cells, counted_completions, rounds_of
 
 
@@ -59,7 +60,7 @@ def own_strategies():
         strategy.register(each)
     yield
     for name in own:
-        strategy.unregister(name)
+        unregister(name)
 
 
 def played(rounds, strategy="stating"):

@@ -15,6 +15,7 @@ from cellworth.campaign.account import Account
 from cellworth.campaign.leases import parse_lease
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
+from cellworth.strategy.registry import unregister
 from tests.campaign.campaigns import (
     PRICES,
     Clock,
@@ -91,7 +92,7 @@ def test_a_strategy_that_is_not_there_any_more():
     strategy.register(mine)
     store = MemoryStore()
     begin(store=store, strategy="mine").ask(count=1)
-    strategy.unregister("mine")
+    unregister("mine")
     with pytest.raises(ParameterError, match=r"no strategy 'mine'.*registered before"):
         Campaign.open(store)
 

@@ -9,7 +9,7 @@ import pytest
 from cellworth import Campaign, Prices, Table, advise, strategy
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.cli import main
-from cellworth.simulation.play import Settings, play
+from cellworth.simulation.runs import Settings, play
 from cellworth.simulation.world import make_world
 from tests.strategy.tables import small_table
 
