@@ -228,7 +228,6 @@ def open_blocks(
     Examples
     --------
     >>> import numpy as np
-    from scipy.sparse import issparse, vstack
     >>> from cellworth.blocks import open_blocks
     >>> source = open_blocks(np.array([[1.0, np.nan], [2.0, 4.0]]), columns=["a", "b"])
     >>> source.n_rows, source.columns
