@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cellworth import Prices, Table, strategy
 from cellworth.campaign import Campaign
-from cellworth.campaign.account import Account
 from cellworth.campaign.leases import parse_lease
+from cellworth.campaign.state import Account
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.strategy.registry import unregister

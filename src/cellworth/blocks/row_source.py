@@ -237,9 +237,8 @@ def open_blocks(
 
 
 def _open(table: Any, target: Any, row_id: str | None, columns: Sequence[str] | None) -> StoredTable:
-    from cellworth.blocks.array_source import array_table
+    from cellworth.blocks.array_source import array_table, is_sparse_table, sparse_table
     from cellworth.blocks.parquet_source import parquet_table
-    from cellworth.blocks.sparse_source import is_sparse_table, sparse_table
 
     if hasattr(table, "identity") and hasattr(table, "blocks"):
         stored: StoredTable = table

@@ -12,14 +12,13 @@ from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.asking import Asker, Wish
 from cellworth.campaign.cells import CellArrays, RowRecord, cell_arrays, row_records
-from cellworth.campaign.event_records import Library, cell_frame, records
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
-from cellworth.campaign.log import Clock, Log, Make, check_moment, utc_now
-from cellworth.campaign.model import fit_model
+from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.settings import check_format, make_record, only_name, opened, registered
 from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, status_of, totals_of
 from cellworth.campaign.stores import Store
+from cellworth.campaign.validation import fit_model
 from cellworth.complete import FilledTable, fill
 from cellworth.prices import Prices
 from cellworth.progress import Steps

@@ -1,4 +1,4 @@
-"""The state of a campaign: the original table and the events so far, folded into arrays.
+"""The state of a campaign: the original table and the events so far, folded into arrays and money.
 
 Nothing here reads a clock, a file or a random number: the same events give the same state.
 """
@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array
-from cellworth.campaign.account import Account
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.events import (
     Asked,
@@ -33,7 +32,61 @@ from cellworth.campaign.events import (
 from cellworth.campaign.leases import Hold, OpenCells
 from cellworth.campaign.packing import unpack
 from cellworth.errors import DataError
+from cellworth.prices.money import Money
 from cellworth.table import Table
+
+
+class Account:
+    """What was spent and what is reserved, as exact sums of prices.
+
+    Examples
+    --------
+    >>> account = Account()
+    >>> for _ in range(10):
+    ...     account.spend(0.1)
+    >>> account.spent, sum([0.1] * 10)
+    (1.0, 0.9999999999999999)
+    """
+
+    def __init__(self) -> None:
+        self._spent = Money()
+        self._reserved = Money()
+
+    @property
+    def spent(self) -> float:
+        """What the answers cost, rounded once."""
+        return float(self._spent)
+
+    def reserve(self, price: float) -> None:
+        """Set money aside."""
+        self._reserved += Money(price)
+
+    def release(self, price: float) -> None:
+        """Give back what was set aside."""
+        self._reserved -= Money(price)
+
+    def spend(self, price: float) -> None:
+        """Pay."""
+        self._spent += Money(price)
+
+    def reserved(self, released: Iterable[float] = ()) -> float:
+        """Return what the cells that are asked for will cost, without some of their prices; rounded once."""
+        return float(self._reserved - _sum(released))
+
+    def left(self, budget: float, released: Iterable[float] = ()) -> float:
+        """Return what is left of a budget once some reserved prices are released; rounded once."""
+        return float(self._left(budget, released))
+
+    def spendable(self, budget: float, released: Iterable[float] = ()) -> float:
+        """Return what is left, but 0 where that is negative, and never rounded up: it can be spent whole."""
+        return max(self._left(budget, released), Money()).rounded_down()
+
+    def _left(self, budget: float, released: Iterable[float]) -> Money:
+        return Money(budget) - self._spent - self._reserved + _sum(released)
+
+
+def _sum(prices: Iterable[float]) -> Money:
+    return sum(map(Money, prices), Money())
 
 
 class CellStatus(IntEnum):

@@ -15,8 +15,8 @@ from typing import Annotated, Any, cast
 import typer
 
 from cellworth import __version__
+from cellworth.cli import campaign_commands, filling, results, serving, trying
 from cellworth.cli import campaign_commands as campaign
-from cellworth.cli import filling, results, serving, sharing, trying
 from cellworth.errors import CellworthError, ConflictError
 
 USAGE = 2
@@ -38,8 +38,8 @@ app.command("demo", epilog=trying.DEMO_EXAMPLE)(trying.demo)
 app.command("simulate", epilog=trying.SIMULATE_EXAMPLE)(trying.simulate)
 app.command("init", epilog=campaign.INIT_EXAMPLE)(campaign.init)
 app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
-app.command("take", epilog=sharing.TAKE_EXAMPLE)(sharing.take)
-app.command("give-back", epilog=sharing.GIVE_BACK_EXAMPLE)(sharing.give_back)
+app.command("take", epilog=campaign_commands.TAKE_EXAMPLE)(campaign_commands.take)
+app.command("give-back", epilog=campaign_commands.GIVE_BACK_EXAMPLE)(campaign_commands.give_back)
 app.command("tell", epilog=campaign.TELL_EXAMPLE)(campaign.tell)
 app.command("refuse", epilog=campaign.REFUSE_EXAMPLE)(campaign.refuse)
 app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)

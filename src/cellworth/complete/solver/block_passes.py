@@ -87,7 +87,7 @@ def minimise_blocks(
 
 
 class BlockPasses:
-    """Passes over row blocks that lie with an engine; see `cellworth.complete.solver.passes.Passes`.
+    """Passes over row blocks that lie with an engine; see `proximal_gradient.Passes`.
 
     Parameters
     ----------

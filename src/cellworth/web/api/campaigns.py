@@ -9,7 +9,7 @@ from typing import Annotated
 from fastapi import File, Form, HTTPException, Query, Request, Response, UploadFile
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.event_records import Record
+from cellworth.campaign.log import Record
 from cellworth.prices import Prices
 from cellworth.report import SUMMARIES
 from cellworth.table import Table
