@@ -61,7 +61,7 @@ def measure_here(size: tuple[int, int], seed: int) -> dict[str, Any]:
     """Return median CPU seconds: of rounds after the first and their parts, and of beginning cold."""
     from cellworth import SupervisedCompleter, strategy
     from cellworth.prices import PriceList
-    from cellworth.strategy.adviser import Adviser
+    from cellworth.strategy.choosing import Adviser
     from cellworth.table import ColumnLayout
 
     n, d = size

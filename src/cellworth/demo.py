@@ -21,8 +21,8 @@ from sklearn.preprocessing import StandardScaler
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
+from cellworth.campaign.cross_validation import Estimate
 from cellworth.campaign.stores import Store
-from cellworth.campaign.validation import Estimate
 from cellworth.complete import GaussianCompleter, SupervisedCompleter, fill
 from cellworth.errors import MissingDependencyError
 from cellworth.prices import Prices

@@ -16,7 +16,7 @@ from cellworth.datasets import load
 from cellworth.datasets.tables import TURNEY_NAMES
 from cellworth.prices import Prices
 from cellworth.simulation import full_information, simulate
-from cellworth.simulation.world import make_world
+from cellworth.simulation.hidden_truth import make_world
 from cellworth.table import Table
 from studies.paper.runs import carry_out
 from studies.paper.settings import Settings

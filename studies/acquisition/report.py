@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.optional import require
+from cellworth.optional_packages import require
 from cellworth.simulation import mean_curves, plot_curves
 from cellworth.simulation.runs import frame_of
 from studies.acquisition.experiments import ALL

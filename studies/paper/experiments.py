@@ -23,7 +23,7 @@ from cellworth.prices import Prices
 from cellworth.score import Variance
 from cellworth.select import Top
 from cellworth.simulation import simulate
-from cellworth.simulation.world import make_world
+from cellworth.simulation.hidden_truth import make_world
 from cellworth.strategy import Strategy, get
 from cellworth.table import Table
 from studies.completion.study import COMPLETERS, SHARES

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cellworth.optional import require
+from cellworth.optional_packages import require
 from cellworth.report.figures import save
 from cellworth.simulation.plot import half_width
 from studies.completion.report import COLOURS

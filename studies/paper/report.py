@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cellworth.report import page
-from cellworth.report import page as html
+from cellworth.report import markup
 from studies.completion.report import plot_errors
 from studies.paper import claims_on_buying, claims_on_completion, tables
 from studies.paper.experiments import Row
@@ -35,7 +34,7 @@ BANDS = (
 
 
 _STYLE = (
-    page.STYLE
+    markup.STYLE
     + """
 :root { --yes: #00704f; --part: #8a5a00; --no: #b03a00; --ours: #eef4fa; }
 @media (prefers-color-scheme: dark) { :root { --yes: #4fc9a0; --part: #e5b24a; --no: #ff8f5e;
@@ -90,7 +89,7 @@ def table1(rows: Sequence[Row], folder: Path) -> Part:
     shown = picture_of(picture, "Bars of the errors of all completers", "Reconstruction errors.")
     return Part(
         "Table 1: completion",
-        [html.paragraph(MARKS + BESIDE), *map(to_html, grids), shown],
+        [markup.paragraph(MARKS + BESIDE), *map(to_html, grids), shown],
         [file for grid in grids for file in _write(grid, folder)] + [picture],
         claims_on_completion.claims(rows),
         claims_on_completion.checks(rows, version=lambda name: name != WITHOUT_NOISE)
@@ -111,7 +110,7 @@ def table2(rows: Sequence[Row], folder: Path) -> Part:
     grid = Grid("table2", "AUC on test rows", tables.table_2(rows), 1, 3, 3, "share", "bought")
     return Part(
         "Table 2: AUC while cells are bought",
-        [html.paragraph(MARKS + BESIDE + " EM Inference is not in the paper's Table 2."), to_html(grid)],
+        [markup.paragraph(MARKS + BESIDE + " EM Inference is not in the paper's Table 2."), to_html(grid)],
         _write(grid, folder),
         claims_on_buying.claims_on_table_2(rows),
         [claims_on_buying.check_on_table_2(rows)],
@@ -131,7 +130,7 @@ def figure2(rows: Sequence[Row], folder: Path) -> Part:
     caption = "Accuracy on test rows (%), by share of the price of all missing cells"
     grid = Grid("figure2", caption, tables.figure_2(rows), 100, 2, 2, "share", "money")
     part = _drawn("Figure 2: prices from 1 to 10", rows, grid, folder, claims_on_buying.claims_on_figure_2)
-    part.html.insert(1, html.paragraph(_spent(rows)))
+    part.html.insert(1, markup.paragraph(_spent(rows)))
     return part
 
 
@@ -168,7 +167,7 @@ def _drawn(
     note = "The paper gives this figure as a picture only, so none of its numbers stand here. "
     return Part(
         heading,
-        [shown, html.paragraph(note + MARKS), to_html(grid)],
+        [shown, markup.paragraph(note + MARKS), to_html(grid)],
         [*_write(grid, folder), *pictures],
         claims(rows),
         [],
@@ -190,12 +189,12 @@ WRITERS: dict[str, Callable[[Sequence[Row], Path], Part]] = {
 
 def whole_page(title: str, parts: Iterable[str]) -> str:
     """Return a whole page from its parts, which are HTML."""
-    return html.page(title, parts, _STYLE)
+    return markup.page(title, parts, _STYLE)
 
 
 def picture_of(path: Path, text: str, caption: str) -> str:
     """Return an SVG or PNG file as part of the page; ``text`` is for those who cannot see it."""
-    return html.picture(path.read_bytes(), "svg+xml" if path.suffix == ".svg" else "png", text, caption)
+    return markup.picture(path.read_bytes(), "svg+xml" if path.suffix == ".svg" else "png", text, caption)
 
 
 def check_table(checks: Sequence[Check]) -> str:

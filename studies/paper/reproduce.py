@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cellworth.errors import ParameterError
-from cellworth.report import page as html
+from cellworth.report import markup
 from studies.paper import report
 from studies.paper.experiments import ONE_TABLE
 from studies.paper.report import WRITERS, Part
@@ -101,7 +101,7 @@ def reproduce(
     written = [WRITERS[part](rows[_EXPERIMENT_OF[part]], folder) for part in chosen]
     name = "report" if set(parts) == set(PARTS) else "-".join(chosen)
     path = folder / f"{name}.html"
-    facts = html.facts(_facts(chosen, settings, command, left_out))
+    facts = markup.facts(_facts(chosen, settings, command, left_out))
     path.write_text(_page(written, facts, _warning(settings)), encoding="utf-8")
     return Reproduction(
         path,
@@ -141,16 +141,16 @@ def _choose(parts: Sequence[str], settings: Settings) -> tuple[list[str], list[s
 def _page(parts: Sequence[Part], facts: str, warning: str) -> str:
     claims = [claim for part in parts for claim in part.claims]
     checks = [check for part in parts for check in part.checks]
-    pieces = [html.paragraph(warning, "warning")] if warning else []
+    pieces = [markup.paragraph(warning, "warning")] if warning else []
     pieces += [facts, _protocol()]
     if checks:
-        note = html.paragraph("Bounds on the distance of our AFASMC to the paper's figures.")
-        pieces.append(html.section("How near the figures are", [note, report.check_table(checks)]))
+        note = markup.paragraph("Bounds on the distance of our AFASMC to the paper's figures.")
+        pieces.append(markup.section("How near the figures are", [note, report.check_table(checks)]))
     of_paper = report.claim_table([claim for claim in claims if not claim.ours])
-    pieces.append(html.section("What the paper claims", [html.paragraph(report.rule()), of_paper]))
+    pieces.append(markup.section("What the paper claims", [markup.paragraph(report.rule()), of_paper]))
     if ours := [claim for claim in claims if claim.ours]:
-        pieces.append(html.section("Further questions, and our methods", [report.claim_table(ours)]))
-    pieces += [html.section(part.heading, part.html) for part in parts]
+        pieces.append(markup.section("Further questions, and our methods", [report.claim_table(ours)]))
+    pieces += [markup.section(part.heading, part.html) for part in parts]
     return report.whole_page(
         "Active feature acquisition with supervised matrix completion, run again", pieces
     )
@@ -189,7 +189,7 @@ def _words(schedule: Schedule) -> str:
 
 
 def _protocol() -> str:
-    return html.paragraph(
+    return markup.paragraph(
         "Columns are scaled to [0, 1] over the whole table; 70 % of the rows, drawn by class, train and the "
         "others test. Cells of the training rows are hidden at random, test rows are complete. A linear SVM "
         "(C = 1) is trained on the filled rows. The reconstruction error is the norm of the difference over "

@@ -14,7 +14,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from cellworth.errors import DataError
-from cellworth.optional import require
+from cellworth.optional_packages import require
 from cellworth.progress import ProgressLine
 from studies.paper.experiments import EXPERIMENTS, Experiment, Row, Run
 from studies.paper.settings import Settings

@@ -12,9 +12,9 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.score import PosteriorImpact, PosteriorVariance, Random, Round, Variance
 from cellworth.score.block_scores import BlockScores
-from cellworth.score.round import Memoryless
+from cellworth.score.scorer import Memoryless
 from cellworth.select import Knapsack, Offer, Ratio, Top
-from cellworth.select.offer import best_of_each_price
+from cellworth.select.selector import best_of_each_price
 from cellworth.strategy import Strategy
 from cellworth.strategy.block_batch import choose_from_blocks
 from tests.blocks.tables import SAME, difference, make_table

@@ -20,7 +20,7 @@ KILLS = 50  # on each kind of store
 # Children are forked from a clean process that has the imports done, so that starting one takes milliseconds.
 processes = multiprocessing.get_context("forkserver")
 processes.set_forkserver_preload(
-    ["tests.campaign.people", "cellworth.strategy", "cellworth.campaign.stores.sql", "psycopg"]
+    ["tests.campaign.people", "cellworth.strategy", "cellworth.campaign.stores.sql_store", "psycopg"]
 )
 
 

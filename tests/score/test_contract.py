@@ -11,7 +11,7 @@ from cellworth.score import (
     Random,
     Variance,
 )
-from cellworth.testing.scorer import check_scorer
+from cellworth.testing.scorer_contract import check_scorer
 
 SCORERS = [
     Variance(),

@@ -5,7 +5,7 @@ import pytest
 
 from cellworth.errors import ParameterError
 from cellworth.select import Draw, Knapsack, Poss, Ratio, Top
-from cellworth.testing.selector import check_selector
+from cellworth.testing.selector_contract import check_selector
 from tests.select.offers import offer_of
 
 SPREADS = [{}, {"per_row": 2}, {"crowding": 0.5}, {"per_row": 3, "crowding": 0.7}]

@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from cellworth import Prices, Table, simulate, strategy
 from cellworth.errors import DataError, ParameterError
 from cellworth.simulation import full_information, mean_curves
-from cellworth.simulation.world import make_world
+from cellworth.simulation.hidden_truth import make_world
 
 EXACT = ["strategy", "seed", "round", "cells", "money", "reconstruction_error", "accuracy", "auc", "log_loss"]
 

@@ -13,7 +13,7 @@ import pytest
 from cellworth import __version__
 from cellworth.datasets import load
 from cellworth.errors import DataError, ParameterError
-from cellworth.simulation.world import make_world
+from cellworth.simulation.hidden_truth import make_world
 from studies.paper import PARTS, Schedule, Settings, reproduce
 from studies.paper.__main__ import main
 from studies.paper.experiments import COMPLETION, CURVES, Experiment, Run, committee_of

@@ -11,7 +11,7 @@ from cellworth.campaign import Campaign
 from cellworth.errors import ConflictError, DataError
 from cellworth.table import Table
 from cellworth.web.client import AccessError, Client, ServerError
-from cellworth.web.remote import segment
+from cellworth.web.wire_format import segment
 from tests.campaign.campaigns import PRICES, VALUES, answers_to, make_table
 from tests.web.servers import LOCAL, until
 

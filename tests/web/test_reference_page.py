@@ -5,7 +5,7 @@ from pathlib import Path
 
 from cellworth.web.api.routing import PREFIX
 from cellworth.web.dependencies import role_of
-from cellworth.web.problems import KINDS
+from cellworth.web.error_responses import KINDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "web.md"
 

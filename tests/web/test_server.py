@@ -13,7 +13,7 @@ import pytest
 
 from cellworth.campaign import Campaign
 from cellworth.web import Client
-from cellworth.web.remote import segment
+from cellworth.web.wire_format import segment
 from tests.campaign.campaigns import PRICES, VALUES, make_table
 from tests.web.servers import begin, children, is_there, serving, until
 

@@ -22,7 +22,7 @@ from cellworth.blocks.protocol import (
 )
 from cellworth.blocks.threads import worker_threads
 from cellworth.errors import DataError, ParameterError
-from cellworth.optional import require
+from cellworth.optional_packages import require
 
 CONNECT_SECONDS = 10.0
 LEAST_MEMORY = 500 * 10**6  # bytes of a worker

@@ -13,7 +13,7 @@ import numpy as np
 from cellworth.arrays import AnyArray
 from cellworth.blocks.row_source import Block, Part
 from cellworth.errors import DataError
-from cellworth.optional import require
+from cellworth.optional_packages import require
 
 
 @dataclass(frozen=True)

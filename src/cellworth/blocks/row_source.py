@@ -16,7 +16,7 @@ from cellworth.arrays import AnyArray, FloatArray
 from cellworth.blocks.protocol import Blocks, Engine, Function, Merge, join
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.errors import ParameterError
-from cellworth.optional import require
+from cellworth.optional_packages import require
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from cellworth.arrays import AnyArray, BoolArray, FloatArray
 from cellworth.blocks.protocol import Blocks, add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.errors import DataError
-from cellworth.optional import require
+from cellworth.optional_packages import require
 
 LEAST_CHUNK = 64  # rows of a chunk of a Zarr array
 

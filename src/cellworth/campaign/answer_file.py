@@ -25,12 +25,12 @@ from cellworth.errors import (
     WrongAnswersError,
     WrongLine,
 )
+from cellworth.messages import shorten
 from cellworth.strategy import Purchase
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines
 from cellworth.table.write_csv import check_place, csv_text, guard, write_lines
-from cellworth.wording import shorten
 
 FIELDS = ("row", "column", "group", "price", "worth", "why", "until", "value")
 

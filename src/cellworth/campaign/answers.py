@@ -25,8 +25,8 @@ from cellworth.campaign.events import (
 )
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
+from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
-from cellworth.wording import shorten
 
 
 class Answer(NamedTuple):

@@ -17,13 +17,13 @@ from cellworth.campaign.rounds import NewestRound, Rounds
 from cellworth.campaign.settings import registered
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
+from cellworth.messages import shorten
 from cellworth.prices import PriceList, Prices
 from cellworth.select import Selection
-from cellworth.select.offer import check_limits
+from cellworth.select.selector import check_limits
 from cellworth.strategy import Batch, Purchase
-from cellworth.strategy.adviser import choose
+from cellworth.strategy.choosing import choose
 from cellworth.table import Column
-from cellworth.wording import shorten
 
 
 @dataclass(frozen=True)

@@ -7,18 +7,18 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from cellworth.campaign import answer_file, queue
+from cellworth.campaign import answer_file, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.asking import Asker, Wish
-from cellworth.campaign.cells import CellArrays, RowRecord, cell_arrays, row_records
+from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
+from cellworth.campaign.cross_validation import fit_model
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.settings import check_format, make_record, only_name, opened, registered
 from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, status_of, totals_of
 from cellworth.campaign.stores import Store
-from cellworth.campaign.validation import fit_model
 from cellworth.complete import FilledTable, fill
 from cellworth.prices import Prices
 from cellworth.progress import Steps
@@ -213,15 +213,15 @@ class Campaign:
         recorded all the same: no answer is ever lost. Raises ConflictError if somebody else has a cell, who
         is named, or it is not out any more, and DataError if a cell was never asked for.
         """
-        event = self._log.write(kinds.Taken, queue.Taking(cells, who, lease), who=who)
-        return queue.purchases_of(self._log.state, event, self._groups)
+        event = self._log.write(kinds.Taken, open_cells.Taking(cells, who, lease), who=who)
+        return open_cells.purchases_of(self._log.state, event, self._groups)
 
     def give_back(self, cells: Cells, *, who: str) -> int:
         """Let others have cells that were taken, and return how many; ConflictError if another has one."""
         kinds.check_text("who", who)
         pairs = reports.as_cells(cells)
         return self._write(
-            kinds.GivenBack, lambda state, time: queue.given_back(state, time, pairs, who), who
+            kinds.GivenBack, lambda state, time: open_cells.given_back(state, time, pairs, who), who
         )
 
     @property
@@ -260,7 +260,7 @@ class Campaign:
 
     def open_purchases(self) -> list[Purchase]:
         """Return the cells that are out now, in the order in which they were asked for."""
-        return queue.open_purchases(self._log.newest(), self._log.now(), self._groups)
+        return open_cells.open_purchases(self._log.newest(), self._log.now(), self._groups)
 
     def open_page(
         self,
@@ -272,15 +272,15 @@ class Campaign:
         asked_by: str | None = None,
         holder: str | None = None,
         free: bool = False,
-    ) -> queue.OpenPage:
+    ) -> open_cells.OpenPage:
         """Return at most ``most`` of the cells that are out, in the order in which they were asked for.
 
         ``after`` is what the page before said, 0 for the first: answers that come between two pages move
         nothing. Only cells of this row or column, that this person asked for, that this one has taken, or
         that are ``free`` are listed. O(cells that are out), a tenth of a microsecond each, and O(page).
         """
-        wanted = queue.Wanted(row, column, asked_by, holder, free)
-        return queue.open_page(self._log.newest(), self._log.now(), self._groups, wanted, after, most)
+        wanted = open_cells.Wanted(row, column, asked_by, holder, free)
+        return open_cells.open_page(self._log.newest(), self._log.now(), self._groups, wanted, after, most)
 
     def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
         """Return rows as they are now, with the status of each cell, without the first ``after`` rows."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cellworth.errors import DataError
+from cellworth.messages import not_there, shorten
 from cellworth.table import Column
 from cellworth.table.values import label
-from cellworth.wording import not_there, shorten
 
 Cell = tuple[int, int]
 """The positions of a cell's row and column."""

@@ -17,9 +17,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from cellworth.campaign.stores.store_protocol import StoredEvent
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import shorten
 from cellworth.table import Column
 from cellworth.table.column import LABELLED
-from cellworth.wording import shorten
 
 Json = dict[str, Any]
 Value = float | int | bool | str
@@ -198,7 +198,7 @@ class Corrected:
 
 @dataclass(frozen=True)
 class Extended:
-    """Rows were added at the end; ``table`` has them, packed (see `cellworth.campaign.packing`)."""
+    """Rows were added at the end; ``table`` has them, packed (see `cellworth.campaign.table_bytes`)."""
 
     kind: ClassVar[str] = "extended"
     rows: tuple[str, ...]

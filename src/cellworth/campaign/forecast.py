@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.campaign.validation import Estimate
+from cellworth.campaign.cross_validation import Estimate
 
 Verdict = Literal["expected", "at most", "too early", "nothing left", "no score"]
 
@@ -110,7 +110,7 @@ def project(
         Spent at each score, not falling; the last more than the first.
     scores : (k,) array
     influence : (n, k) array
-        Of each row on each score; see `cellworth.campaign.validation`.
+        Of each row on each score; see `cellworth.campaign.cross_validation`.
     ahead : float
         How far to look, in money; positive.
     rng : Generator

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from cellworth.campaign.cell_index import Cell
 from cellworth.errors import ParameterError
-from cellworth.wording import shorten
+from cellworth.messages import shorten
 
 ASK_LEASE = "7d"
 """By default, how long the money of an ask is reserved."""

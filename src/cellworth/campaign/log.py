@@ -16,13 +16,13 @@ from cellworth.campaign.events import (
     encode,
     fingerprint,
 )
-from cellworth.campaign.packing import digest, unpack
 from cellworth.campaign.state import State
 from cellworth.campaign.stores.store_protocol import Store
+from cellworth.campaign.table_bytes import digest, unpack
 from cellworth.errors import ConflictError, DataError, ParameterError
-from cellworth.optional import require
+from cellworth.messages import shorten
+from cellworth.optional_packages import require
 from cellworth.table import Table
-from cellworth.wording import shorten
 
 Clock = Callable[[], datetime]
 Make = Callable[[State, datetime], Content | None]

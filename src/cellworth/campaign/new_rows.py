@@ -10,9 +10,10 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.events import Extended
-from cellworth.campaign.packing import pack
 from cellworth.campaign.state import State
+from cellworth.campaign.table_bytes import pack
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import listing, not_there, shorten
 from cellworth.prices import Prices
 from cellworth.table import Column, Table
 from cellworth.table.build import check_names, check_row_ids
@@ -22,7 +23,6 @@ from cellworth.table.missing_marks import missing_marks, open_holes
 from cellworth.table.raw_cells import Origin, as_texts
 from cellworth.table.read_csv import read_csv
 from cellworth.table.values import label
-from cellworth.wording import listing, not_there, shorten
 
 Rows = Table | Mapping[object, Mapping[str, object]]
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import IntArray
-from cellworth.campaign.cache import pack_cache, unpack_cache
+from cellworth.campaign.adviser_cache import pack_cache, unpack_cache
 from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError, UnusableCacheError
+from cellworth.messages import shorten
 from cellworth.strategy import Strategy
-from cellworth.strategy.adviser import Adviser, ScoredRound
-from cellworth.wording import shorten
+from cellworth.strategy.choosing import Adviser, ScoredRound
 
 SAVE_EVERY = 5
 """Rounds between two caches. Packing one takes about as long as a warm completion of a large table."""

@@ -13,15 +13,15 @@ import numpy as np
 
 from cellworth import strategy as strategies
 from cellworth.campaign.events import check_optional_text, check_text
-from cellworth.campaign.packing import digest, pack
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
+from cellworth.campaign.table_bytes import digest, pack
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import listing, shorten
 from cellworth.prices import Prices
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
 from cellworth.table import Table
-from cellworth.wording import listing, shorten
 
 FORMAT = 1
 

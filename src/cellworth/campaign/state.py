@@ -30,7 +30,7 @@ from cellworth.campaign.events import (
     value_from_json,
 )
 from cellworth.campaign.leases import Hold, OpenCells
-from cellworth.campaign.packing import unpack
+from cellworth.campaign.table_bytes import unpack
 from cellworth.errors import DataError
 from cellworth.prices.money import Money
 from cellworth.table import Table

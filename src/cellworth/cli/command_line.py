@@ -15,7 +15,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from cellworth import __version__
-from cellworth.cli import campaign_commands, filling, results, serving, trying
+from cellworth.cli import campaign_commands, fill_command, result_commands, server_commands, simulate_commands
 from cellworth.cli import campaign_commands as campaign
 from cellworth.errors import CellworthError, ConflictError
 
@@ -34,8 +34,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 # In the order of a campaign: so they are listed in the help.
-app.command("demo", epilog=trying.DEMO_EXAMPLE)(trying.demo)
-app.command("simulate", epilog=trying.SIMULATE_EXAMPLE)(trying.simulate)
+app.command("demo", epilog=simulate_commands.DEMO_EXAMPLE)(simulate_commands.demo)
+app.command("simulate", epilog=simulate_commands.SIMULATE_EXAMPLE)(simulate_commands.simulate)
 app.command("init", epilog=campaign.INIT_EXAMPLE)(campaign.init)
 app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
 app.command("take", epilog=campaign_commands.TAKE_EXAMPLE)(campaign_commands.take)
@@ -47,14 +47,14 @@ app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)
 _NUMBERS_TOO = {"ignore_unknown_options": True}
 app.command("correct", epilog=campaign.CORRECT_EXAMPLE, context_settings=_NUMBERS_TOO)(campaign.correct)
 app.command("extend", epilog=campaign.EXTEND_EXAMPLE)(campaign.extend)
-app.command("status", epilog=results.STATUS_EXAMPLE)(results.status)
-app.command("log", epilog=results.LOG_EXAMPLE)(results.log)
-app.command("export", epilog=results.EXPORT_EXAMPLE)(results.export)
-app.command("fill", epilog=filling.FILL_EXAMPLE)(filling.fill)
-app.command("report", epilog=results.REPORT_EXAMPLE)(results.report)
-app.command("serve", epilog=serving.SERVE_EXAMPLE)(serving.serve)
-app.command("token", epilog=serving.TOKEN_EXAMPLE)(serving.token)
-app.command("fetch-data", epilog=trying.FETCH_DATA_EXAMPLE)(trying.fetch_data)
+app.command("status", epilog=result_commands.STATUS_EXAMPLE)(result_commands.status)
+app.command("log", epilog=result_commands.LOG_EXAMPLE)(result_commands.log)
+app.command("export", epilog=result_commands.EXPORT_EXAMPLE)(result_commands.export)
+app.command("fill", epilog=fill_command.FILL_EXAMPLE)(fill_command.fill)
+app.command("report", epilog=result_commands.REPORT_EXAMPLE)(result_commands.report)
+app.command("serve", epilog=server_commands.SERVE_EXAMPLE)(server_commands.serve)
+app.command("token", epilog=server_commands.TOKEN_EXAMPLE)(server_commands.token)
+app.command("fetch-data", epilog=simulate_commands.FETCH_DATA_EXAMPLE)(simulate_commands.fetch_data)
 
 
 def _show_version(asked: bool) -> None:

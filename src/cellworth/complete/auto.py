@@ -125,7 +125,7 @@ class AutoCompleter(Completer):
     standard error of the difference, taken over rows. Of those that tie, one that gives variances is
     preferred, then the one with the least error. So labels take part only where this fills hidden cells
     better; the Gaussian also asks held-out rows how far to trust them, see
-    `cellworth.complete.gaussian.choices`.
+    `cellworth.complete.gaussian.held_out_choices`.
 
     A candidate that raises an error is noted as failed, with the reason, and the others go on.
     `transform_with_variance`, `predict_interval` and `sample` exist where the chosen completer has them.

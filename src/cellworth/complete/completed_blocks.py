@@ -13,7 +13,7 @@ from cellworth.arrays import FloatArray
 from cellworth.blocks.protocol import Blocks, Engine, join
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.writing import FilledPart, write_blocks
-from cellworth.complete.summary import TableSummary
+from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import ParameterError
 
 

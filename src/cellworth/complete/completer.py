@@ -21,7 +21,7 @@ from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_table
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.summary import summarise
+from cellworth.complete.table_summary import summarise
 from cellworth.errors import ParameterError
 
 C = TypeVar("C")

@@ -32,7 +32,7 @@ from cellworth.complete.solver.proximal_gradient import minimise
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.warm_start import column_means, refresh
-from cellworth.complete.summary import TableSummary
+from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import DataError, ParameterError
 
 FITTED = (

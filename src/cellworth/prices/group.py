@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellworth.errors import ParameterError
+from cellworth.messages import listing, not_there, shorten
 from cellworth.prices.rules import check_name, check_price, check_prices
-from cellworth.wording import listing, not_there, shorten
 
 
 @dataclass(frozen=True, init=False, repr=False)

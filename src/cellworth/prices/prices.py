@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cellworth.errors import CellworthError, DataError, ParameterError
+from cellworth.messages import shorten
 from cellworth.prices.group import Group
 from cellworth.prices.money import difference
 from cellworth.prices.price_file import read_prices, write_prices
@@ -30,7 +31,6 @@ from cellworth.prices.rules import (
 )
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, file_of
-from cellworth.wording import shorten
 
 
 @dataclass(frozen=True, repr=False)

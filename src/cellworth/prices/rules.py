@@ -19,9 +19,9 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, Float64Array
 from cellworth.errors import CellworthError, DataError, ParameterError
+from cellworth.messages import listing, not_there, shorten
 from cellworth.table import Table
 from cellworth.table.values import label
-from cellworth.wording import listing, not_there, shorten
 
 PriceFunction = Callable[[str, str], float]
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cellworth.campaign import Campaign
+from cellworth.report.campaign_report import write_report
 from cellworth.report.cell_summaries import CellMapSummary, RowSummary, cell_map_summary, row_summary
 from cellworth.report.column_summaries import ColumnsSummary, columns_summary
 from cellworth.report.ledger_summary import LedgerEntry, LedgerLine, ledger_csv, ledger_entries
@@ -15,7 +16,6 @@ from cellworth.report.money_summaries import (
     overview_summary,
     preview_summary,
 )
-from cellworth.report.report_file import write_report
 from cellworth.report.summaries import Summary, to_json
 
 SUMMARIES: Mapping[str, Callable[[Campaign], Summary]] = {

@@ -12,7 +12,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import CellArrays, Status
-from cellworth.optional import require
+from cellworth.optional_packages import require
 from cellworth.report.column_summaries import ColumnSummary
 from cellworth.report.summaries import short_name
 

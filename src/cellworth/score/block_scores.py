@@ -14,7 +14,7 @@ from cellworth.blocks.protocol import Blocks, join
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.errors import ParameterError
-from cellworth.score.round import Scorer
+from cellworth.score.scorer import Scorer
 
 
 @dataclass(frozen=True)

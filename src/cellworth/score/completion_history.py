@@ -13,7 +13,7 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, Float64Array, Int64Array
 from cellworth.errors import DataError, ParameterError
-from cellworth.score.round import State
+from cellworth.score.scorer import State
 
 BLOCK_CELLS = 20_000  # cells that are worked on at a time, so that what lies between steps stays in cache
 

@@ -11,7 +11,7 @@ from cellworth.arrays import Float64Array
 from cellworth.complete.linear_model import LinearModel
 from cellworth.errors import ParameterError
 from cellworth.score.posterior_scores import PosteriorVariance
-from cellworth.score.round import Memoryless, Round, check_whole_number
+from cellworth.score.scorer import Memoryless, Round, check_whole_number
 
 CELLS_AT_A_TIME = 4_000_000  # of drawn tables, which are 32 MB
 

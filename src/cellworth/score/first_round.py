@@ -30,7 +30,7 @@ from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.hold_out import hide_cells
 from cellworth.score.block_scores import BlockScores, numbers_from, skip, squared_ranges
-from cellworth.score.round import Round
+from cellworth.score.scorer import Round
 
 REFITS = 4
 HIDDEN_SHARE = 0.1  # of the observed cells, in each refit

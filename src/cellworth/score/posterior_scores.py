@@ -13,7 +13,7 @@ from cellworth.complete.inputs import check_number
 from cellworth.complete.linear_model import LinearModel
 from cellworth.errors import ParameterError
 from cellworth.score.block_scores import BlockScores, check_variance, column_variances
-from cellworth.score.round import Memoryless, Round
+from cellworth.score.scorer import Memoryless, Round
 
 
 @dataclass(eq=False)

@@ -15,7 +15,7 @@ from cellworth.errors import DataError
 from cellworth.score.block_scores import BlockScores, squared_ranges
 from cellworth.score.completion_history import History, history_of
 from cellworth.score.first_round import first_round_block_scores, first_round_scores
-from cellworth.score.round import Round, State, check_whole_number
+from cellworth.score.scorer import Round, State, check_whole_number
 
 
 @dataclass(eq=False)

@@ -3,7 +3,7 @@
 from cellworth.select.draw import Draw
 from cellworth.select.greedy import Ratio, Top
 from cellworth.select.knapsack import Knapsack
-from cellworth.select.offer import Offer, Selection, Selector
 from cellworth.select.poss import Poss
+from cellworth.select.selector import Offer, Selection, Selector
 
 __all__ = ["Draw", "Knapsack", "Offer", "Poss", "Ratio", "Selection", "Selector", "Top"]

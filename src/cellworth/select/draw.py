@@ -9,7 +9,7 @@ import numpy as np
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import ParameterError
 from cellworth.select.greedy import GreedyPurchase
-from cellworth.select.offer import Offer, Selection, as_number, check_limits
+from cellworth.select.selector import Offer, Selection, as_number, check_limits
 from cellworth.select.spread import Spread
 
 

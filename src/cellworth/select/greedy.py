@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.select.offer import Offer, Selection, best_of_each_price, check_limits, fits, settle
+from cellworth.select.selector import Offer, Selection, best_of_each_price, check_limits, fits, settle
 from cellworth.select.spread import Spread
 
 CLOSE = 2.0**-32  # of the budget: sums of prices as floats are never off by more

@@ -22,7 +22,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.prices.money import MoneyUnits, add_up, within
 from cellworth.select.exact_knapsack import Packing, pack, pack_counted
 from cellworth.select.greedy import GreedyPurchase, Top
-from cellworth.select.offer import (
+from cellworth.select.selector import (
     Front,
     Offer,
     Selection,

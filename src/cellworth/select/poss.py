@@ -10,8 +10,8 @@ import numpy as np
 from cellworth.arrays import Float64Array, Int64Array, IntArray
 from cellworth.prices.money import MoneyUnits
 from cellworth.select.exact_knapsack import affordable
-from cellworth.select.offer import Front, Offer, Selection, check_limits, positive_integer, settle
 from cellworth.select.pareto import PARTS, ParetoArchive, Problem, Scratch, compiled, evolve
+from cellworth.select.selector import Front, Offer, Selection, check_limits, positive_integer, settle
 from cellworth.select.spread import Spread
 
 SCORE_BITS = 60  # the sum of all scores stays below 2**60

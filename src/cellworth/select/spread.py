@@ -9,7 +9,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import ParameterError
-from cellworth.select.offer import as_number, positive_integer
+from cellworth.select.selector import as_number, positive_integer
 
 
 @dataclass(frozen=True)

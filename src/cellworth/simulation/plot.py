@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from cellworth.arrays import Float64Array
 from cellworth.errors import ParameterError
-from cellworth.optional import require
+from cellworth.optional_packages import require
 
 LABELS = {
     "cells": "cells bought",

@@ -24,14 +24,14 @@ from sklearn.svm import LinearSVC
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import DataError, ParameterError
-from cellworth.optional import require
+from cellworth.optional_packages import require
 from cellworth.prices import Prices
 from cellworth.progress import ProgressLine
 from cellworth.select import Selection
-from cellworth.simulation.judge import judge
-from cellworth.simulation.world import make_world
+from cellworth.simulation.evaluate import judge
+from cellworth.simulation.hidden_truth import make_world
 from cellworth.strategy import Strategy, get
-from cellworth.strategy.adviser import Adviser
+from cellworth.strategy.choosing import Adviser
 from cellworth.table import Table
 
 Record = dict[str, Any]

@@ -15,7 +15,7 @@ from cellworth.prices.rules import ByColumn
 from cellworth.score import Scorer
 from cellworth.score.block_scores import BlockScorer, BlockScores
 from cellworth.select import Offer, Selector
-from cellworth.select.offer import BlockSelector
+from cellworth.select.selector import BlockSelector
 from cellworth.strategy.batch import Batch, Purchase
 from cellworth.table import Table
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import listing, shorten
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.infer_kind import find_kind, refuse_infinities, scatter, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
@@ -18,7 +19,6 @@ from cellworth.table.missing_marks import BLANKS, open_holes
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, TextCells, as_texts
 from cellworth.table.target import Target, make_target
 from cellworth.table.values import LARGEST_INTEGER, cannot_be_stored, parse_value
-from cellworth.wording import listing, shorten
 
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
 """The arguments of `Table`: columns, values (n, p), row ids, target, name of the column of row ids."""

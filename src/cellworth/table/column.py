@@ -12,9 +12,9 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.table.dates import FIRST_DAY, LAST_MOMENT, format_day, to_microsecond
 from cellworth.table.values import LARGEST_INTEGER, parse_value
-from cellworth.wording import did_you_mean, listing, shorten
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 from cellworth.errors import DataError
-from cellworth.wording import did_you_mean, shorten
+from cellworth.messages import did_you_mean, shorten
 
 Format = Literal["csv", "parquet"]
 _DELIMITED = (".csv", ".tsv", ".txt")

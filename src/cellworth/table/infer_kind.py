@@ -10,12 +10,12 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import as_mark, did_you_mean, listing, shorten
 from cellworth.table.column import Kind
 from cellworth.table.dates import is_date, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, as_texts
 from cellworth.table.values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
-from cellworth.wording import as_mark, did_you_mean, listing, shorten
 
 MOST_DIFFERENT_TEXTS = 100
 """A column with more distinct texts than this, most of them unique, is taken for names, not categories."""

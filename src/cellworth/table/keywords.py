@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
 from cellworth.table.missing_marks import MissingMarks, missing_marks
 from cellworth.table.raw_cells import Origin, RawColumn
 from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
 from cellworth.table.values import label
-from cellworth.wording import did_you_mean, listing, shorten
 
 Missing = Iterable[object] | Mapping[str, Iterable[object]]
 Bounds = Mapping[str, Sequence[object]]

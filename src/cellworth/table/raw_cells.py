@@ -13,9 +13,9 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
+from cellworth.messages import shorten
 from cellworth.table.dates import day_number, days_from_stamps, format_day
 from cellworth.table.values import label
-from cellworth.wording import shorten
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cellworth.errors import DataError
-from cellworth.optional import require
+from cellworth.optional_packages import require
 from cellworth.table.dates import days_from_stamps
 from cellworth.table.files import File, read_bytes
 from cellworth.table.keywords import declared_by

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError
+from cellworth.messages import listing, not_there, shorten
 from cellworth.table.build import assemble, checked_cells
 from cellworth.table.column import KINDS, Column
 from cellworth.table.encoded import ColumnLayout, Encoded, encode
@@ -26,7 +27,6 @@ from cellworth.table.target import Target
 from cellworth.table.values import label
 from cellworth.table.write_csv import guard
 from cellworth.table.write_table import OutColumn, table_as_csv, to_frame, write_table
-from cellworth.wording import listing, not_there, shorten
 
 
 class Table:

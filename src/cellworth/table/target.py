@@ -9,9 +9,9 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import listing, shorten
 from cellworth.table.column import Column, UserValue
 from cellworth.table.raw_cells import Origin
-from cellworth.wording import listing, shorten
 
 TargetKind = Literal["two classes", "several classes", "number"]
 LabelKind = Literal["classes", "number"]

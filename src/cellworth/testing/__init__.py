@@ -4,8 +4,8 @@ Each check raises AssertionError with the broken promise in words; it needs no t
 """
 
 from cellworth.testing.completer_contract import check_completer
-from cellworth.testing.scorer import check_scorer
-from cellworth.testing.selector import check_selector
-from cellworth.testing.store import check_store
+from cellworth.testing.scorer_contract import check_scorer
+from cellworth.testing.selector_contract import check_selector
+from cellworth.testing.store_contract import check_store
 
 __all__ = ["check_completer", "check_scorer", "check_selector", "check_store"]

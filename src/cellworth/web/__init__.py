@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from cellworth.optional import require
+from cellworth.optional_packages import require
 
 if TYPE_CHECKING:
     from cellworth.web.app import create_app

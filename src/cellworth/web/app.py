@@ -14,14 +14,14 @@ from starlette.staticfiles import StaticFiles
 from cellworth import __version__
 from cellworth.errors import ParameterError
 from cellworth.report import SUMMARIES, summarise
-from cellworth.web import pages, problems
+from cellworth.web import error_responses, pages
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import OPEN_PATHS, role_of
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
-from cellworth.web.security.access import Access
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
+from cellworth.web.security.tokens import Access
 
 LARGEST_UPLOAD = 50_000_000
 """Bytes."""
@@ -82,7 +82,7 @@ def create_app(
         app.router.routes.extend(router.routes)
     app.router.routes.append(Mount("/static", StaticFiles(directory=_STATIC), name="static"))
     check_roles(app.routes)
-    problems.install(app)
+    error_responses.install(app)
     # The last one added is the first that sees a request.
     app.add_middleware(SizeLimit, most=largest_upload)
     app.add_middleware(OwnOrigin, only_loopback=access.open)

@@ -16,10 +16,10 @@ import anyio.to_thread
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores import Store, open_store
 from cellworth.errors import DataError, UnknownCampaignError
+from cellworth.messages import did_you_mean, shorten
 from cellworth.prices import Prices
 from cellworth.table import Table
 from cellworth.web.notifications import Notifications
-from cellworth.wording import did_you_mean, shorten
 
 Result = TypeVar("Result")
 log = logging.getLogger("cellworth.web")

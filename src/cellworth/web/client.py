@@ -16,7 +16,7 @@ import httpx
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.errors import AccessError, ConflictError, DataError, ServerError
 from cellworth.strategy import Purchase
-from cellworth.web.remote import (
+from cellworth.web.wire_format import (
     Cells,
     RemoteSummary,
     RemoteTotals,

@@ -23,9 +23,9 @@ from jinja2 import Environment, FileSystemLoader
 from cellworth.table.files import FileBytes
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.jobs import JobQueue
-from cellworth.web.remote import name_of, segment
-from cellworth.web.security.access import Access, Identity, Role
 from cellworth.web.security.sessions import csrf_token, remembered_who, session_of
+from cellworth.web.security.tokens import Access, Identity, Role
+from cellworth.web.wire_format import name_of, segment
 
 OPEN_PATHS = ("/login", "/static", "/health")
 """Paths that begin like this need no role."""

@@ -10,9 +10,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import shorten
 from cellworth.web.app import LARGEST_UPLOAD, create_app
-from cellworth.web.security.access import Access
-from cellworth.wording import shorten
+from cellworth.web.security.tokens import Access
 
 PATIENCE = 10
 """Seconds that requests have to finish when the server stops."""

@@ -10,7 +10,7 @@ import pytest
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.address import read_address
 from cellworth.errors import CellworthError, DataError, MissingDependencyError, ParameterError
-from cellworth.testing.store import make_record
+from cellworth.testing.store_contract import make_record
 
 SECRET = "s3cr3t"
 
@@ -101,7 +101,8 @@ def test_a_missing_driver_is_named(monkeypatch):
 
 def test_nothing_heavy_is_imported_before_a_store_is_opened():
     code = (
-        "import sys; from cellworth.campaign.stores import open_store; import cellworth.testing.store\n"
+        "import sys; import cellworth.testing.store_contract\n"
+        "from cellworth.campaign.stores import open_store\n"
         "try: open_store('mysql://x/y')\n"
         "except ValueError: print('sqlalchemy' in sys.modules, 'psycopg' in sys.modules)"
     )

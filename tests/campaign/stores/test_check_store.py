@@ -8,7 +8,7 @@ from datetime import UTC
 import pytest
 
 from cellworth.errors import ConflictError, DataError
-from cellworth.testing.store import check_store
+from cellworth.testing.store_contract import check_store
 
 
 class Good:

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from cellworth.campaign.stores import open_store
 from cellworth.errors import ConflictError
-from cellworth.testing.store import MOMENT, check_store, make_events, make_record
+from cellworth.testing.store_contract import MOMENT, check_store, make_events, make_record
 
 CORRUPT = "UPDATE cellworth_campaign SET content = {} WHERE name = '{}'"
 

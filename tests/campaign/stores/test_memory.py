@@ -1,7 +1,7 @@
 """The store in memory keeps what every store promises."""
 
 from cellworth.campaign.stores.memory import MemoryStore
-from cellworth.testing.store import check_store
+from cellworth.testing.store_contract import check_store
 
 
 def test_the_contract():

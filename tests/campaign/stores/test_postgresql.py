@@ -8,7 +8,7 @@ import pytest
 
 from cellworth.campaign.stores import open_store
 from cellworth.errors import ConflictError, DataError
-from cellworth.testing.store import make_events, make_record
+from cellworth.testing.store_contract import make_events, make_record
 from tests.campaign.stores.proxy import Proxy
 
 
@@ -123,9 +123,9 @@ def test_an_append_that_was_kept_and_followed_by_others_is_acknowledged(
 
 def test_a_session_that_ends_within_a_transaction(store, server, monkeypatch):
     """Between the lock and the events: nothing is half-written, and the second attempt writes all."""
-    from cellworth.campaign.stores import sql
+    from cellworth.campaign.stores import sql_store
 
-    checked = sql._check_keys
+    checked = sql_store._check_keys
     ends = []
 
     def end_once(connection, name, keys):
@@ -133,7 +133,7 @@ def test_a_session_that_ends_within_a_transaction(store, server, monkeypatch):
         if not ends:
             ends.append(server.end_sessions())
 
-    monkeypatch.setattr(sql, "_check_keys", end_once)
+    monkeypatch.setattr(sql_store, "_check_keys", end_once)
     store.append("study", 2, make_events(2, "c", "d"))
     assert len(ends) == 1
     assert [event.key for event in store.events("study")] == ["a", "b", "c", "d"]
@@ -151,9 +151,9 @@ def test_a_writer_that_does_not_let_go_is_reported(store, postgresql_url, opened
 
 def test_the_keys_of_the_table_hold_where_somebody_takes_no_lock(store, monkeypatch):
     """A writer that skips the checks still cannot write a number or a key twice."""
-    from cellworth.campaign.stores import sql
+    from cellworth.campaign.stores import sql_store
 
-    monkeypatch.setattr(sql, "_check_keys", lambda *_: None)
+    monkeypatch.setattr(sql_store, "_check_keys", lambda *_: None)
     with pytest.raises(ConflictError, match="Somebody else wrote"):
         store.append("study", 2, make_events(2, "a"))
     assert len(store.events("study")) == 2

@@ -8,7 +8,7 @@ from sqlalchemy import create_engine, inspect, text
 
 from cellworth.campaign.stores import open_store, schema
 from cellworth.errors import DataError
-from cellworth.testing.store import make_events, make_record
+from cellworth.testing.store_contract import make_events, make_record
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 
 from cellworth.campaign.stores import StoredEvent, open_store
 from cellworth.errors import ConflictError, DataError
-from cellworth.testing.store import MOMENT, make_events, make_record
+from cellworth.testing.store_contract import MOMENT, make_events, make_record
 
 NOBODY = 65534
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from cellworth.campaign.stores import store_protocol
 from cellworth.campaign.stores.store_protocol import event_from, event_rows, record_row
 from cellworth.errors import DataError
-from cellworth.testing.store import make_events, make_record
+from cellworth.testing.store_contract import make_events, make_record
 
 PLAIN = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

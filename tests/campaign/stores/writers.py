@@ -6,7 +6,7 @@ import time
 
 from cellworth.campaign.stores import open_store
 from cellworth.errors import ConflictError
-from cellworth.testing.store import make_events, make_record
+from cellworth.testing.store_contract import make_events, make_record
 
 LONGEST_PAUSE = 0.2  # seconds after a conflict; without it eight writers mostly stand in each other's way
 

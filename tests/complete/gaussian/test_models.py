@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import systems as systems_module
-from cellworth.complete.gaussian.choices import Recipe
 from cellworth.complete.gaussian.dense import DenseGaussian, pairwise_start
 from cellworth.complete.gaussian.em import run_em
 from cellworth.complete.gaussian.factor import FactorGaussian, factor_start
+from cellworth.complete.gaussian.held_out_choices import Recipe
 from tests.complete.gaussian import textbook
 
 ONE_TABLE = {

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 from cellworth.campaign import Campaign
 from cellworth.web import create_app
 from cellworth.web.pages import routers
-from cellworth.web.security.access import Access, add_token
+from cellworth.web.security.tokens import Access, add_token
 from tests.web.pages.studies import begin
 from tests.web.pages.visitor import STUDY, Visitor
 

@@ -65,7 +65,7 @@ def open_store(url: str | Path, *, patience: float = PATIENCE) -> Store:
     """
     read_address(url)  # an address that makes no sense is refused before SQLAlchemy is loaded
 
-    from cellworth.campaign.stores.sql import SqlStore
+    from cellworth.campaign.stores.sql_store import SqlStore
 
     return SqlStore(url, patience=patience)
 

@@ -15,7 +15,7 @@ from cellworth.campaign.stores.store_protocol import (
     record_row,
 )
 from cellworth.errors import ConflictError, DataError
-from cellworth.wording import not_there, shorten
+from cellworth.messages import not_there, shorten
 
 Row = dict[str, Any]
 

@@ -8,7 +8,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from cellworth.errors import CellworthError, DataError, ParameterError
-from cellworth.optional import require
+from cellworth.optional_packages import require
 
 _EXPECTED = "Expected an address like postgresql://user:password@host:5432/database"
 # A line that goes dead without a word is noticed within a minute.

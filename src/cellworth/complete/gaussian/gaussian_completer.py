@@ -24,7 +24,7 @@ from cellworth.complete.gaussian.rows import ArrayRows, BlockRows, CellForm
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.complete.solver.monitor import Callback
-from cellworth.complete.summary import TableSummary
+from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import ParameterError
 
 DENSE_COLUMNS = 200  # factors="auto": a full covariance up to this many columns
@@ -125,7 +125,7 @@ class GaussianCompleter(BlockCompleter):
     distinct takes about 40 ms, and some ten steps. With r factors it costs O(n r^2 (d + r)).
 
     Labels help to complete the rows of `fit`, but may make them easier to tell apart than new rows, which
-    have no labels, will be. `cellworth.complete.gaussian.choices` says how "auto" weighs the two.
+    have no labels, will be. `cellworth.complete.gaussian.held_out_choices` says how "auto" weighs the two.
     `transform` never uses labels.
 
     Examples

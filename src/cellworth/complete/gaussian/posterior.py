@@ -22,9 +22,9 @@ from scipy.special import ndtri
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.gaussian.choices import Gaussian, temper
 from cellworth.complete.gaussian.dense import DenseGaussian
 from cellworth.complete.gaussian.factor import FactorGaussian
+from cellworth.complete.gaussian.held_out_choices import Gaussian, temper
 from cellworth.complete.gaussian.margins import Margin, Margins
 
 PRIOR_CELLS = 10.0  # normal quantiles count as much as those of this many cells

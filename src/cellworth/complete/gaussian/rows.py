@@ -18,7 +18,7 @@ from cellworth.complete.gaussian.margins import Margins, learn_margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, calibration_stride
 from cellworth.complete.labels import LabelCode, code_labels, label_code
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.summary import TableSummary
+from cellworth.complete.table_summary import TableSummary
 
 SAMPLE_ROWS = 2000  # enough for a covariance of some dozen columns to be a good start
 

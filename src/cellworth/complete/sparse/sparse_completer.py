@@ -46,7 +46,7 @@ from cellworth.complete.sparse.row_pass import (
     row_factors,
 )
 from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
-from cellworth.complete.summary import TableSummary
+from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import DataError
 
 FACTORS = ("row_factors_", "column_factors_", "row_offsets_", "column_offsets_", "singular_values_")

@@ -10,14 +10,14 @@ from fastapi import File, Form, HTTPException, Query, Request, Response, UploadF
 
 from cellworth.campaign import Campaign
 from cellworth.campaign.log import Record
+from cellworth.messages import shorten
 from cellworth.prices import Prices
 from cellworth.report import SUMMARIES
 from cellworth.table import Table
 from cellworth.web.api.models import CampaignNameOut, CampaignOut, EventOut, NamesPage, Page, SummaryOut
 from cellworth.web.api.routing import PREFIX, After, Limit, make_router, problems
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, read_upload, require_role
-from cellworth.web.remote import segment
-from cellworth.wording import shorten
+from cellworth.web.wire_format import segment
 
 router = make_router("campaigns")
 

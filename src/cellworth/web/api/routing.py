@@ -10,8 +10,8 @@ from starlette.responses import JSONResponse
 
 from cellworth.web.api.models import ProblemOut
 from cellworth.web.dependencies import WHO_HEADER, require_role
-from cellworth.web.problems import MEDIA_TYPE
-from cellworth.web.security.access import Identity, Role
+from cellworth.web.error_responses import MEDIA_TYPE
+from cellworth.web.security.tokens import Identity, Role
 
 PREFIX = "/api/v1"
 LARGEST_PAGE = 1000

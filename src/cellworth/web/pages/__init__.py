@@ -1,7 +1,7 @@
 """The pages: forms that work without script, and scripts that add figures, live updates and shortcuts."""
 
 from cellworth.web.pages import answer_queue, campaign_list, ledger, login, overview, scripts, table_views
-from cellworth.web.pages.frame import problem_page
+from cellworth.web.pages.page_layout import problem_page
 
 routers = [
     each.router for each in (campaign_list, login, overview, answer_queue, table_views, ledger, scripts)

@@ -21,7 +21,7 @@ from cellworth.strategy import Purchase
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, PoolDep, Who, read_upload, require_role
 from cellworth.web.pages.forms import Name, OptionalText, Text, ValueField, page_number, value_field, whole
-from cellworth.web.pages.frame import Head, back, head_of, path_of, show
+from cellworth.web.pages.page_layout import Head, back, head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)

@@ -14,7 +14,7 @@ from cellworth.prices import Prices
 from cellworth.table import Table
 from cellworth.web.dependencies import PoolDep, Who, read_upload, require_role
 from cellworth.web.pages.forms import OptionalText, amount, page_number
-from cellworth.web.pages.frame import back, head_of, path_of, show
+from cellworth.web.pages.page_layout import back, head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from cellworth.report import ledger_csv, ledger_entries
 from cellworth.web.dependencies import CampaignName, PoolDep, require_role
 from cellworth.web.pages.forms import page_number
-from cellworth.web.pages.frame import head_of, show
+from cellworth.web.pages.page_layout import head_of, show
 
 router = APIRouter(include_in_schema=False)
 

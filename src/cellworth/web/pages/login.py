@@ -9,9 +9,9 @@ from starlette.responses import RedirectResponse, Response
 
 from cellworth.web.dependencies import require_role
 from cellworth.web.pages.forms import OptionalText, Text
-from cellworth.web.pages.frame import show
-from cellworth.web.security.access import Access
+from cellworth.web.pages.page_layout import show
 from cellworth.web.security.sessions import check_csrf, remember_who, sign_in, sign_out
+from cellworth.web.security.tokens import Access
 
 router = APIRouter(include_in_schema=False)
 

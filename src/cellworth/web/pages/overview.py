@@ -16,9 +16,9 @@ from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.jobs import JobQueue
 from cellworth.web.pages.forms import OptionalText, amount, whole
-from cellworth.web.pages.frame import back, head_of, path_of, show, summary_of
-from cellworth.web.security.access import Role
+from cellworth.web.pages.page_layout import back, head_of, path_of, show, summary_of
 from cellworth.web.security.sessions import check_csrf
+from cellworth.web.security.tokens import Role
 
 router = APIRouter(include_in_schema=False)
 

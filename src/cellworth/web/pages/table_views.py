@@ -16,7 +16,7 @@ from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
 from cellworth.web.jobs import JobQueue
 from cellworth.web.pages.forms import Name, OptionalText, page_number, value_field, whole
-from cellworth.web.pages.frame import back, head_of, path_of, show, summary_of
+from cellworth.web.pages.page_layout import back, head_of, path_of, show, summary_of
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)

@@ -13,7 +13,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cellworth.web.problems import ProblemDetails
+from cellworth.web.error_responses import ProblemDetails
 from cellworth.web.security.sessions import csrf_cookie
 
 _SAFE_METHODS = ("GET", "HEAD", "OPTIONS")

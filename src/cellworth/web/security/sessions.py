@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 from fastapi import HTTPException, Request, Response
 from starlette.datastructures import UploadFile
 
-from cellworth.web.security.access import Access, Identity
+from cellworth.web.security.tokens import Access, Identity
 
 SESSION = "cellworth_session"
 SESSION_SECONDS = 12 * 3600

@@ -13,7 +13,7 @@ from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.score.block_scores import BlockScores, numbers_from, skip
-from cellworth.score.round import Memoryless, Round
+from cellworth.score.scorer import Memoryless, Round
 
 
 @dataclass(eq=False)

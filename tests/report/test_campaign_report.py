@@ -9,7 +9,7 @@ from cellworth import Prices, Table
 from cellworth.campaign.forecast import VISIBLE
 from cellworth.errors import DataError, MissingDependencyError
 from cellworth.report import write_report
-from cellworth.report.report_file import LEDGER_HEADER, MOST_LEDGER_LINES
+from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES
 from tests.campaign.campaigns import answers_to, begin, make_table
 from tests.campaign.test_status import gaussian_table, play
 from tests.report.pages import read_page
@@ -186,7 +186,7 @@ def test_an_old_report_survives_a_failure(tmp_path, monkeypatch):
     path = tmp_path / "report.html"
     path.write_text("old")
     campaign = begin(make_table(40))
-    monkeypatch.setattr("cellworth.report.report_file._page", lambda *_: "\ud800")
+    monkeypatch.setattr("cellworth.report.campaign_report._page", lambda *_: "\ud800")
     with pytest.raises(UnicodeEncodeError):
         write_report(campaign, path, status=campaign.status(repeats=1))
     assert path.read_text() == "old"

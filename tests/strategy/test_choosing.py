@@ -6,7 +6,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.score import Random
 from cellworth.select import Top
 from cellworth.strategy import Strategy
-from cellworth.strategy.adviser import Adviser
+from cellworth.strategy.choosing import Adviser
 from cellworth.table import ColumnLayout
 from tests.strategy.tables import small_table
 

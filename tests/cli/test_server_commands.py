@@ -10,7 +10,7 @@ from tests.cli.study import Study
 pytest.importorskip("fastapi")
 
 from cellworth.web import Client
-from cellworth.web.security.access import Access, Role
+from cellworth.web.security.tokens import Access, Role
 from tests.web.servers import serving
 
 

@@ -10,9 +10,9 @@ import cellworth
 from cellworth import strategy as strategies
 from cellworth.campaign import Campaign, Status
 from cellworth.campaign.forecast import VISIBLE
-from cellworth.optional import require
+from cellworth.optional_packages import require
 from cellworth.progress import Steps
-from cellworth.report import figures, page
+from cellworth.report import figures, markup
 from cellworth.report.cell_summaries import MOST_COLUMNS, count_cells
 from cellworth.report.column_summaries import ColumnSummary, summarise_columns
 from cellworth.report.fill_errors import LEVEL
@@ -120,7 +120,7 @@ def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> st
         _column_table(columns),
         _ledger(entries, spent=status.spent),
     ]
-    return page.page(f"Campaign {campaign.name}", parts, page.STYLE + page.CAMPAIGN)
+    return markup.page(f"Campaign {campaign.name}", parts, markup.STYLE + markup.CAMPAIGN)
 
 
 def _at_a_glance(status: Status) -> str:
@@ -145,13 +145,13 @@ def _at_a_glance(status: Status) -> str:
         seen = ahead.value >= VISIBLE
         figure = f"{ahead.value:+.3f}" if seen else f"below {max(ahead.high, 0.001):.3f}"
         items.append((f"next {status.forecast.money:.2f} expected", figure, interval))
-    return page.tiles(items)
+    return markup.tiles(items)
 
 
 def _facts(campaign: Campaign, status: Status, entries: Sequence[LedgerEntry]) -> str:
     target = campaign.table.target
     until = f", {entries[-1].time:%Y-%m-%d %H:%M} UTC" if entries else ""
-    return page.facts(
+    return markup.facts(
         [
             ("begun", f"{campaign.created:%Y-%m-%d %H:%M} UTC"),
             ("as of", f"event {status.number}{until}"),
@@ -166,16 +166,16 @@ def _facts(campaign: Campaign, status: Status, entries: Sequence[LedgerEntry]) -
 def _learning_curve(status: Status) -> str:
     heading = "What the answers brought"
     if status.score is None:
-        return page.section(heading, [page.paragraph(f"There is no score: {status.note}.")])
+        return markup.section(heading, [markup.paragraph(f"There is no score: {status.note}.")])
     outlook = status.outlook()
     parts = [
-        page.paragraph(f"{status.metric}: {status.note}."),
-        page.paragraph(f"{outlook[0].upper()}{outlook[1:]}."),
+        markup.paragraph(f"{status.metric}: {status.note}."),
+        markup.paragraph(f"{outlook[0].upper()}{outlook[1:]}."),
     ]
     if len(status.history) > 1:
         image = figures.to_svg(figures.draw_learning_curve(status))
-        parts.append(page.picture(image, "svg+xml", _curve_in_words(status), CURVE_CAPTION))
-    return page.section(heading, [*parts, page.folded("The figures", [_curve_table(status)])])
+        parts.append(markup.picture(image, "svg+xml", _curve_in_words(status), CURVE_CAPTION))
+    return markup.section(heading, [*parts, markup.folded("The figures", [_curve_table(status)])])
 
 
 def _curve_table(status: Status) -> str:
@@ -191,7 +191,7 @@ def _curve_table(status: Status) -> str:
         for point in status.history
     ]
     header = ("money spent", "cells bought", str(status.metric), "95 % interval", "change", "95 % interval")
-    return page.table("The score at moments of the campaign, and its change since the first.", header, rows)
+    return markup.table("The score at moments of the campaign, and its change since the first.", header, rows)
 
 
 def _curve_in_words(status: Status) -> str:
@@ -226,15 +226,15 @@ def _cell_map(inputs: SummaryInputs) -> str:
     image = figures.mosaic(figures.shades(inputs.cells, inputs.unsure)[:, :MOST_COLUMNS], band)
     figure = figures.draw_cell_map(image, inputs.table.column_names[:MOST_COLUMNS], n)
     text = f"Map of {n} rows and {p} columns: {words}"
-    shown = page.picture(figures.to_svg(figure), "svg+xml", text, caption)
-    return page.section("What is known", [page.paragraph(f"Cells: {words}."), shown])
+    shown = markup.picture(figures.to_svg(figure), "svg+xml", text, caption)
+    return markup.section("What is known", [markup.paragraph(f"Cells: {words}."), shown])
 
 
 def _worth_and_price(columns: Sequence[ColumnSummary]) -> str:
     heading = "Where the worth lies"
     on_offer = [each for each in columns if each.per_money == each.per_money]  # not NaN
     if not on_offer:
-        return page.section(heading, [page.paragraph("Nothing is left to buy.")])
+        return markup.section(heading, [markup.paragraph("Nothing is left to buy.")])
     caption = (
         "Columns with holes that can be had, the best buy first: by worth per money. The mean worth of a "
         "column's holes is in units of the average hole of the table; the line goes from the lower to the "
@@ -244,7 +244,7 @@ def _worth_and_price(columns: Sequence[ColumnSummary]) -> str:
         caption += f" {len(on_offer) - MOST_COLUMNS_DRAWN} columns with less worth per money are not drawn."
     best = f"Worth and price of {len(on_offer)} columns; the best buy is {on_offer[0].name}"
     figure = figures.draw_columns(on_offer[:MOST_COLUMNS_DRAWN])
-    return page.section(heading, [page.picture(figures.to_svg(figure), "svg+xml", best, caption)])
+    return markup.section(heading, [markup.picture(figures.to_svg(figure), "svg+xml", best, caption)])
 
 
 def _column_table(columns: Sequence[ColumnSummary]) -> str:
@@ -280,10 +280,12 @@ def _column_table(columns: Sequence[ColumnSummary]) -> str:
         "wrong values for texts and booleans. The best single guess is the error of always saying the mean, "
         "or the commonest value. The last column counts the hidden cells that lay within their intervals."
     )
-    parts = [page.paragraph(notes), page.table(f"The {len(rows)} columns.", header, rows, texts=(1,))]
+    parts = [markup.paragraph(notes), markup.table(f"The {len(rows)} columns.", header, rows, texts=(1,))]
     if len(columns) > MOST_COLUMNS_LISTED:
-        parts.append(page.paragraph(f"{len(columns) - MOST_COLUMNS_LISTED} further columns are not listed."))
-    return page.section("Columns", parts)
+        parts.append(
+            markup.paragraph(f"{len(columns) - MOST_COLUMNS_LISTED} further columns are not listed.")
+        )
+    return markup.section("Columns", parts)
 
 
 def _price_range(column: ColumnSummary) -> str:
@@ -308,17 +310,17 @@ def _ledger(entries: Sequence[LedgerEntry], *, spent: float) -> str:
     answers = sum(len(entry.lines) for entry in entries if entry.kind == "told")
     heading = "Ledger"
     if not lines:
-        return page.section(heading, [page.paragraph("Nothing has been bought yet.")])
+        return markup.section(heading, [markup.paragraph("Nothing has been bought yet.")])
     kept = lines[:MOST_LEDGER_LINES]
     caption = f"{answers} cells bought for {spent:.2f}; the newest first."
-    parts = [page.table(caption, LEDGER_HEADER, kept[:LEDGER_SHOWN], LEDGER_TEXTS)]
+    parts = [markup.table(caption, LEDGER_HEADER, kept[:LEDGER_SHOWN], LEDGER_TEXTS)]
     if len(kept) > LEDGER_SHOWN:
-        rest = page.table("Earlier entries.", LEDGER_HEADER, kept[LEDGER_SHOWN:], LEDGER_TEXTS)
-        parts.append(page.folded(f"{len(kept) - LEDGER_SHOWN} earlier entries", [rest]))
+        rest = markup.table("Earlier entries.", LEDGER_HEADER, kept[LEDGER_SHOWN:], LEDGER_TEXTS)
+        parts.append(markup.folded(f"{len(kept) - LEDGER_SHOWN} earlier entries", [rest]))
     if len(lines) > MOST_LEDGER_LINES:
         left_out = len(lines) - MOST_LEDGER_LINES
-        parts.append(page.paragraph(f"{left_out} still earlier entries are in campaign.history()."))
-    return page.section(heading, parts)
+        parts.append(markup.paragraph(f"{left_out} still earlier entries are in campaign.history()."))
+    return markup.section(heading, parts)
 
 
 def _ledger_lines(entry: LedgerEntry) -> Iterator[tuple[str, ...]]:

@@ -5,7 +5,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
 from cellworth.simulation import full_information
-from cellworth.simulation.world import make_world
+from cellworth.simulation.hidden_truth import make_world
 
 
 def test_the_judge_agrees_with_scikit_learn_by_hand(tumours):

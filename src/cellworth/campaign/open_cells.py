@@ -17,8 +17,8 @@ from cellworth.campaign.events import CellName, Event, GivenBack, Taken, check_t
 from cellworth.campaign.leases import parse_lease
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
+from cellworth.messages import shorten
 from cellworth.strategy import Purchase
-from cellworth.wording import shorten
 
 
 @dataclass(frozen=True)

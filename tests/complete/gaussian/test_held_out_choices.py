@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.complete.gaussian.choices import TRUSTS, row_losses, temper
 from cellworth.complete.gaussian.dense import DenseGaussian
+from cellworth.complete.gaussian.held_out_choices import TRUSTS, row_losses, temper
 from cellworth.complete.labels import code_labels
 from cellworth.datasets import load
 from studies.protocol import make_trial, reconstruction_error

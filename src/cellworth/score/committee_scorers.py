@@ -15,7 +15,7 @@ from cellworth.arrays import Float64Array
 from cellworth.complete.committee_completer import check_members
 from cellworth.errors import ParameterError
 from cellworth.score.completion_history import check_entries, check_growth
-from cellworth.score.round import Memoryless, Round, State
+from cellworth.score.scorer import Memoryless, Round, State
 
 
 @dataclass(eq=False)

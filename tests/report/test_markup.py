@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.errors import MissingDependencyError
-from cellworth.report import figures, page
-from cellworth.report.page import STYLE
+from cellworth.report import figures, markup
+from cellworth.report.markup import STYLE
 from tests.report.pages import Strict
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -20,15 +20,15 @@ TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)
 @given(TEXTS)
 @settings(max_examples=150)
 def test_any_text_comes_out_as_text(text):
-    whole = page.page(
+    whole = markup.page(
         text,
         [
-            page.paragraph(text),
-            page.facts([(text, text)]),
-            page.tiles([(text, text, text)]),
-            page.table(text, (text, "b"), [(text, text)]),
-            page.picture(b"", "png", text or "-", text),
-            page.folded(text, [page.section(text, [])]),
+            markup.paragraph(text),
+            markup.facts([(text, text)]),
+            markup.tiles([(text, text, text)]),
+            markup.table(text, (text, "b"), [(text, text)]),
+            markup.picture(b"", "png", text or "-", text),
+            markup.folded(text, [markup.section(text, [])]),
         ],
     )
     whole.encode("utf-8")
@@ -36,9 +36,9 @@ def test_any_text_comes_out_as_text(text):
     reader.feed(whole)
     reader.close()
     assert reader.open == []
-    assert reader.rows[1] == [page.clean(text)] * 2
+    assert reader.rows[1] == [markup.clean(text)] * 2
     plain = Strict()
-    plain.feed(page.page("", [page.paragraph("")]))
+    plain.feed(markup.page("", [markup.paragraph("")]))
     assert set(reader.tags) - set(plain.tags) == {
         *("dl", "dt", "dd", "ul", "li", "span", "b", "div", "table", "caption", "thead", "tbody", "tr", "th"),
         *("td", "figure", "img", "figcaption", "details", "summary", "section", "h2"),
@@ -46,11 +46,11 @@ def test_any_text_comes_out_as_text(text):
 
 
 def test_control_characters_and_turned_writing_are_marked():
-    assert page.clean("a\x00\x1b\u202eb\ud800\n") == "a���b�\n"
+    assert markup.clean("a\x00\x1b\u202eb\ud800\n") == "a���b�\n"
 
 
 def test_the_policy_admits_the_style_and_nothing_else():
-    whole = page.page("t", [])
+    whole = markup.page("t", [])
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', whole)[1]
     style = re.search(r"<style>(.*?)</style>", whole, re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()

@@ -10,7 +10,7 @@ import numpy as np
 from cellworth.arrays import IntArray
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList
-from cellworth.select.offer import Offer, Selection
+from cellworth.select.selector import Offer, Selection
 
 
 def check_selector(selector: Any, *, seed: int = 0) -> None:

@@ -1,6 +1,6 @@
 import numpy as np
 
-from cellworth.simulation.world import make_world
+from cellworth.simulation.hidden_truth import make_world
 
 
 def test_a_world_hides_the_share_it_should_and_reveals_the_truth(tumours):

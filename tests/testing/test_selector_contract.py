@@ -7,8 +7,8 @@ import pytest
 
 from cellworth.errors import ParameterError
 from cellworth.select import Selection, Top
-from cellworth.select.offer import Front, settle
-from cellworth.testing.selector import check_selector
+from cellworth.select.selector import Front, settle
+from cellworth.testing.selector_contract import check_selector
 
 
 class Broken:

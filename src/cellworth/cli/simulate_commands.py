@@ -146,7 +146,7 @@ def simulate(
     as_json: options.Json = False,
 ) -> None:
     """Try strategies on a table before you pay: hide cells that you know, and let them be bought back."""
-    from cellworth.optional import require
+    from cellworth.optional_packages import require
     from cellworth.prices import Prices
     from cellworth.simulation import plot_curves
     from cellworth.simulation import simulate as run

@@ -27,7 +27,7 @@ from cellworth.campaign.stores.store_protocol import (
     record_row,
 )
 from cellworth.errors import CellworthError, ConflictError, DataError, ParameterError
-from cellworth.wording import did_you_mean, listing, shorten
+from cellworth.messages import did_you_mean, listing, shorten
 
 Result = TypeVar("Result")
 

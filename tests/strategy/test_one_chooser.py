@@ -9,8 +9,8 @@ import pytest
 from cellworth import Campaign, Prices, Table, advise, strategy
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.cli import main
+from cellworth.simulation.hidden_truth import make_world
 from cellworth.simulation.runs import Settings, play
-from cellworth.simulation.world import make_world
 from tests.strategy.tables import small_table
 
 PRICES = Prices.per_column({"a": 3.0, "b": 1.0, "c": 2.5, "d": 1.0, "e": 7.0})

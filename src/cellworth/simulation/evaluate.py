@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score, root_mean_squared_error
 
 from cellworth.arrays import FloatArray
-from cellworth.simulation.world import World
+from cellworth.simulation.hidden_truth import World
 
 
 def judge(world: World, completed: FloatArray, completer: Any, model: Any) -> dict[str, float]:

@@ -12,9 +12,9 @@ from starlette.responses import RedirectResponse, Response
 
 from cellworth.campaign import Campaign
 from cellworth.web.dependencies import templates
+from cellworth.web.error_responses import ProblemDetails
 from cellworth.web.jobs import JobQueue
-from cellworth.web.problems import ProblemDetails
-from cellworth.web.remote import segment
+from cellworth.web.wire_format import segment
 
 MESSAGES = {
     "asked": "Asked for {count} cells. They are in the queue.",

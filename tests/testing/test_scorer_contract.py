@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cellworth.score import PosteriorVariance, Random, Variance
-from cellworth.testing.scorer import check_scorer
+from cellworth.testing.scorer_contract import check_scorer
 
 
 class Good:

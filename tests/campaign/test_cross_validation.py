@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from cellworth.campaign.validation import (
+from cellworth.campaign.cross_validation import (
     Score,
     _explained,
     area,

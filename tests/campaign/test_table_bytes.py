@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from cellworth.campaign.events import value_from_json, value_to_json
-from cellworth.campaign.packing import pack, unpack
+from cellworth.campaign.table_bytes import pack, unpack
 from cellworth.errors import DataError
 from tests.table.tables import tables
 

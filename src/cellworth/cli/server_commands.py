@@ -33,7 +33,7 @@ def serve(
     """
     with usage():
         from cellworth.web import serve as serve_web
-        from cellworth.web.security.access import Access
+        from cellworth.web.security.tokens import Access
 
         serve_web(
             store,
@@ -62,7 +62,7 @@ def token(
 
     The file is made if it is not there. A server that runs takes the change over within a second.
     """
-    from cellworth.web.security.access import add_token, list_tokens, remove_token
+    from cellworth.web.security.tokens import add_token, list_tokens, remove_token
 
     if [who is not None or role is not None, remove is not None, listed].count(True) != 1:
         raise typer.BadParameter("give --who and --role for a new token, or --list, or --remove ID.")

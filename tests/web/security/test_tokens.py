@@ -14,9 +14,9 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.web import create_app
 from cellworth.web.app import check_roles
 from cellworth.web.dependencies import OPEN_PATHS, role_of
-from cellworth.web.security import access as module
-from cellworth.web.security.access import Access, Role, add_token, list_tokens, remove_token
+from cellworth.web.security import tokens as module
 from cellworth.web.security.sessions import SESSION, SESSION_SECONDS
+from cellworth.web.security.tokens import Access, Role, add_token, list_tokens, remove_token
 from cellworth.web.server import check_host, is_loopback
 from tests.campaign.campaigns import make_table
 from tests.web.servers import LOCAL, begin

@@ -21,8 +21,8 @@ from enum import IntEnum
 from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import shorten
 from cellworth.table.files import replace_file
-from cellworth.wording import shorten
 
 FORMAT = 1
 LOOK_AGAIN = 1.0

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from cellworth import GaussianCompleter
 from cellworth.blocks import ThreadEngine, open_blocks
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.summary import summarise
+from cellworth.complete.table_summary import summarise
 from cellworth.errors import DataError
 from tests.blocks.tables import make_table, tables
 
