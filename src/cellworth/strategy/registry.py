@@ -52,7 +52,7 @@ class Strategy:
     >>> strategy.register(mine)
     >>> strategy.get("least-sure") is mine
     True
-    >>> strategy.unregister("least-sure")
+    >>> unregister("least-sure")
     """
 
     name: str
