@@ -31,6 +31,7 @@ from cellworth.messages import did_you_mean, listing, shorten
 
 Result = TypeVar("Result")
 
+_KEYS_AT_ONCE = 500  # in one query; databases take some tens of thousands of values
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two attempts to reach a server
 
 # Engines that a process got from its parent by fork. They must neither be used nor closed here, so they are
@@ -111,11 +112,6 @@ class Transactions:
             _inherited.append(self._engine)
             self._engine, self._process = self._database.make_engine(), os.getpid()
         return self._engine
-
-
-Result = TypeVar("Result")
-
-_KEYS_AT_ONCE = 500  # in one query; databases take some tens of thousands of values
 
 
 class SqlStore:
