@@ -21,11 +21,11 @@ demo: $(VENV)/.installed   ## fill a table, play a campaign, leave its report be
 	$(BIN)/python -m cellworth demo
 
 check: $(VENV)/.dev   ## lint, types and the fast tests, in three minutes
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line lint types fast
+	@$(MAKE) --no-print-directory --jobs=2 lint types fast
 
 test: lint $(VENV)/.dev   ## everything: lint, types, documentation, all tests, tests on the oldest supported versions
 	@$(MAKE) --no-print-directory alone
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line unit static
+	@$(MAKE) --no-print-directory --jobs=2 unit static
 	@$(MAKE) --no-print-directory lowest
 
 static: types docs
