@@ -100,7 +100,9 @@ def test_the_same_answer_twice_is_fine_and_another_is_not(campaign):
 def test_a_key_is_good_for_one_thing(campaign):
     batch = campaign.ask(count=4, key="first")
     assert campaign.ask(count=4, key="first") == batch
-    with pytest.raises(ConflictError, match="'first' was used before, for something else: event 1, asked"):
+    with pytest.raises(
+        ConflictError, match="'first' was used before, for a different request: event 1, asked"
+    ):
         campaign.ask(count=5, key="first")
     told = answers_to(batch[:2])
     assert campaign.tell(told, key="post-1") == 2
@@ -252,7 +254,7 @@ def test_new_rows_as_a_table_or_by_name():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ({"p1": {"age": 3}}, "new rows must have new ids; there are 'p1' already"),
+        ({"p1": {"age": 3}}, "new rows must have new ids; already taken: 'p1'"),
         ({"x": {"aeg": 3}}, "row 'x': There is no column 'aeg'. Did you mean 'age'"),
         ({"x": {"age": "old"}}, "row 'x', column 'age': expected a whole number"),
         ({"x": {"outcome": "dead"}}, "row 'x', column 'outcome': expected one of 'ill', 'well'"),

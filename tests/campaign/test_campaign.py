@@ -217,7 +217,7 @@ def test_a_replay_shows_what_was_and_writes_nothing():
     assert half.number == 1
     assert len(half.open_purchases()) == 3
     assert half.table.equals(campaign.original)
-    with pytest.raises(ParameterError, match=r"as of event 1, for looking only"):
+    with pytest.raises(ParameterError, match=r"as of event 1, read-only"):
         half.tell(answers_to(half.open_purchases()))
     for wrong in (-1, True, "yesterday", datetime(2024, 5, 1)):
         with pytest.raises(ParameterError, match="until must be"):

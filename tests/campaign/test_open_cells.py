@@ -102,7 +102,7 @@ def test_what_cannot_be_taken():
     with pytest.raises(ParameterError):
         campaign.give_back([], who="")
     assert campaign.number == 4
-    with pytest.raises(ParameterError, match="for looking only"):
+    with pytest.raises(ParameterError, match="read-only"):
         campaign.replay(1).take(1, who="Bea")
 
 
