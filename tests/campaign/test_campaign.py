@@ -81,7 +81,7 @@ def test_an_empty_column_and_a_cell_without_a_price():
     table = make_table()
     values = np.array(table.values)
     values[:, 1] = np.nan
-    with pytest.raises(DataError, match="one known value at least; got none in 'age'"):
+    with pytest.raises(DataError, match="at least one known value; got none in 'age'"):
         begin(table.with_values(values))
     with pytest.raises(DataError, match="every column needs a price"):
         begin(table, prices=Prices.per_column({"age": 1.0}))

@@ -187,7 +187,7 @@ def area(positive: BoolArray, scores: Float64Array, fold: IntArray) -> Score:
         inside = fold == number
         ones, zeros = inside & positive, inside & ~positive
         if ones.any() and zeros.any():
-            # Rank among all minus rank within the class: how many of the other class rank lower, ties as half.
+            # Rank among all minus rank within the class: how many of the other class rank lower (ties half).
             ranks = rankdata(np.concatenate([scores[ones], scores[zeros]]))
             k, m = int(ones.sum()), int(zeros.sum())
             right[ones] = (ranks[:k] - rankdata(scores[ones])) / m
