@@ -79,7 +79,7 @@ def test_a_second_campaign_of_the_same_name_is_a_conflict(begun):
 def test_looking_for_a_campaign_creates_no_store(study, command):
     done = study(command)
     assert (done.code, done.out) == (3, "")
-    assert "study.db: no campaign is kept there. Begin one with: cellworth init" in done.err
+    assert "study.db: there is no campaign here. Start one with: cellworth init" in done.err
     assert not (study.folder / "study.db").exists()
 
 
@@ -136,7 +136,7 @@ def test_ask_open_lists_what_is_out_and_asks_for_nothing(begun):
 def test_ask_says_when_nothing_can_be_had(begun):
     done = begun("ask", "--budget", "0.01")
     assert (done.code, begun.kinds()) == (0, [])
-    assert "nothing that can be had for the money" in done.out
+    assert "nothing to buy for this money" in done.out
 
 
 @pytest.mark.parametrize(
