@@ -67,7 +67,7 @@ def test_names_of_campaigns():
         ({"budget": float("nan")}, "the budget must be"),
         ({"seed": 1.5}, "seed must be a whole number"),
         ({"name": " "}, "the name of a campaign"),
-        ({"who": 3}, "who must be a text"),
+        ({"who": 3}, "who must be text"),
         ({"table": [[1.0]]}, "expected a cellworth Table"),
         ({"prices": Prices.per_cell(lambda row, column: 1.0)}, "function cannot be stored"),
     ],

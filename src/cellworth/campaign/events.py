@@ -339,7 +339,7 @@ def check_text(what: str, text: object) -> str:
     """Return the text if it is a string that is not blank; ParameterError otherwise."""
     if isinstance(text, str) and text.strip():
         return text
-    raise ParameterError(f"{what} must be a text that is not blank; got {shorten(text)}.")
+    raise ParameterError(f"{what} must be text and not blank; got {shorten(text)}.")
 
 
 def check_optional_text(what: str, text: object) -> str | None:

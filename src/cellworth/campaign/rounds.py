@@ -94,8 +94,8 @@ class Rounds:
     def save(self, number: int, *, leaving: bool = False) -> None:
         """Cache the adviser in the store for whoever opens the campaign next, if that is worthwhile.
 
-        It is after every `SAVE_EVERY` rounds, after rounds in the log had to be rerun, and when this process
-        is ``leaving`` with new rounds.
+        Saves after every `SAVE_EVERY` rounds, after rerunning rounds in the log, and when this process is
+        ``leaving`` with new rounds.
         """
         new = len(self._done) - self._saved
         wanted = self._again or new >= SAVE_EVERY or (leaving and new > 0)

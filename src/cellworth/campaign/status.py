@@ -144,7 +144,7 @@ class Status(Totals):
                 f"cost money; so far there were {self._steps()}",
                 "nothing left": "nothing is left to buy",
             }.get(expected.verdict, "no forecast without a score")
-        so_much = f"the next {expected.money:.2f} are expected to bring"
+        so_much = f"the next {expected.money:.2f} is expected to bring"
         if expected.verdict == "expected":
             return f"{so_much} {_in_words(expected.gain, sign='+')}"
         most = f"{max(expected.gain.high, 0.001):.3f}"

@@ -324,7 +324,7 @@ def take(
     who: Annotated[str, typer.Option(metavar="NAME", help="Who takes the cells, for the log.")],
     path: options.CellsFrom = None,
     most: Annotated[
-        int | None, typer.Option("--count", min=0, help="Take this many free cells, first asked first.")
+        int | None, typer.Option("--count", min=0, help="Take this many free cells, oldest asks first.")
     ] = None,
     lease: Annotated[str, typer.Option(help="How long to keep them: 8h, 30m, 2d.")] = "8h",
     out: Annotated[
@@ -334,7 +334,10 @@ def take(
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Take cells that are out, so that nobody else works on them. Answers from others still count."""
+    """Take cells that are out, so that nobody else works on them.
+
+    Cells are out while they are asked for and not yet answered. Answers from others still count.
+    """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
 
     if most is not None and (cells or path):

@@ -61,7 +61,7 @@ def token(
     listed: Annotated[bool, typer.Option("--list", help="List the tokens and whose they are.")] = False,
     as_json: options.Json = False,
 ) -> None:
-    """Create an access token for a server. It is printed once and not stored, so copy it now.
+    """Create an access token for a server. It is printed only once: the file stores just its hash.
 
     The file is created if needed. A running server picks up the change within a second.
     """
