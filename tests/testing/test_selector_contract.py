@@ -96,7 +96,7 @@ def test_a_shortlist_that_is_too_short_is_caught():
     def shortlist(offer, *, budget=None, count=None):
         return Top().shortlist(offer, budget=budget, count=count)[1:]
 
-    with pytest.raises(AssertionError, match="shortlists must name all"):
+    with pytest.raises(AssertionError, match="shortlists must include all"):
         check_selector(Broken(shortlist=shortlist))
     check_selector(Broken(shortlist=Top().shortlist))
 
