@@ -213,7 +213,7 @@ class DenseLayout:
         *,
         with_inverses: bool,
     ) -> Sums:
-        """Do the E step on sorted values; write the completed values minus the mean to ``residuals``, sorted."""
+        """Do the E step on sorted values; write completed values minus the mean, sorted, to ``residuals``."""
         mean, covariance = model.mean[self._columns], model.covariance[np.ix_(self._columns, self._columns)]
         precision = np.linalg.inv(covariance)
 
@@ -255,7 +255,7 @@ class DenseLayout:
         engine: ThreadEngine | None = None,
         residuals: FloatArray | None = None,
     ) -> DenseExpectation:
-        """Do the E step on prepared values; write completed residuals, in the same order, to ``residuals``."""
+        """Do the E step on prepared values; write completed residuals, in that order, to ``residuals``."""
         n, d = values.shape
         residuals = np.empty_like(values) if residuals is None else residuals
         sums = self._run(model, values, engine, residuals, with_inverses=True)

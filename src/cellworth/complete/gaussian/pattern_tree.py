@@ -62,7 +62,7 @@ class PatternTree:
     def solve(
         self, A: FloatArray, rhs: FloatArray, *, with_inverses: bool = True
     ) -> tuple[FloatArray, float, FloatArray]:
-        """Return the sum of the padded inverses (d, d), the sum of log-determinants, and the solutions (n, d).
+        """Return the sums of padded inverses (d, d) and of log-determinants, and the solutions (n, d).
 
         Parameters
         ----------

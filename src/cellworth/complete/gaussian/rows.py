@@ -87,7 +87,7 @@ class TableRows(Protocol):
         """Return the rank margins of the columns."""
 
     def take(self, form: CellForm) -> tuple[Cells, bool]:
-        """Use cells of this form from now on; return those of every k-th row, and whether rows are left out."""
+        """Use cells of this form from now on; return every k-th row's, and whether rows are left out."""
 
     def pair_sums(self) -> tuple[FloatArray, FloatArray]:
         """Return the `pair_sums` of all cells."""
