@@ -19,7 +19,6 @@ from cellworth.campaign.answer_file import (
     read_cells,
     write_asks,
 )
-from cellworth.campaign.new_rows import read_rows
 from cellworth.errors import (
     MOST_WRONG_LINES,
     ConflictError,
@@ -31,7 +30,11 @@ from cellworth.strategy import Purchase
 from tests.campaign.campaigns import VALUES, answers_to, begin, make_table
 
 TABLE = make_table()
+
+
 NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=8).map(str.strip)
+
+
 ODD_NAMES = NAMES.filter(bool) | st.builds("{}{}".format, st.sampled_from(["=", "+", "-", "@", "'="]), NAMES)
 
 
@@ -262,12 +265,3 @@ def test_cells_are_found_by_row_and_column():
         parse_cells(["z:a"], table)
     with pytest.raises(DataError, match="no column 'c'"):
         parse_cells(["x:c"], table)
-
-
-def test_rows_of_a_parquet_file_are_read_as_a_table(tmp_path):
-    pytest.importorskip("pyarrow")
-    rows = make_table(5, seed=3, start=50)
-    rows.write(tmp_path / "rows.parquet")
-    campaign = begin()
-    assert campaign.extend(read_rows(tmp_path / "rows.parquet", campaign.table)) == 5
-    assert campaign.table.row_ids[-5:] == rows.row_ids
