@@ -19,13 +19,7 @@ from cellworth.campaign.answer_file import (
     read_cells,
     write_asks,
 )
-from cellworth.errors import (
-    MOST_WRONG_LINES,
-    ConflictError,
-    ConflictingAnswersError,
-    DataError,
-    WrongAnswersError,
-)
+from cellworth.errors import ConflictError, ConflictingAnswersError, DataError, WrongAnswersError
 from cellworth.strategy import Purchase
 from tests.campaign.campaigns import VALUES, answers_to, begin, make_table
 
@@ -150,16 +144,6 @@ def test_every_wrong_line_is_named(tmp_path):
     assert len(found) == len(beginnings)
     for problem, beginning in zip(found, beginnings, strict=True):
         assert problem.startswith(beginning)
-
-
-def test_the_message_has_the_first_problem_and_the_number_of_others(tmp_path):
-    path = write(tmp_path, "row,column,value\nq,dose,1\np1,dose,1\nr,dose,1\n")
-    with pytest.raises(WrongAnswersError, match=r"line 2, column 'row': .* Further wrong lines: 1\.$"):
-        read_answers(path, TABLE)
-    path = write(tmp_path, "row,column,value\n" + "q,dose,1\n" * 1000)
-    with pytest.raises(WrongAnswersError, match=r" Further wrong lines: 19 or more\.$") as caught:
-        read_answers(path, TABLE)
-    assert len(caught.value.problems) == MOST_WRONG_LINES
 
 
 def test_a_check_says_what_telling_will_do_and_records_nothing(tmp_path):
