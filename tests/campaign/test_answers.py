@@ -138,7 +138,7 @@ def test_refused_cells_are_never_asked_for_again(campaign):
     assert not {p[:2] for p in cells(gone)} & {p[:2] for p in cells(everything)}
     with pytest.raises(ConflictError, match="has the value"):
         campaign.refuse([("p0", "dose")], "lost")
-    with pytest.raises(ParameterError, match="the reason must be a text"):
+    with pytest.raises(ParameterError, match="the reason must be text"):
         campaign.refuse(batch, " ")
     with pytest.raises(ParameterError, match="a cell must be"):
         campaign.refuse([("p0", "dose", 1)], "lost")

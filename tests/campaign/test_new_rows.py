@@ -40,7 +40,7 @@ def test_new_rows_as_a_table_or_by_name():
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ({"p1": {"age": 3}}, "new rows must have new ids; there are 'p1' already"),
+        ({"p1": {"age": 3}}, "new rows must have new ids; already taken: 'p1'"),
         ({"x": {"aeg": 3}}, "row 'x': There is no column 'aeg'. Did you mean 'age'"),
         ({"x": {"age": "old"}}, "row 'x', column 'age': expected a whole number"),
         ({"x": {"outcome": "dead"}}, "row 'x', column 'outcome': expected one of 'ill', 'well'"),

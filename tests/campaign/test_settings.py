@@ -36,7 +36,7 @@ def test_names_of_campaigns():
         ({"budget": float("nan")}, "the budget must be"),
         ({"seed": 1.5}, "seed must be a whole number"),
         ({"name": " "}, "the name of a campaign"),
-        ({"who": 3}, "who must be a text"),
+        ({"who": 3}, "who must be text"),
         ({"table": [[1.0]]}, "expected a cellworth Table"),
         ({"prices": Prices.per_cell(lambda row, column: 1.0)}, "function cannot be stored"),
     ],
@@ -50,7 +50,7 @@ def test_an_empty_column_and_a_cell_without_a_price():
     table = make_table()
     values = np.array(table.values)
     values[:, 1] = np.nan
-    with pytest.raises(DataError, match="one known value at least; got none in 'age'"):
+    with pytest.raises(DataError, match="at least one known value; got none in 'age'"):
         begin(table.with_values(values))
     with pytest.raises(DataError, match="every column needs a price"):
         begin(table, prices=Prices.per_column({"age": 1.0}))

@@ -43,7 +43,7 @@ def test_init_as_json(study):
         (["--kind", "age"], 2, "expected COLUMN=..."),
         (["--kind", "age=colour"], 2, "the kind must be one of"),
         (["--budget", "-1"], 2, "--budget"),
-        (["--store", "mysql://x"], 2, "Stores of the kind 'mysql' are not known"),
+        (["--store", "mysql://x"], 2, "Stores of the kind 'mysql' are not supported"),
         (["--prices", "none.csv"], 3, "none.csv: no such file"),
         (["--seed", "-1"], 2, "--seed"),
     ],
@@ -60,7 +60,7 @@ def test_what_init_refuses_is_one_line_and_leaves_no_campaign(study, words, code
 def test_a_second_campaign_of_the_same_name_is_a_conflict(begun):
     done = begun.begin()
     assert (done.code, done.out) == (4, "")
-    assert "There is a campaign 'study' already" in done.err
+    assert "A campaign named 'study' already exists" in done.err
     assert begun.begin("--name", "two").code == 0
     done = begun("log")
     assert done.code == 3
@@ -121,7 +121,7 @@ def test_ask_open_lists_what_is_out_and_asks_for_nothing(begun):
 def test_ask_says_when_nothing_can_be_had(begun):
     done = begun("ask", "--budget", "0.01")
     assert (done.code, begun.kinds()) == (0, [])
-    assert "nothing that can be had for the money" in done.out
+    assert "nothing to buy for this money" in done.out
 
 
 @pytest.mark.parametrize(

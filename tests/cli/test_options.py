@@ -14,5 +14,5 @@ def test_the_store_can_come_from_the_environment(study, monkeypatch):
 def test_looking_for_a_campaign_creates_no_store(study, command):
     done = study(command)
     assert (done.code, done.out) == (3, "")
-    assert "study.db: no campaign is kept there. Begin one with: cellworth init" in done.err
+    assert "study.db: there is no campaign here. Start one with: cellworth init" in done.err
     assert not (study.folder / "study.db").exists()

@@ -15,6 +15,6 @@ def test_an_app_with_a_route_that_nobody_guards_is_refused(http):
     async def secret():
         return "open"
 
-    with pytest.raises(ParameterError, match="/secret must say who may use it"):
+    with pytest.raises(ParameterError, match="/secret must declare who may use it"):
         check_roles(router.routes)
     check_roles(http.app.routes)

@@ -109,7 +109,7 @@ def test_another_value_is_a_conflict_and_nothing_is_lost(fresh):
     with Campaign.open(fresh.url) as campaign:
         campaign.tell([(form.fields["row"], "age", 40)], who="Cy")
     assert "but 40 is known" in fresh.send(form, 409, value="41").text
-    assert "was known before, with this value" in fresh.send(form, value="40").text
+    assert "already has this value" in fresh.send(form, value="40").text
 
 
 def test_without_a_name_nothing_is_taken(fresh):

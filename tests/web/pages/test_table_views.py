@@ -23,7 +23,7 @@ def test_correct_a_value_and_find_it_in_the_ledger(fresh):
     form = fresh.look(path).form("/correct", column="age")
     assert "expected a whole number" in fresh.send(form, 422, value="old").text
     assert "Corrected: age of" in fresh.send(form, value="77", reason="=typing slip").text
-    assert "has this value already" in fresh.send(form, value="77").text
+    assert "already has this value" in fresh.send(form, value="77").text
     ledger = fresh.look(STUDY + "/ledger")
     assert "2. Corrected: 1 cell" in ledger.text
     text = fresh.client.get(STUDY + "/ledger.csv").text
