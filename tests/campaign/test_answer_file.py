@@ -136,11 +136,11 @@ def test_every_wrong_line_is_named(tmp_path):
     beginnings = [
         "line 3, column 'row': There is no row 'q'.",
         "line 4, column 'column': There is no column 'dos'. Did you mean 'dose'?",
-        "line 5, column 'column': 'outcome' is the target, whose labels are not bought",
+        "line 5, column 'column': 'outcome' is the target; labels are not bought",
         "line 6, column 'row': expected the name of a row, got a blank.",
         "line 7, column 'column': expected the name of a column, got a blank.",
         "line 8, column 'value': row 'p1', column 'dose': expected a number",
-        "line 9, column 'value': row 'p1', column 'dose' has another value on line 2.",
+        "line 9, column 'value': row 'p1', column 'dose' has a different value on line 2.",
         "line 10, column 'row': There is no row 'p\\n1'.",
         "line 12, column 'value': row 'p2', column 'age': expected a whole number",
     ]

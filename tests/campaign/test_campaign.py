@@ -67,7 +67,7 @@ def test_names_of_campaigns():
         ({"budget": float("nan")}, "the budget must be"),
         ({"seed": 1.5}, "seed must be a whole number"),
         ({"name": " "}, "the name of a campaign"),
-        ({"who": 3}, "who must be a text"),
+        ({"who": 3}, "who must be text"),
         ({"table": [[1.0]]}, "expected a cellworth Table"),
         ({"prices": Prices.per_cell(lambda row, column: 1.0)}, "function cannot be stored"),
     ],
@@ -81,7 +81,7 @@ def test_an_empty_column_and_a_cell_without_a_price():
     table = make_table()
     values = np.array(table.values)
     values[:, 1] = np.nan
-    with pytest.raises(DataError, match="one known value at least; got none in 'age'"):
+    with pytest.raises(DataError, match="at least one known value; got none in 'age'"):
         begin(table.with_values(values))
     with pytest.raises(DataError, match="every column needs a price"):
         begin(table, prices=Prices.per_column({"age": 1.0}))
@@ -217,7 +217,7 @@ def test_a_replay_shows_what_was_and_writes_nothing():
     assert half.number == 1
     assert len(half.open_purchases()) == 3
     assert half.table.equals(campaign.original)
-    with pytest.raises(ParameterError, match=r"as of event 1, for looking only"):
+    with pytest.raises(ParameterError, match=r"as of event 1, read-only"):
         half.tell(answers_to(half.open_purchases()))
     for wrong in (-1, True, "yesterday", datetime(2024, 5, 1)):
         with pytest.raises(ParameterError, match="until must be"):

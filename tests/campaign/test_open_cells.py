@@ -26,7 +26,7 @@ def test_a_cell_is_with_one_person_until_the_lease_ends():
     (mine,) = campaign.take(batch[:1], who="Bea", lease="2h")
     assert (mine.asked_by, mine.holder, mine.held_until) == ("Ann", "Bea", clock.time + timedelta(hours=2))
     assert campaign.open_purchases()[0] == mine
-    with pytest.raises(ConflictError, match=r"is with 'Bea' until 2024-05-01 14:00 UTC. Take another one"):
+    with pytest.raises(ConflictError, match=r"is with 'Bea' until 2024-05-01 14:00 UTC. Take another cell"):
         campaign.take(batch, who="Cy")
     assert campaign.number == 2  # all or none
     assert [p.holder for p in campaign.take(5, who="Cy")] == ["Cy", "Cy"]  # those that nobody has
@@ -71,10 +71,10 @@ def test_what_cannot_be_taken():
     campaign.cancel([cancelled])
     clock.advance(hours=1)
     for cell, words in (
-        (told, "has a value already"),
+        (told, "already has a value"),
         (refused, "was refused"),
-        (cancelled, "not out any more"),
-        (expired, "not out any more"),
+        (cancelled, "no longer out"),
+        (expired, "no longer out"),
     ):
         with pytest.raises(ConflictError, match=words):
             campaign.take([cell], who="Bea")
@@ -102,7 +102,7 @@ def test_what_cannot_be_taken():
     with pytest.raises(ParameterError):
         campaign.give_back([], who="")
     assert campaign.number == 4
-    with pytest.raises(ParameterError, match="for looking only"):
+    with pytest.raises(ParameterError, match="read-only"):
         campaign.replay(1).take(1, who="Bea")
 
 

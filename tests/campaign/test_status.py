@@ -76,7 +76,7 @@ def test_the_score_rises_while_what_matters_is_bought(kind, metric):
     assert ("mean of 3 classes" in found.note) == (kind == "several")
     assert found.forecast.gain is not None
     assert found.forecast.money == pytest.approx(min(100.0, 2.0 * found.missing))
-    assert "are expected to bring" in found.describe()
+    assert "is expected to bring" in found.describe()
 
 
 def test_a_finished_campaign_has_nothing_left_to_buy():

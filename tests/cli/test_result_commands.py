@@ -37,7 +37,7 @@ def test_export_gives_the_table_with_its_answers(begun):
     with Campaign.open("study.db") as campaign:
         table = campaign.table
     holes = int(table.holes.sum())
-    assert done.out == f"30 rows with {holes} holes are in now.csv\n"
+    assert done.out == f"30 rows with {holes} holes written to now.csv\n"
     assert Table.read("now.csv", **table.keywords()).equals(table)
     assert begun("export").out == (begun.folder / "now.csv").read_text()
     rows = begun("export", "--json").json["rows"]

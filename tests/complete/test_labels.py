@@ -65,11 +65,11 @@ def test_every_way_to_write_a_missing_label(y):
 @pytest.mark.parametrize(
     ("y", "kind", "message"),
     [
-        ([np.nan, np.nan], "auto", "no label at all"),
+        ([np.nan, np.nan], "auto", "no labels"),
         (["a", "a"], "auto", "y has 1 class, .*'a'.*; expected two or more"),
         (["a", 1], "auto", "mixes labels of the types int, str"),
         ([np.inf, 0.5], "auto", "y contains infinity"),
-        (["a", "b"], "number", "y was to be a number"),
+        (["a", "b"], "number", "y should be a number"),
         ([1j, 2], "auto", "complex"),
     ],
 )

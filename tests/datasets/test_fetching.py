@@ -210,7 +210,7 @@ def test_a_wrong_content_is_refused_and_leaves_nothing_behind(nearly, archive, p
     ("content", "words"),
     [
         (zipped({"other.data": b"1"}), r"expected a zip file with abalone\.data, got \['other\.data'\]"),
-        (b"PK\x03\x04 cut", "expected a zip file, got 8 bytes that are none"),
+        (b"PK\x03\x04 cut", "expected a zip file, got 8 bytes that are not one"),
     ],
 )
 def test_a_wrong_zip_file_is_refused(content, words, nearly, archive):

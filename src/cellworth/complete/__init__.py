@@ -1,4 +1,4 @@
-"""Completers: each turns a table with holes into one without."""
+"""Completers: estimators that fill the holes of a table."""
 
 from cellworth.complete.auto import AutoCompleter
 from cellworth.complete.committee_completer import CommitteeCompleter

@@ -1,4 +1,4 @@
-"""The completer that chooses among others on the user's own table, by hiding observed cells."""
+"""A completer that chooses among others by hiding observed cells of the user's own table."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ from cellworth.progress import ProgressLine
 
 @dataclass(frozen=True)
 class SearchProgress:
-    """How far a search has come, for its callback.
+    """Progress of a search, passed to its callback.
 
     Attributes
     ----------
     done, total : int
-        Fits done and planned, that of the chosen candidate on the whole table included.
+        Fits done and planned, including the chosen candidate's fit to the whole table.
     name : str
         The candidate just tried.
     error : float
-        Of the last fit, in units of the columns' variances; NaN if it failed, and at the end.
+        Error of the last fit, in units of the columns' variances; NaN if it failed, and at the end.
     seconds : float
-        Since the search began.
+        Time since the search began.
     """
 
     done: int
@@ -71,64 +71,64 @@ def _best_has(method: str) -> Callable[[Any], bool]:
 
 
 class AutoCompleter(Completer):
-    """Fill the holes of a table with the completer that fills hidden observed cells of it best.
+    """Fill the holes of a table with whichever completer best fills hidden observed cells.
 
-    A tenth of the observed cells is hidden, the same for all candidates, and each is judged by its mean
-    squared error on them, in units of the columns' variances. All candidates are screened on one such hold
-    of at most 3,000 rows; the one that would be chosen then and the next best three go on to `n_holds` holds
-    of all rows (at most 50,000); the one that is chosen is fitted to the whole table.
+    A tenth of the observed cells is hidden, the same ones for all candidates. Each candidate is judged by its
+    mean squared error on them, in units of the columns' variances. All candidates are screened on one such
+    hold of at most 3,000 rows. The best (by the rule below) and the next three go on to `n_holds` holds of
+    all rows (at most 50,000). The winner is fitted to the whole table.
 
     Parameters
     ----------
     candidates : list of (str, estimator) or None, default=None
-        Names and completers to try, the simplest first: those of this package, or any transformer
-        that fills NaN, such as scikit-learn's imputers. None: `default_candidates`.
+        Names and completers to try, simplest first: those of this package, or any transformer that
+        fills NaN, such as scikit-learn's imputers. None: `default_candidates`.
     n_holds : int, default=3
-        How often cells are hidden, from 1.
+        How many times to hide cells, at least 1.
     target : {"auto", "classes", "number"}, default="auto"
         What `y` holds, for candidates that leave it open. "auto": floats with fractional parts or more
-        than 20 distinct values are numbers, all else is classes.
+        than 20 distinct values are numbers; anything else is classes.
     time_budget : float or None, default=None
         Seconds after which no further candidate is tried, not counting the final fit of the chosen one. The
         best so far is chosen, or the first candidate if none was tried. The result then depends on the
         speed of the machine.
     progress : bool, default=False
-        Show a bar with the time left on the standard error.
+        Show a progress bar with the time left on standard error.
     n_jobs : int or None, default=None
-        Candidates tried at the same time, on threads; None is one, -1 as many as there are cores. The result
-        does not depend on it, unless there is a `time_budget`.
+        Candidates to try at the same time, on threads; None is one, -1 one per core. The result does not
+        depend on it, unless there is a `time_budget`.
     random_state : int, Generator or None, default=0
-        Which cells are hidden. None draws anew in each fit.
+        Draws the hidden cells. None draws different ones in each fit.
     callback : callable or None, default=None
-        Called with a `SearchProgress` after each fit; a true return value ends the search there.
+        Called with a `SearchProgress` after each fit; returning true ends the search.
 
     Attributes
     ----------
     completed_ : (n, d) array
-        The table of `fit` without holes, in its own units; observed cells are kept as they were.
+        The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     best_name_ : str
     best_completer_ : estimator
         Fitted to the whole table.
     variance_ : (n, d) array
-        That of the chosen completer, if it has one.
+        Variances from the chosen completer, if it has them.
     results_ : list of CandidateResult
-        How each candidate did, in their order; `results_table` shows it.
+        How each candidate did, in the order given; `results_table` shows them.
     scaling_ : Scaling
-        Changes nothing: the chosen completer does its own scaling.
+        The identity: the chosen completer does its own scaling.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Where the input had column names.
+        If the input had column names.
 
     Notes
     -----
-    The rule: the least mean error wins, but candidates tie with it whose error is larger by at most one
-    standard error of the difference, taken over rows. Of those that tie, one that gives variances is
-    preferred, then the one with the least error. So labels take part only where this fills hidden cells
-    better; the Gaussian also asks held-out rows how far to trust them, see
+    The rule: the lowest mean error wins, but a candidate ties with it if its error is larger by at most one
+    standard error of the difference, taken over rows. Among tied candidates, one that gives variances is
+    preferred, then the one with the lowest error. So labels are used only if they help fill hidden cells;
+    the Gaussian also decides on held-out rows how far to trust them, see
     `cellworth.complete.gaussian.held_out_choices`.
 
-    A candidate that raises an error is noted as failed, with the reason, and the others go on.
-    `transform_with_variance`, `predict_interval` and `sample` exist where the chosen completer has them.
+    A candidate that raises an error is recorded as failed, with the reason, and the search continues.
+    `transform_with_variance`, `predict_interval` and `sample` exist if the chosen completer has them.
 
     Examples
     --------
@@ -195,14 +195,14 @@ class AutoCompleter(Completer):
         self.results_ = [entry.result(_status(entry, chosen), trials) for entry in entries]
         if chosen is None:
             raise DataError(
-                "no candidate could complete the table; expected one at least. Look at the reasons, or pass "
+                "no candidate could complete the table; expected at least one. See the reasons, or pass "
                 f"other candidates.\n{self.results_table()}"
             )
         self.best_name_ = chosen.name
         return self
 
     def results_table(self) -> str:
-        """Return how each candidate did as lines of text: errors, spreads over holds, seconds."""
+        """Return a text table of how each candidate did: errors, spreads over holds, seconds."""
         check_is_fitted(self, "results_")
         return text_table(self.results_)
 
@@ -220,9 +220,9 @@ class AutoCompleter(Completer):
         Parameters
         ----------
         level : float
-            Between 0 and 1: the share of hidden cells that should lie within.
+            Between 0 and 1: the fraction of hidden cells that should fall inside.
         X : array-like (m, d), optional
-            New rows, without labels; by default the table of `fit`.
+            New rows, without labels; by default the table passed to `fit`.
         """
         best = self._best()
         return best.predict_interval(level, None if X is None else check_table(self, X, reset=False))
@@ -234,13 +234,13 @@ class AutoCompleter(Completer):
         random_state: int | np.random.Generator | None = None,
         X: ArrayLike | None = None,
     ) -> FloatArray:
-        """Draw completed tables, (n_draws, n, d), for multiple imputation; of new rows X (m, d) if given."""
+        """Draw completed tables, (n_draws, n, d), for multiple imputation, or new rows X (m, d) if given."""
         best = self._best()
         return best.sample(n_draws, random_state, None if X is None else check_table(self, X, reset=False))
 
     @available_if(_best_has("fitted_state"))  # type: ignore[untyped-decorator]
     def fitted_state(self) -> dict[str, Any]:
-        """Return what the fit has left, that of the chosen completer included, as plain data.
+        """Return the fitted state, including the chosen completer's, as plain data.
 
         See `cellworth.complete.fitted_state`.
         """
@@ -253,7 +253,7 @@ class AutoCompleter(Completer):
 
     @available_if(_best_has("restore_fitted"))  # type: ignore[untyped-decorator]
     def restore_fitted(self, state: dict[str, Any]) -> None:
-        """Take over what `fitted_state` of a completer with the same settings returned."""
+        """Restore what `fitted_state` of a completer with the same settings returned."""
         restore(self, state, ("best_name_",))
         self.results_ = [CandidateResult(**result) for result in state["results"]]
         pairs = (
@@ -282,7 +282,7 @@ class AutoCompleter(Completer):
         )
 
     def _entries(self, task: SearchTask) -> list[TriedCandidate]:
-        """Return the candidates as clones that know what kind of target there is."""
+        """Return clones of the candidates, set to the kind of target there is."""
         if self.candidates is None:
             pairs = default_candidates(labels=task.labels is not None)
         else:
@@ -296,7 +296,7 @@ class AutoCompleter(Completer):
         return entries
 
     def _fit_first_that_works(self, ranking: list[TriedCandidate], task: SearchTask) -> TriedCandidate | None:
-        """Fit the first entry that can be fitted to the whole table, and keep what it gives."""
+        """Fit the first entry that can be fitted to the whole table, and keep its result."""
         for entry in ranking:
             begun = time.perf_counter()
             completer = self._with_jobs(clone(entry.completer))
@@ -304,7 +304,7 @@ class AutoCompleter(Completer):
                 completed = np.array(completer.fit_transform(task.X, task.y), dtype=task.X.dtype)
                 if completed.shape != task.X.shape or not np.isfinite(completed).all():
                     raise ValueError("left holes, or gave values that are not finite")
-            except Exception as error:  # the next in line may do
+            except Exception as error:  # the next one may work
                 entry.reason = why(error)
                 continue
             finally:
@@ -315,7 +315,7 @@ class AutoCompleter(Completer):
         return None
 
     def _with_jobs(self, completer: Any) -> Any:
-        """Return the completer, on as many threads as this one if it leaves that open."""
+        """Return the completer, using this one's ``n_jobs`` if it has none set."""
         if completer.get_params(deep=False).get("n_jobs", 1) is None:
             completer.set_params(n_jobs=self.n_jobs)
         return completer
@@ -328,7 +328,7 @@ class AutoCompleter(Completer):
 
 
 class _Watch:
-    """Passes on how a search goes: to the user's callback, and to a bar."""
+    """Report the progress of a search to the user's callback and to a progress bar."""
 
     def __init__(
         self, begun: float, callback: Callable[[SearchProgress], object] | None, *, show: bool

@@ -1,4 +1,4 @@
-"""The completers that `AutoCompleter` tries by default, and the check of those that a user names."""
+"""The completers that `AutoCompleter` tries by default, and the check of user-supplied ones."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ NEEDED = ("get_params", "fit_transform", "transform")
 
 
 class ColumnMeanCompleter(Completer):
-    """Fill each hole with the mean of its column: the floor that other completers should beat.
+    """Fill each hole with the mean of its column: the baseline that other completers should beat.
 
     Attributes
     ----------
     completed_ : (n, d) array
-        The table of `fit` without holes; observed cells are kept as they were.
+        The table passed to `fit` with its holes filled; observed cells are unchanged.
     scaling_ : Scaling
         ``scaling_.offset`` holds the means.
 
@@ -53,11 +53,11 @@ class ColumnMeanCompleter(Completer):
         return self
 
     def fitted_state(self) -> dict[str, Any]:
-        """Return what the fit has left as plain data; see `cellworth.complete.fitted_state`."""
+        """Return the fitted state as plain data; see `cellworth.complete.fitted_state`."""
         return state_of(self, ())
 
     def restore_fitted(self, state: dict[str, Any]) -> None:
-        """Take over what `fitted_state` returned."""
+        """Restore what `fitted_state` returned."""
         restore(self, state, ())
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
@@ -65,20 +65,21 @@ class ColumnMeanCompleter(Completer):
 
 
 def default_candidates(*, labels: bool) -> list[tuple[str, Any]]:
-    """Return the (name, completer) pairs that `AutoCompleter` tries by default, the simplest first.
+    """Return the (name, completer) pairs that `AutoCompleter` tries by default, simplest first.
 
     Parameters
     ----------
     labels : bool
-        Whether there are labels. Without, candidates that differ only in how they use them are left out.
+        Whether there are labels. If not, candidates that differ only in how they use labels are left out.
 
     Notes
     -----
-    * "gaussian": a joint Gaussian; of "ranks", for skewed columns; of few "factors", for wide tables; with
-      "labels" (the defaults of `GaussianCompleter`), as far as held-out rows and cells show them to help.
-    * "column means": the floor.
-    * "trace norm": `SupervisedCompleter` without labels, under three relative penalties on standardised
-      columns, or the paper's penalty 1 on columns scaled to [0, 1]. "supervised": the same with labels.
+    * "gaussian": a joint Gaussian. "ranks" fits it to ranks, for skewed columns; "factors" to a few factors,
+      for wide tables; "labels" (the defaults of `GaussianCompleter`) uses labels as far as held-out rows and
+      cells show that they help.
+    * "column means": the baseline.
+    * "trace norm": `SupervisedCompleter` without labels, with one of three relative penalties on standardised
+      columns, or the paper's penalty of 1 on columns scaled to [0, 1]. "supervised": the same with labels.
     * "nnls", "soft-impute", "lmafit" and "optspace" choose their own penalty or rank.
     """
     relative = {"penalty_unit": "relative", "scale": "standard"}
@@ -111,7 +112,7 @@ def default_candidates(*, labels: bool) -> list[tuple[str, Any]]:
 
 
 def check_candidates(candidates: Any) -> list[tuple[str, Any]]:
-    """Return the user's candidates as a list, or say what is wrong with them."""
+    """Return the user's candidates as a list; raise ParameterError if they are invalid."""
     expected = "candidates must be a list of (name, completer) pairs with distinct names"
     try:
         pairs = [(name, completer) for name, completer in candidates]
@@ -131,5 +132,5 @@ def check_candidates(candidates: Any) -> list[tuple[str, Any]]:
 
 
 def gives_variances(completer: Any) -> bool:
-    """Return whether a completer can say how sure it is of a cell."""
+    """Return whether a completer reports how certain each cell is."""
     return hasattr(completer, "predict_interval")

@@ -1,7 +1,7 @@
-"""The search for the best candidate: successive halving on hidden cells.
+"""Search for the best candidate by successive halving on hidden cells.
 
-All candidates are tried on one hold of few rows, the best few on more holds of all rows. A hold is a table
-with some of its observed cells hidden, the same for all candidates.
+All candidates are tried on one hold of a few rows, and the best few on more holds of all rows. A hold is a
+table with some of its observed cells hidden, the same ones for all candidates.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from cellworth.complete.scaling import Scaling
 
 CandidateStatus = Literal["chosen", "tried", "not reached", "failed"]
 
-SCREEN_ROWS = 3_000  # on which all candidates are tried once
-FINAL_ROWS = 50_000  # on which the best few are; what is best on this many is best on more
+SCREEN_ROWS = 3_000  # for trying all candidates once
+FINAL_ROWS = 50_000  # for trying the best few: the best on this many is the best on more
 FINALISTS = 4
 
 
 @dataclass(frozen=True)
 class SearchTask:
-    """What is to be completed.
+    """The table to complete, and its labels.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class SearchTask:
     labels : Labels or None
         The same, coded.
     scaling : Scaling
-        The units in which errors are counted: standard deviations of the columns.
+        The units of errors: standard deviations of the columns.
     """
 
     X: FloatArray
@@ -61,7 +61,7 @@ class HiddenTrial:
         In the user's units, NaN in the holes and in the hidden cells.
     y : (m,) array or None
     truth : (m, d) array
-        The rows before.
+        The rows before hiding.
     hidden : (m, d) bool array
     width : (d,) array
         The unit of each column's error.
@@ -75,7 +75,7 @@ class HiddenTrial:
 
     @property
     def n_hidden(self) -> int:
-        """How many cells are hidden."""
+        """Number of hidden cells."""
         return int(self.hidden.sum())
 
     def losses(self, completed: FloatArray) -> FloatArray:
@@ -102,7 +102,7 @@ def make_trial(task: SearchTask, most_rows: int, rng: np.random.Generator) -> Hi
 
 
 def _labels_of(task: SearchTask, rows: IntArray) -> AnyArray | None:
-    """Return the labels of some rows; None if they are all alike, so that nothing can be learned."""
+    """Return the labels of some rows; None if they are all the same, so there is nothing to learn."""
     if task.y is None or task.labels is None:
         return None
     known = task.labels.targets[rows][task.labels.labelled[rows]]
@@ -119,14 +119,14 @@ class CandidateResult:
     status : {"chosen", "tried", "not reached", "failed"}
     error : float
         Mean over the holds of the squared error on hidden cells, in units of the columns' variances: 0
-        is perfect, 1 is about what column means give. NaN where it is not known.
+        is perfect, 1 is about what column means give. NaN if unknown.
     spread : float
         Standard deviation of the error over the holds; NaN with fewer than two.
     n_holds : int
-        Holds behind `error`. Candidates that were only screened have one, on fewer rows if the table is
-        large.
+        Number of holds behind `error`. Candidates that were only screened have one, on fewer rows if the
+        table is large.
     seconds : float
-        Spent on fits, that on the whole table included.
+        Time spent on fits, including the one to the whole table.
     reason : str
         Why it failed; empty if it did not.
     """
@@ -142,7 +142,7 @@ class CandidateResult:
 
 @dataclass(eq=False)
 class TriedCandidate:
-    """A candidate and what is known about it; ``losses`` (rows,) and cells hidden, trial by trial."""
+    """A candidate and its results; ``losses`` (rows,) and the number of hidden cells, by trial."""
 
     name: str
     completer: Any
@@ -156,11 +156,11 @@ class TriedCandidate:
         return [float(self.losses[t].sum()) / max(1, self.n_hidden[t]) for t in trials]
 
     def mean_error(self, trials: list[int]) -> float:
-        """Return the mean over trials; NaN over none."""
+        """Return the mean over trials; NaN if there are none."""
         return float(np.mean(self.errors(trials))) if trials else math.nan
 
     def result(self, status: CandidateStatus, trials: list[int]) -> CandidateResult:
-        """Return what a user should know, judged on these trials if it took part, else on its own."""
+        """Return the result for the user, judged on these trials if it took part, else on its own."""
         known = [t for t in trials if t in self.losses] or list(self.losses)
         spread = float(np.std(self.errors(known), ddof=1)) if len(known) > 1 else math.nan
         return CandidateResult(
@@ -169,21 +169,21 @@ class TriedCandidate:
 
 
 class CandidateSearch:
-    """Tries candidates on a task, until the time is up or the watcher says stop.
+    """Try candidates on a task until time runs out or the watcher stops the search.
 
     Parameters
     ----------
     entries : list of TriedCandidate
-        The simplest first.
+        Simplest first.
     task : SearchTask
     n_holds : int
     rng : Generator
     deadline : float
-        On the clock of ``time.perf_counter``: no fit begins after it.
+        On the ``time.perf_counter`` clock; no fit starts after it.
     pool : ThreadPoolExecutor or None
     watch : callable
-        Called with fits done and planned, a name and an error after each fit; a true return value ends
-        the search.
+        Called after each fit with fits done and planned, a name and an error; returning true ends the
+        search.
     """
 
     def __init__(
@@ -211,12 +211,12 @@ class CandidateSearch:
         self.total = fits + 1
 
     def run(self) -> tuple[list[TriedCandidate], list[int]]:
-        """Return the entries from the one to choose on, and the trials on which the first were judged.
+        """Return the entries in order of preference, and the trials on which the first were judged.
 
-        Those that failed are left out; those that were not reached come last.
+        Failed entries are left out; entries that were not reached come last.
         """
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of fits that only serve to choose
+            warnings.simplefilter("ignore")  # from fits that are only used to choose
             for trial in self._screen:
                 self._try_all(self._entries, trial, SCREEN_ROWS)
             best = self._best(self._screen, FINALISTS)
@@ -226,12 +226,12 @@ class CandidateSearch:
         finalists = [e for e in self._entries if e in finalists and not e.reason]
         shared = [t for t in (0, *self._finals) if finalists and all(t in e.losses for e in finalists)]
         if not self._screen_counts and len(shared) > 1 and shared[0] == 0:
-            shared = shared[1:]  # a screening on fewer rows has served
+            shared = shared[1:]  # drop the screening, which used fewer rows
         rest = [e for e in self._best(self._screen, len(self._entries)) if e not in finalists]
         return (_ranked(finalists, shared) if shared else finalists) + rest, shared
 
     def _best(self, trials: list[int], count: int) -> list[TriedCandidate]:
-        """Return the entries ranked by these trials, then those that were not tried."""
+        """Return the entries ranked by these trials, followed by those not tried."""
         alive = [e for e in self._entries if not e.reason]
         tried = [e for e in alive if trials and all(t in e.losses for t in trials)]
         tried = _ranked(tried, trials) if tried else tried
@@ -275,7 +275,7 @@ def _attempt(entry: TriedCandidate, trial: HiddenTrial) -> FloatArray | None:
             entry.reason = "left holes, or gave values that are not finite"
             return None
         return losses
-    except Exception as error:  # whatever a candidate does, the others go on
+    except Exception as error:  # a failing candidate must not stop the others
         entry.reason = why(error)
         return None
     finally:
@@ -283,17 +283,17 @@ def _attempt(entry: TriedCandidate, trial: HiddenTrial) -> FloatArray | None:
 
 
 def why(error: Exception) -> str:
-    """Return an error as the reason of a failure, on one line."""
+    """Return an error as a one-line reason for a failure."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 
 
 def _ranked(entries: list[TriedCandidate], trials: list[int]) -> list[TriedCandidate]:
-    """Return the entries by error, but with the preferred one of those that tie with the best in front.
+    """Return the entries by error, but first the preferred one of those that tie with the best.
 
-    An entry ties if its mean squared error exceeds the least by at most one standard error of the
-    difference, which is taken over rows: the same cells are hidden from all. Of those that tie, one that
-    gives variances is preferred, then the one with the least error.
+    An entry ties if its mean squared error exceeds the lowest by at most one standard error of the
+    difference, taken over rows, since all have the same hidden cells. Among tied entries, one that gives
+    variances is preferred, then the one with the lowest error.
     """
     by_error = sorted(entries, key=lambda e: e.mean_error(trials))
     tied = [e for e in entries if _ties(e, by_error[0], trials)]
@@ -307,7 +307,7 @@ def _ties(entry: TriedCandidate, best: TriedCandidate, trials: list[int]) -> boo
 
 
 def text_table(results: Sequence[CandidateResult]) -> str:
-    """Return the results as lines of text, the chosen one first, then those with more holds, by error."""
+    """Return a text table of the results: the chosen one first, then those with more holds, by error."""
     order = sorted(results, key=lambda r: (r.status != "chosen", -r.n_holds, r.error))
     header = ("candidate", "error", "spread", "holds", "seconds", "status")
     rows = [header, *(_cells(result) for result in order)]
@@ -327,7 +327,7 @@ def _cells(result: CandidateResult) -> tuple[str, ...]:
 
 
 def _align(row: tuple[str, ...], widths: list[int]) -> list[str]:
-    """Return the cells padded: words to the left, numbers to the right."""
+    """Return the cells padded, with words left-aligned and numbers right-aligned."""
     last = len(row) - 1
     return [
         c.ljust(w) if j in (0, last) else c.rjust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True))

@@ -1,4 +1,4 @@
-"""A committee of completers: the mean of what its members say, and what each of them says."""
+"""A committee of completers: the mean of its members' completions, and each completion."""
 
 from __future__ import annotations
 
@@ -27,34 +27,34 @@ def _members_can_be_stored(committee: Any) -> bool:
 
 
 class CommitteeCompleter(Completer):
-    """Fill the holes of a table with the mean of what several completers put there, and keep what each says.
+    """Fill the holes of a table with the mean of several completers' estimates, and keep each estimate.
 
-    Where the members disagree, the table does not settle the cell: `cellworth.score.QueryByCommittee` and
-    `cellworth.score.CommitteeStability` read the members' completions.
+    If the members disagree on a cell, the table does not determine it: `cellworth.score.QueryByCommittee`
+    and `cellworth.score.CommitteeStability` use the members' completions.
 
     Parameters
     ----------
     members : sequence of completers or None, default=None
-        At least two; they are cloned. None: an `LMaFitCompleter` of three components, an `NNLSCompleter` with
-        a relative penalty of 0.1, and a `GaussianCompleter` of four factors without labels.
+        At least two; they are cloned. None: an `LMaFitCompleter` with three components, an `NNLSCompleter`
+        with a relative penalty of 0.1, and a `GaussianCompleter` with four factors and no labels.
 
     Attributes
     ----------
     completed_ : (n, d) array
-        The mean of the members' completions; observed cells are kept as they were.
+        The mean of the members' completions; observed cells are unchanged.
     completions_ : (n_members, n, d) array
-        What each member completed, in the units of the table.
+        Each member's completion, in the units of the table.
     members_ : list of fitted completers
     scaling_ : Scaling
-        Of the table as it is: each member does its own scaling.
+        The identity: each member does its own scaling.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Where the input had column names.
+        If the input had column names.
 
     Notes
     -----
-    Costs what the members cost, one after another. Memory: one array of the table's size per member
-    beside what the members keep. A committee does not start from its last fit.
+    Costs as much as fitting the members one by one. Memory: one array of the table's size per member
+    besides what the members keep. There is no warm start.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class CommitteeCompleter(Completer):
         self.members = members
 
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Complete the table X (n, d), NaN in its holes, by each member; those that use labels get y."""
+        """Complete the table X (n, d), NaN in its holes, with each member; those that use labels get y."""
         members = check_members(self.members)
         X = check_table(self, X, reset=True)
         self.scaling_ = Scaling.of(X, None)
@@ -88,7 +88,7 @@ class CommitteeCompleter(Completer):
 
     @available_if(_members_can_be_stored)  # type: ignore[untyped-decorator]
     def fitted_state(self) -> dict[str, Any]:
-        """Return what the fit has left, that of each member included, as plain data.
+        """Return the fitted state, including each member's, as plain data.
 
         See `cellworth.complete.fitted_state`.
         """
@@ -96,7 +96,7 @@ class CommitteeCompleter(Completer):
 
     @available_if(_members_can_be_stored)  # type: ignore[untyped-decorator]
     def restore_fitted(self, state: dict[str, Any]) -> None:
-        """Take over what `fitted_state` of a committee with the same members returned."""
+        """Restore what `fitted_state` of a committee with the same members returned."""
         restore(self, state, ("completions_",))
         self.members_ = [clone(member) for member in check_members(self.members)]
         for member, its in zip(self.members_, state["members"], strict=True):
@@ -108,12 +108,12 @@ class CommitteeCompleter(Completer):
 
 
 def default_members() -> list[Completer]:
-    """Return three completers that differ in method, and are fast.
+    """Return three fast completers that use different methods.
 
-    Three components by least squares (LMaFit); a trace-norm penalty, a tenth of the largest singular value
-    (NNLS); four common factors and noise by maximum likelihood (the Gaussian). None searches for settings on
-    hidden cells, which is what takes most of a completer's time, and none uses the labels. LMaFit stops early
-    and shrinks its rows: with few observed cells, more steps would fit noise.
+    Three components by least squares (LMaFit); a trace-norm penalty of a tenth of the largest singular value
+    (NNLS); four common factors plus noise by maximum likelihood (the Gaussian). None searches for settings on
+    hidden cells, which takes most of a completer's time, and none uses the labels. LMaFit stops early and
+    shrinks its rows: with few observed cells, more steps would fit noise.
     """
     return [
         LMaFitCompleter(rank=3, rank_strategy="fixed", ridge=0.3, tol=1e-2),
@@ -123,7 +123,7 @@ def default_members() -> list[Completer]:
 
 
 def check_members(members: Sequence[Any] | None) -> Sequence[Any]:
-    """Return the members, the default ones for None; refuse fewer than two, or what cannot be fitted."""
+    """Return the members, or the defaults for None; raise if there are fewer than two or one has no `fit`."""
     if members is None:
         return default_members()
     wrong = [member for member in members if isinstance(member, type) or not hasattr(member, "fit")]

@@ -1,4 +1,4 @@
-"""A table of row blocks, completed: what `fit` leaves in ``completed_``."""
+"""A completed table of row blocks, as `fit` stores it in ``completed_``."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from cellworth.errors import ParameterError
 
 @dataclass(frozen=True)
 class CompletedBlocks:
-    """A table of row blocks, completed. Its cells stay with the engine, or are made when they are asked for.
+    """A completed table of row blocks, whose cells stay with the engine or are computed on demand.
 
     Attributes
     ----------
     source : Source
-        The table. Its engine must still be open when cells are asked for.
+        The table. Its engine must still be open when cells are requested.
     completer : completer
-        A fitted copy that can be sent about: without callback, and without what has the table's size.
+        A fitted copy to send to workers, without the callback and anything of the table's size.
     summary : TableSummary
     """
 
     source: Source
     completer: Any
     summary: TableSummary
-    _states: Blocks | None = field(repr=False)  # what `complete_rows` takes beside the rows of a block
+    _states: Blocks | None = field(repr=False)  # what `complete_rows` needs besides the rows of a block
 
     @property
     def engine(self) -> Engine:
-        """Where the blocks are worked on."""
+        """The engine that processes the blocks."""
         return self.source.engine
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns of the whole table."""
+        """Number of rows and columns of the whole table."""
         return self.source.n_rows, len(self.source.columns)
 
     @property
@@ -51,7 +51,7 @@ class CompletedBlocks:
         return bool(self.completer.has_variance)
 
     def map(self, function: Callable[..., Any], *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
-        """Call ``function(filled, *of_block, *shared)`` on each completed block, a `FilledPart`; one pass."""
+        """Call ``function(filled, *of_block, *shared)`` on each completed `FilledPart`; one pass."""
         return self.source.map(*self._on_filled(function, blocks), shared=shared)
 
     def reduce(
@@ -61,28 +61,28 @@ class CompletedBlocks:
         *blocks: Blocks,
         shared: tuple[Any, ...] = (),
     ) -> Any:
-        """Do the same, and merge the small results in a fixed order; see `Engine.reduce`."""
+        """Do the same as `map` and merge the small results in a fixed order; see `Engine.reduce`."""
         do, *others = self._on_filled(function, blocks)
         return self.source.reduce(do, merge, *others, shared=shared)
 
     def gather(self) -> tuple[FloatArray, FloatArray | None]:
-        """Return the completed table (n, d) and its variances or None: for tables that fit in memory."""
+        """Return the completed table (n, d) and its variances or None; both must fit in memory."""
         parts = self.reduce(_both, join)
         completed, variances = zip(*parts, strict=True)
         whole = None if variances[0] is None else np.concatenate(variances)
         return np.concatenate(completed), whole
 
     def write(self, path: str | PathLike[str], *, variance: bool = False) -> None:
-        """Write the completed table, block by block; the folder appears when it is complete.
+        """Write the completed table block by block; the folder appears only once it is complete.
 
         Parameters
         ----------
         path : path
-            A new Parquet folder, with the row ids and the target beside the completed columns; or, if it ends
-            in .zarr, a Zarr array.
+            A new Parquet folder, with the row ids and the target besides the completed columns; or a Zarr
+            array if the name ends in .zarr.
         variance : bool
-            Write the variance of each cell as well: in columns ``<name>_variance``, or in a second array
-            beside the first whose name ends in .variance.zarr.
+            Also write the variance of each cell: in columns ``<name>_variance``, or in a second array next
+            to the first whose name ends in .variance.zarr.
         """
         if variance and not self.has_variance:
             raise ParameterError(
@@ -97,12 +97,12 @@ class CompletedBlocks:
 
 @dataclass(frozen=True)
 class OnFilled:
-    """Completes the rows of a block, and calls a function on what came out.
+    """Complete the rows of a block and call a function on the result.
 
     Attributes
     ----------
     function : callable
-        Of a `FilledPart`, and of what else is passed.
+        Takes a `FilledPart` and any further arguments.
     completer : completer
     n_states : int
         How many arguments after the rows are for the completer: 0 or 1.

@@ -1,4 +1,4 @@
-"""What all completers share: they keep observed cells, work in scaled units, and complete new rows."""
+"""Base classes of completers: keep observed cells, work in scaled units, and complete new rows."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from cellworth.errors import ParameterError
 C = TypeVar("C")
 
 BLOCK_CELLS = 1 << 16
-NOT_OF_THE_RESULT = ("callback", "n_jobs", "warm_start", "dtype")  # settings that change no cell
+NOT_OF_THE_RESULT = ("callback", "n_jobs", "warm_start", "dtype")  # settings that do not affect the result
 
 
 class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Base of the completers, scikit-learn transformers from tables with NaN to tables without.
+    """Base class of completers: scikit-learn transformers that replace every NaN in a table.
 
     A subclass's ``fit(X, y=None)`` sets ``completed_`` (n, d), the completed training table in the user's
-    units with observed cells untouched, and ``scaling_``. It also says how new rows are completed, in
-    scaled units, by `_complete_new`. One that runs on row blocks as well is a `BlockCompleter`.
+    units with observed cells untouched, and ``scaling_``. Its `_complete_new` completes new rows, in scaled
+    units. A completer that also runs on row blocks is a `BlockCompleter`.
     """
 
     dtype: DTypeLike | None = None  # a subclass with a parameter of this name overrides it
@@ -50,21 +50,21 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
-        """Learn from the table X (n, d), NaN in its holes, and complete it."""
+        """Fit to the table X (n, d), NaN in its holes, and complete it."""
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         """Return estimates (m, d) of all cells of new rows; scaled in, scaled out; 0 in the holes."""
         raise NotImplementedError
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> FloatArray:
-        """Complete the table X (n, d), with the labels y if they are used, and return it completed."""
+        """Fit to the table X (n, d), and the labels y if they are used; return the completed table."""
         completed: FloatArray = self.fit(X, y, **fit_params).completed_
         return completed
 
     def transform(self, X: ArrayLike) -> FloatArray:
-        """Complete new rows X (m, d), without labels, by what was learned in `fit`.
+        """Complete new rows X (m, d), without labels, from what `fit` learned.
 
-        Each row is completed on its own: a row's result does not depend on the others.
+        Rows are completed independently of each other.
         """
         check_is_fitted(self)
         X = check_table(self, X, dtype=self.dtype, reset=False)
@@ -80,27 +80,27 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
 
 
 class BlockCompleter(Completer):
-    """Base of the completers that run on arrays and on row blocks, on threads or on a cluster.
+    """Base class of completers that run on arrays and on row blocks, on threads or on a cluster.
 
-    It has two methods:
+    A subclass implements two methods:
 
     ``fit_blocks(source, summary, checkpoint) -> Blocks or None``
-        Learn from a `Source`: call functions on its rows by ``source.map(function)`` and
-        ``source.reduce(function, merge)``, and set the fitted attributes that do not have the table's size.
-        `TableSummary` has the columns' sums and extremes and the labels' summary, from one pass that is
-        already made. ``checkpoint`` is a `Checkpoint` or None; whoever ignores it begins anew. Returned is
-        what each block needs to be completed beside the fitted completer: `Blocks` of the source's length,
-        or None if the rows suffice.
+        Fit to a `Source`: call functions on its rows with ``source.map(function)`` and
+        ``source.reduce(function, merge)``, and set the fitted attributes that do not grow with the table.
+        ``summary`` is a `TableSummary` from a pass already made: column sums and extremes, and the label
+        summary. ``checkpoint`` is a `Checkpoint` or None; a completer that ignores it always starts over.
+        Return what each block needs besides the fitted completer to be completed: `Blocks` of the source's
+        length, or None if the rows are enough.
     ``complete_rows(part, state=None) -> (completed, variance)``
-        Complete the rows of a `Part`: (m, d) arrays in the user's units, observed cells untouched; the
-        variance of each cell, or None. ``state`` is what `fit_blocks` returned for this block. Called on a
-        copy of the fitted completer where the block is, perhaps on another machine: it must change nothing,
-        and not depend on how the rows are cut.
+        Complete the rows of a `Part`. Return (m, d) arrays in the user's units: the completed rows, observed
+        cells untouched, and the variance of each cell or None. ``state`` is what `fit_blocks` returned for
+        this block. It is called on a copy of the fitted completer where the block is, perhaps on another
+        machine, so it must not modify the completer or depend on how the rows are split into blocks.
 
-    With these two, ``fit(source)`` leaves a `CompletedBlocks` in ``completed_``. A completer that does not
-    override `fit` completes arrays by the same two methods, an array being one block; one that completes new
-    rows has `_complete_new` as well. Nothing of this needs inheritance: `fit_source` takes any object that
-    has the two methods and ``get_params``.
+    ``fit(source)`` then sets ``completed_`` to a `CompletedBlocks`. Unless a subclass overrides `fit`, the
+    same two methods also complete arrays, treated as a single block. A completer of new rows also implements
+    `_complete_new`. Inheritance is optional: `fit_source` takes any object with the two methods and
+    ``get_params``.
 
     Attributes
     ----------
@@ -137,17 +137,17 @@ class BlockCompleter(Completer):
     def fit(
         self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
     ) -> Self:
-        """Learn from a table and complete it.
+        """Fit to a table and complete it.
 
         Parameters
         ----------
         X : array-like (n, d), or Source
             NaN in the holes; or a table of row blocks, from `open_blocks`.
         y : array-like (n,), optional
-            Labels; a `Source` has its own.
+            Labels; a `Source` brings its own.
         checkpoint : path, optional
-            For a `Source`: a folder in which the state is saved from time to time. A fit with the same table
-            and settings goes on from there. It also bounds what must be made again when a worker dies.
+            For a `Source`: a folder where the state is saved periodically. A later fit with the same table
+            and settings resumes from it. It also limits what must be recomputed when a worker dies.
         """
         if isinstance(X, Source):
             return fit_source(self, X, checkpoint)
@@ -162,7 +162,7 @@ class BlockCompleter(Completer):
 def fit_source(completer: C, source: Source, checkpoint: str | PathLike[str] | None = None) -> C:
     """Fit a completer that has `fit_blocks` and `complete_rows` to a table of row blocks; return it.
 
-    It gets ``completed_``, a `CompletedBlocks`. See `BlockCompleter` for the two methods.
+    Sets ``completed_`` to a `CompletedBlocks`. See `BlockCompleter` for the two methods.
     """
     fitted: Any = completer
     name, settings = type(completer).__name__, fitted.get_params()
@@ -193,7 +193,7 @@ def fit_source(completer: C, source: Source, checkpoint: str | PathLike[str] | N
 
 
 def _to_send(completer: Any) -> Any:
-    """Return a copy that can be sent to workers: without callback, and what has the table's size."""
+    """Return a copy to send to workers, without the callback and anything of the table's size."""
     sent = copy(completer)
     for name in ("completed_", "variance_"):
         vars(sent).pop(name, None)
@@ -207,13 +207,13 @@ def scaled_cells(X: FloatArray, scaling: Scaling) -> tuple[FloatArray, BoolArray
     observed = ~np.isnan(X)
     values = np.ascontiguousarray(scaling.apply(X))
     for rows in _row_blocks(X.shape):
-        # By their numbers: a masked copy takes four times as long.
+        # Flat indices: a masked copy takes four times as long.
         values[rows].ravel()[np.flatnonzero(~observed[rows])] = 0
     return values, observed
 
 
 def put_back(X: FloatArray, filled: FloatArray) -> FloatArray:
-    """Put the observed cells of X into ``filled``, in its memory if it is C-contiguous, and return it."""
+    """Copy the observed cells of X into ``filled``, in place if it is C-contiguous, and return it."""
     filled = np.ascontiguousarray(filled)
     for rows in _row_blocks(X.shape):
         cells = np.flatnonzero(~np.isnan(X[rows]))
@@ -222,6 +222,6 @@ def put_back(X: FloatArray, filled: FloatArray) -> FloatArray:
 
 
 def _row_blocks(shape: tuple[int, int]) -> list[slice]:
-    """Return slices of rows whose cells stay in cache, and whose numbers take little memory."""
+    """Return slices of rows small enough to stay in cache, with little memory for cell indices."""
     size = max(1, BLOCK_CELLS // max(1, shape[1]))
     return [slice(first, first + size) for first in range(0, shape[0], size)]

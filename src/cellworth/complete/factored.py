@@ -1,16 +1,16 @@
-r"""What the completers without labels share: two factors, and rows estimated from one of them.
+r"""The shared base of completers without labels: two factors, and rows estimated from one of them.
 
-A factorisation without a penalty fits a row with fewer observed cells than components in many ways, and
-its unobserved cells can come out as anything. So LMaFit and OptSpace, which have no penalty of their own,
-estimate the rows again with a prior once the components are known. In the basis :math:`b_k = s_kv_k/\sqrt n`
+Without a penalty, a row with fewer observed cells than components has many exact fits, and its unobserved
+cells can take any value. So LMaFit and OptSpace, which are unpenalised, re-estimate the rows under a prior
+once the components are known. In the basis :math:`b_k = s_kv_k/\sqrt n`
 of a table with singular values s and right singular vectors v, the coefficients of its rows have mean square
-1. With that as the variance of a normal prior, and noise of variance :math:`\rho` in each cell, the best
-estimate is a ridge regression,
+1. With a normal prior of that variance, and noise of variance :math:`\rho` in each cell, the best estimate
+is a ridge regression,
 
 .. math:: a_i = \arg\min_a\ \tfrac12\sum_{j\in\Omega_i}(x_{ij} - a^\top b_{\cdot j})^2
-          + \tfrac\rho2\|a\|^2,
+          + \tfrac\rho2\|a\|^2.
 
-and new rows are completed in the same way.
+New rows are completed in the same way.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ from cellworth.errors import ParameterError
 
 FITTED = ("low_rank_", "rank_", "objective_", "n_iter_", "converged_", "trace_penalty_", "ridge_")
 
-LEAST_PENALTY = 1e-7  # for new rows, of the first component's size: with less, rounding would decide
+LEAST_PENALTY = 1e-7  # for new rows, relative to the first component: any less, and rounding dominates
 
 RIDGES = 10.0 ** np.array([0, -0.5, -1, -1.5, -2, -3, -4, -6])
 """Candidates, as fractions of the mean square of the observed values."""
 
-UNINFORMED = 2  # the candidate that is taken where the table is too small to hide a cell
+UNINFORMED = 2  # the candidate to use when the table is too small to hide a cell
 
-GAIN = 0.99  # a higher rank must bring the held-out error down to this share of the best so far
+GAIN = 0.99  # a higher rank must reduce the held-out error to this fraction of the best so far
 
 
 class FactoredCompleter(Completer):
-    """Base of the completers that find a table of low rank from the observed cells alone.
+    """Base class of completers that fit a low-rank table to the observed cells alone.
 
     A subclass has the parameters ``scale``, ``tol``, ``max_iter``, ``random_state``, ``dtype`` and
-    ``callback``, and says in `_factorise` how the factors are found and in `_row_penalty` how strongly
-    new rows are shrunk.
+    ``callback``. Its `_factorise` finds the factors, and its `_row_penalty` sets how strongly new rows are
+    shrunk.
     """
 
     scale: str | None
@@ -81,18 +81,18 @@ class FactoredCompleter(Completer):
     def _factorise(
         self, values: FloatArray, observed: BoolArray, rng: np.random.Generator, watch: Watch
     ) -> Factors:
-        """Return the factors of the scaled table, 0 in its holes; set what belongs to the method."""
+        """Return the factors of the scaled table, 0 in its holes; set method-specific attributes."""
 
     @abstractmethod
     def _row_penalty(self) -> float:
-        """Return the ridge with which new rows are regressed on ``low_rank_[1]``."""
+        """Return the ridge for regressing new rows on ``low_rank_[1]``."""
 
     def fitted_state(self) -> dict[str, Any]:
-        """Return what the fit has left as plain data; see `cellworth.complete.fitted_state`."""
+        """Return the fitted state as plain data; see `cellworth.complete.fitted_state`."""
         return state_of(self, FITTED)
 
     def restore_fitted(self, state: dict[str, Any]) -> None:
-        """Take over what `fitted_state` of a completer with the same settings returned."""
+        """Restore what `fitted_state` of a completer with the same settings returned."""
         restore(self, state, FITTED)
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
@@ -122,22 +122,22 @@ class FactoredCompleter(Completer):
             )
 
     def _easier(self) -> str:
-        """Return what else would help, as the end of the warning."""
+        """Return the end of the warning: what else would help."""
         return "."
 
 
 def check_rank(rank: object, other: str = "") -> None:
-    """Refuse a rank that is neither None nor a whole number from 1 on; ``other`` is what else is right."""
+    """Raise unless ``rank`` is None or an integer of at least 1; ``other`` names what else is allowed."""
     if rank is None or (isinstance(rank, int | np.integer) and not isinstance(rank, bool) and rank >= 1):
         return
     raise ParameterError(f"rank must be {other}None or a whole number of at least 1; got {rank!r}")
 
 
 def generator_of(random_state: int | np.random.Generator | None, key: int = 1) -> np.random.Generator:
-    """Return the source of randomness; a seed gives another than ``numpy.random.default_rng`` does.
+    """Return a generator; a seed gives a different stream from ``numpy.random.default_rng``.
 
-    Otherwise cells that were removed with ``default_rng(0).random(shape)`` would be the very ones that a
-    completer with the seed 0 wants to hide. A completer that tries others takes another ``key`` than they.
+    Otherwise a completer with seed 0 would try to hide exactly the cells that a user removed with
+    ``default_rng(0).random(shape)``. A completer that tries others must use a different ``key`` from theirs.
     """
     if isinstance(random_state, np.random.Generator):
         return random_state
@@ -145,7 +145,7 @@ def generator_of(random_state: int | np.random.Generator | None, key: int = 1) -
 
 
 def watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:
-    """Return the watcher that passes a solver's iterations on to a progress callback."""
+    """Return a watcher that reports a solver's iterations to a progress callback."""
     begun = time.perf_counter()
 
     def watch(iteration: int, objective: float, stationarity: float) -> bool:
@@ -158,10 +158,10 @@ def watcher(callback: Callback | None, max_iter: int, tol: float) -> Watch:
 
 
 def normalise(fit: Factors, unit: float) -> tuple[FloatArray, FloatArray]:
-    """Return factors (n, r) and (r, d) of the same table, the left with columns of mean square 1.
+    """Return factors (n, r) and (r, d) of the same table, the left one with columns of mean square 1.
 
-    ``unit`` is the mean square of the observed values. A component that is larger than a whole row of
-    such values owes that to a few rows that ran away; it is given a row's size, and those rows large
+    ``unit`` is the mean square of the observed values. A component larger than a whole row of such values
+    comes from a few rows that diverged: it is cut to the size of a row, and those rows get large
     coefficients.
     """
     U, s, Vt = principal_factors(fit.left, fit.right)
@@ -170,9 +170,9 @@ def normalise(fit: Factors, unit: float) -> tuple[FloatArray, FloatArray]:
 
 
 def shrink_rows(fit: Factors, values: FloatArray, observed: BoolArray, ridge: float) -> None:
-    """Replace the factors of ``fit`` by normalised ones, with the rows estimated anew under ``ridge``.
+    """Replace the factors of ``fit`` with normalised ones, and re-estimate the rows under ``ridge``.
 
-    ``ridge`` is the noise variance in scaled units; 0 leaves the table as it is.
+    ``ridge`` is the noise variance in scaled units; 0 leaves the table unchanged.
     """
     fit.left, fit.right = normalise(fit, mean_square(values, observed))
     if ridge > 0:
@@ -187,9 +187,9 @@ def choose_rank(held: HeldOut, path: Iterable[Factors], ridge: float | None) -> 
     Parameters
     ----------
     path : iterable of Factors
-        Fits of growing rank. The search ends when `PATIENCE` of them in a row brought no gain.
+        Fits of increasing rank. The search ends after `PATIENCE` fits in a row without a gain.
     ridge : float or None
-        A given one, in scaled units, is the only candidate.
+        If given, the only candidate, in scaled units.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""From a table with holes to one without, in one call."""
+"""Fill the holes of a table in one call."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from cellworth.table.column import BOUNDED
 
 @dataclass(frozen=True)
 class FilledTable:
-    """A filled table, how it was filled, and how far its cells may be off.
+    """A filled table, the completer that filled it, and how far off its cells may be.
 
     Attributes
     ----------
     table : Table
-        Without holes: a category is one of the categories, a whole number is whole, bounds are kept.
+        Without holes. Categories, whole numbers and bounds are respected.
     completer : estimator
-        Fitted on the encoded table; its attributes are in the columns of ``Table.encode``.
+        Fitted to the encoded table; its attributes refer to the columns of ``Table.encode``.
     variance : (n, p) array or None
-        How unsure each cell is, in squared units of the encoded columns, summed over those that belong to
-        one cell; 0 where observed. None where the completer has none.
+        Uncertainty of each cell, in squared units of the encoded columns, summed over the encoded columns
+        of a cell; 0 if observed. None if the completer has no variances.
     lower, upper : (n, p) arrays or None
-        Ends of the interval of each cell, as values of its column, within its bounds; equal where the cell
-        is known. NaN in the holes of booleans and categories, which have no interval. None if no level was
-        asked for, or the completer has no intervals.
+        Ends of each cell's interval, as values of its column, within its bounds; equal if the cell is
+        known. NaN in the holes of booleans and categories, which have no interval. None if no level was
+        given, or the completer has no intervals.
     level : float or None
-        The share of hidden cells that should lie within their intervals; None if it was not asked for.
+        The fraction of hidden cells that should fall inside their intervals; None if not given.
     """
 
     table: Table
@@ -44,10 +44,10 @@ class FilledTable:
     level: float | None = None
 
     def with_interval_columns(self) -> Table:
-        """Return the filled table with two more columns after each number, whole number and date; O(n p).
+        """Return the filled table with two extra columns after each number, whole number and date; O(n p).
 
-        They are named after their column, with ``_lower`` and ``_upper``, and one more underscore where the
-        name is taken. DataError if there are no intervals.
+        They are named after their column plus ``_lower`` and ``_upper``, with another underscore if the name
+        is taken. Raises DataError if there are no intervals.
         """
         if self.lower is None or self.upper is None:
             raise DataError(self._why_no_intervals())
@@ -69,27 +69,25 @@ class FilledTable:
 
     def _why_no_intervals(self) -> str:
         if hasattr(self.completer, "predict_interval"):
-            return (
-                "the table was filled without intervals; ask for them by a level, as in fill(..., level=0.9)."
-            )
+            return "the table was filled without intervals; pass a level to get them: fill(..., level=0.9)."
         return (
             f"{type(self.completer).__name__}, which filled this table, has no intervals. Leave them out, or "
-            "fill with a completer that has them, such as GaussianCompleter (in a campaign: that of the "
+            "fill with a completer that has them, such as GaussianCompleter (in a campaign, use the "
             "strategy 'recommended')."
         )
 
 
 def fill(table: Table, completer: Any | None = None, *, level: float | None = None) -> FilledTable:
-    """Fill the holes of a table, by its columns' kinds and its target.
+    """Fill the holes of a table, using the kinds of its columns and its target.
 
     Parameters
     ----------
     table : Table
     completer : estimator, optional
-        Any completer of this package or of your own; by default ``GaussianCompleter()``. A clone of it is
-        fitted. Where it has a parameter ``target`` set to "auto", the table's kind of target is used.
+        Any completer, from this package or your own; by default ``GaussianCompleter()``. A clone of it is
+        fitted. If its parameter ``target`` is "auto", the table's kind of target is used.
     level : float, optional
-        Also find intervals, such that this share of hidden cells should lie within; between 0 and 1. A
+        Also compute intervals that should contain this fraction of hidden cells; between 0 and 1. A
         completer without ``predict_interval`` gives none.
 
     Returns

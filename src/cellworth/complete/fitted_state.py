@@ -1,10 +1,10 @@
-"""What a fit has left, as plain data: it can be stored, and restored without running anything.
+"""Fitted state as plain data, which can be stored and restored without running any code.
 
 A completer that can be stored has two methods. ``fitted_state()`` returns a dict whose values are NumPy
 arrays of a plain type, numbers, strings, booleans, None, and lists and dicts of these.
-``restore_fitted(state)``, called on an unfitted clone with the same settings, takes it over: fitted
-attributes, completed new rows and a warm start are then those of the original.
-`cellworth.testing.check_completer` checks both methods where they exist.
+``restore_fitted(state)``, called on an unfitted clone with the same settings, restores it: fitted
+attributes, completions of new rows and warm starts are then those of the original.
+`cellworth.testing.check_completer` checks both methods if they exist.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def can_be_stored(completer: Any) -> bool:
 
 
 def state_of(completer: Any, names: Iterable[str]) -> dict[str, Any]:
-    """Return those fitted attributes that exist, by name, as plain data."""
+    """Return the fitted attributes that exist, by name, as plain data."""
     check_is_fitted(completer)
     fitted = vars(completer)
     return {name: _to_plain(fitted[name]) for name in (*OF_ALL, *names) if name in fitted}

@@ -1,10 +1,10 @@
-"""Hide observed cells, to see how well they can be filled: one way for the whole package.
+"""Hide observed cells to measure how well they can be filled: one way for the whole package.
 
-Every choice that is made on the user's own table, and every figure that says how well holes are filled,
-comes from known cells that are treated as holes. `hide_cells` draws them for a table, `hide_listed_cells`
-for a list of cells. All randomness comes from the generator that is passed in: one uniform number for each
-cell, row after row, whether the cell is observed or not. So the same generator hides the same cells, and a
-table that lies in blocks of rows can draw its numbers block by block.
+Every choice made on the user's own table, and every figure for how well holes are filled, comes from known
+cells treated as holes. `hide_cells` draws them for a table, `hide_listed_cells` for a list of cells. All
+randomness comes from the generator passed in: one uniform number per cell, row by row, whether or not the
+cell is observed. So the same generator hides the same cells, and a table in row blocks can draw its numbers
+block by block.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 
-SHARE = 0.1  # of the observed cells are hidden
-MOST_ROWS = 10_000  # that take part: settings chosen on this many rows hold for more
-PATIENCE = 3  # settings in a row without a gain before a search ends
+SHARE = 0.1  # fraction of observed cells to hide
+MOST_ROWS = 10_000  # rows to use: settings chosen on this many rows also suit larger tables
+PATIENCE = 3  # consecutive settings without a gain before a search ends
 
 
 def hide_cells(
@@ -30,23 +30,23 @@ def hide_cells(
     spare: Literal["first", "random"] | None = "first",
     at_least_one: bool = False,
 ) -> BoolArray:
-    """Return which observed cells to hide, (n, d): each independently of all others.
+    """Return which observed cells to hide, (n, d), each drawn independently.
 
     Parameters
     ----------
     observed : (n, d) bool array
     rng : Generator
-        Draws one uniform number for each of the n d cells, then what ``spare="random"`` needs.
+        Draws one uniform number for each of the n d cells, then whatever ``spare="random"`` needs.
     share : float
-        The probability with which an observed cell is hidden: where its number is below it.
+        The probability of hiding an observed cell: it is hidden if its number is below `share`.
     keep : float, optional
-        Instead of `share`, the probability with which a cell stays: where its number is below it.
+        Instead of `share`, the probability of keeping a cell: it is kept if its number is below `keep`.
     spare : {"first", "random", None}
-        How columns are kept from losing all their cells. "first": the first observed cell of each column is
-        never hidden. "random": a column that would be empty gets one of its cells back, drawn at random.
-        None: they are not.
+        How to keep a column from losing all its cells. "first": never hide the first observed cell of a
+        column. "random": give a column that would be empty one of its cells back, drawn at random. None: do
+        nothing.
     at_least_one : bool
-        Hide the cell with the smallest number if none would be hidden though one may be.
+        If no cell would be hidden, hide the eligible cell with the smallest number.
 
     Examples
     --------
@@ -70,18 +70,18 @@ def hide_cells(
 
 
 def hide_listed_cells(columns: IntArray, rng: np.random.Generator, *, share: float = SHARE) -> BoolArray:
-    """Return which cells of a list to hide, (n_cells,), given their columns: never a column's first."""
+    """Return which cells of a list to hide, (n_cells,), given their columns; never a column's first."""
     hidden: BoolArray = rng.random(len(columns)) < share
     hidden[np.unique(columns, return_index=True)[1]] = False
     return hidden
 
 
 def deal_cells(observed: BoolArray, parts: int, rng: np.random.Generator, *, least: int = 0) -> IntArray:
-    """Deal the observed cells into parts at random, to hide one part after another.
+    """Deal the observed cells into parts at random, to be hidden one part at a time.
 
     Returns the part of each cell, (n, d), counted from 0. Holes, the first observed cell of each column, and
-    all cells of columns with fewer than ``least`` get the number ``parts``: they are never hidden. Draws one
-    whole number for each of the n d cells.
+    all cells of columns with fewer than ``least`` observed cells get the number ``parts``: they are never
+    hidden. Draws one integer for each of the n d cells.
     """
     part = np.where(observed, rng.integers(parts, size=observed.shape), parts)
     part[:, observed.sum(axis=0) < least] = parts
@@ -90,14 +90,14 @@ def deal_cells(observed: BoolArray, parts: int, rng: np.random.Generator, *, lea
 
 
 def sample_rows(n_rows: int, most: int, rng: np.random.Generator) -> IntArray:
-    """Return row numbers in rising order: all, or ``most`` of them at random. Draws nothing if all fit."""
+    """Return sorted row numbers: all, or ``most`` of them at random. Draws nothing if all fit."""
     if n_rows <= most:
         return np.arange(n_rows)
     return np.sort(rng.choice(n_rows, most, replace=False))
 
 
 def cover_columns(rows: IntArray, observed: BoolArray) -> IntArray:
-    """Return the rows and, for each column without an observed cell in them, the first row that has one."""
+    """Return the rows plus, for each column with no observed cell in them, the first row that has one."""
     empty = ~observed[rows].any(axis=0)
     return np.unique(np.concatenate([rows, observed[:, empty].argmax(axis=0)]))
 
@@ -113,7 +113,7 @@ class HeldOut:
     observed, hidden : (n, d) bool arrays
         No cell is both.
     truth : (n_hidden,) array
-        The values of the hidden cells, row after row.
+        The values of the hidden cells, row by row.
     """
 
     values: FloatArray

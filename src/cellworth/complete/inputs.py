@@ -1,4 +1,4 @@
-"""Checks of the arrays that a completer is given, with messages in the user's terms."""
+"""Checks of a completer's input arrays, with messages in the user's terms."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
     Parameters
     ----------
     dtype : data-type or None
-        None keeps float32 and float64 and turns all else into float64.
+        None keeps float32 and float64 and converts anything else to float64.
     reset : bool
-        True in ``fit``: the number and names of columns are learned, and each must have an observed
-        value. False in ``transform``: they must agree with those of ``fit``.
+        True in ``fit``: learn the number and names of columns; each column must have an observed value.
+        False in ``transform``: the columns must match those of ``fit``.
     """
     if isinstance(X, Source):
         raise ParameterError(
@@ -70,7 +70,7 @@ def _name(estimator: BaseEstimator, j: int) -> str:
 
 
 def check_number(name: str, value: Any, *, minimum: float = -np.inf, above: float = -np.inf) -> None:
-    """Refuse a setting that is not a finite number of at least ``minimum`` and greater than ``above``."""
+    """Raise unless a setting is a finite number of at least ``minimum`` and greater than ``above``."""
     is_number = isinstance(value, int | float | np.number) and np.isfinite(value)
     if is_number and value >= minimum and value > above:
         return

@@ -1,4 +1,4 @@
-"""Rows in the order that the solver of Eq. (1) wants, labelled ones first: of an array, and of a block."""
+"""Row order for the solver of Eq. (1), labelled rows first, for an array or a block."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Order = slice | IntArray
 
 
 def labelled_first(labelled: BoolArray) -> Order:
-    """Return the order of rows that the solver wants: those with labels first."""
+    """Return the row order that the solver expects: labelled rows first."""
     if labelled.all() or not labelled.any():
         return slice(None)
     return np.argsort(~labelled, kind="stable")
 
 
 def in_order(A: FloatArray, order: Order) -> FloatArray:
-    """Return the rows of A, sorted by ``order``, in the order of the user's table."""
+    """Return the rows of A, which are sorted by ``order``, in the order of the user's table."""
     if isinstance(order, slice):
         return A
     restored = np.empty_like(A)
@@ -34,7 +34,7 @@ def in_order(A: FloatArray, order: Order) -> FloatArray:
 
 @dataclass(frozen=True)
 class Outline:
-    """What a block must know of the whole table: its shape (n, d), and whether labels take part."""
+    """What a block must know about the whole table: its shape (n, d), and whether labels are used."""
 
     shape: tuple[int, int]
     supervised: bool
@@ -43,7 +43,7 @@ class Outline:
 
 
 def scaled_block(part: Part, before: tuple[int, int], outline: Outline) -> ScaledBlock:
-    """Scale a block; ``before`` counts the labelled and the other rows of the blocks before it."""
+    """Scale a block; ``before`` counts the labelled and unlabelled rows in the blocks before it."""
     targets, labelled = outline.code.targets(part.y, len(part.X))
     order = np.argsort(~labelled, kind="stable")
     values, observed = scaled_cells(part.X[order], outline.scaling)

@@ -1,7 +1,7 @@
-"""From the user's labels to the targets of a loss, all at once or block by block.
+"""Turn the user's labels into targets of a loss, all at once or block by block.
 
-What must be known of all labels is a `LabelSummary`; summaries of neighbouring rows can be merged. From it
-comes a `LabelCode`, which turns the labels of any rows into targets. Labels in memory are one block.
+A `LabelSummary` holds what must be known about all labels; summaries of adjacent rows can be merged. It
+gives a `LabelCode`, which turns the labels of any rows into targets. Labels in memory are one block.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cellworth.table.target import MOST_CLASSES
 TargetKind = Literal["auto", "classes", "number"]
 
 MOST_COUNTED = 1000
-"""Distinct labels that blocks count: beyond, what they hand over would not be small. In memory all are."""
+"""Maximum number of distinct labels that blocks count, to keep their summaries small; no limit in memory."""
 
 
 @dataclass(frozen=True)
@@ -31,13 +31,13 @@ class LabelSummary:
     Attributes
     ----------
     classes, counts : arrays, or None
-        The distinct labels, sorted, and how often each occurs; None if they are too many, or ``mixed``.
+        The distinct labels, sorted, and how often each occurs; None if there are too many, or ``mixed``.
     mixed : tuple of str
-        Names of the labels' types, if these cannot be compared; else empty.
+        Names of the labels' types if they cannot be compared; otherwise empty.
     floats, fractional, infinite : bool
         Whether any label is a float; has a fractional part; is infinite.
     numbers : ColumnSums or None
-        Of the labels as numbers; None if some are not.
+        Sums of the labels as numbers; None if some are not numbers.
     """
 
     classes: AnyArray | None
@@ -50,7 +50,7 @@ class LabelSummary:
 
     @classmethod
     def of(cls, y: AnyArray, *, most: int | None = MOST_COUNTED) -> LabelSummary:
-        """Summarise labels (m,); with more than ``most`` distinct ones they are not counted."""
+        """Summarise labels (m,); they are not counted if more than ``most`` are distinct."""
         known = y[~is_missing(y)]
         floats = known.dtype.kind == "f" or any(isinstance(v, float) for v in known[:1])
         distinct = _distinct(known, np.ones(len(known), dtype=np.intp), most)
@@ -62,7 +62,7 @@ class LabelSummary:
         return cls(*distinct, floats, fractional, not finite.all(), ColumnSums.of(numbers[finite, None]))
 
     def merged(self, other: LabelSummary) -> LabelSummary:
-        """Return the summary of both."""
+        """Return the summary of both sets of rows."""
         distinct: tuple[AnyArray | None, IntArray | None, tuple[str, ...]]
         distinct = None, None, tuple(sorted({*self.mixed, *other.mixed}))
         if not (self.classes is None or self.counts is None or other.classes is None or other.counts is None):
@@ -78,7 +78,7 @@ class LabelSummary:
         )
 
     def is_number(self, kind: TargetKind) -> bool:
-        """Return whether the labels are numbers to be predicted; else they are classes.
+        """Return whether the labels are numbers to predict, rather than classes.
 
         "auto": floats with fractional parts, or with more than 20 distinct values, are numbers.
         """
@@ -99,9 +99,9 @@ class LabelCode:
     classes : array or None
         The distinct labels, sorted; None for a number, and without labels.
     n_labelled : int
-        Rows that have a label.
+        Number of labelled rows.
     mean, spread : (n_outputs,) arrays
-        Of the targets over these rows; a spread of 0 is given as 1.
+        Mean and standard deviation of the targets over these rows; 1 in place of a spread of 0.
     centre, width : float
         number = target * width + centre; 0 and 1 for classes.
     """
@@ -116,7 +116,7 @@ class LabelCode:
 
     @property
     def n_outputs(self) -> int:
-        """Columns of the targets."""
+        """Number of target columns."""
         return len(self.mean)
 
     def targets(self, y: AnyArray | None, n_rows: int) -> tuple[FloatArray, BoolArray]:
@@ -146,7 +146,7 @@ class Labels:
     ----------
     code : LabelCode
     targets : (n, n_outputs) float64 array
-        0 where the label is missing. A number is brought to mean 0 and standard deviation 1.
+        0 where the label is missing. Numbers are scaled to mean 0 and standard deviation 1.
     labelled : (n,) bool array
     """
 
@@ -156,7 +156,7 @@ class Labels:
 
     @property
     def loss(self) -> Loss:
-        """The loss that the targets are coded for."""
+        """The loss the targets are coded for."""
         return self.code.loss
 
     @property
@@ -176,8 +176,8 @@ def code_labels(y: Any, n_rows: int, loss: str, kind: TargetKind) -> Labels:
     Parameters
     ----------
     y : array-like of shape (n,) or None
-        Class labels of any kind, or numbers. NaN and None are missing labels; None as a whole means
-        that no row is labelled.
+        Class labels of any kind, or numbers. NaN and None mark missing labels; ``y=None`` means that no
+        row is labelled.
     kind : {"auto", "classes", "number"}
         See `LabelSummary.is_number`.
     """
@@ -191,20 +191,20 @@ def code_labels(y: Any, n_rows: int, loss: str, kind: TargetKind) -> Labels:
 
 
 def check_kind(kind: str) -> None:
-    """Refuse a kind of target that does not exist."""
+    """Raise ParameterError if the kind of target is unknown."""
     if kind not in ("auto", "classes", "number"):
         raise ParameterError(f"target must be 'auto', 'classes' or 'number'; got {kind!r}")
 
 
 def label_code(summary: LabelSummary | None, loss: str, kind: TargetKind, name: str = "y") -> LabelCode:
-    """Return the coding for the loss of the given name; ``name`` is that of the labels in messages."""
+    """Return the coding for the loss of the given name; messages call the labels ``name``."""
     check_kind(kind)
     if summary is None:
         return LabelCode(loss_for(loss, n_classes=2), None, 0, np.zeros(1), np.ones(1))
     is_number = summary.is_number(kind)
     if summary.classes is not None and not len(summary.classes):
         raise DataError(
-            f"{name} has no label at all; expected at least some. Leave the labels out to complete without."
+            f"{name} has no labels; expected at least some. Leave the labels out to complete without them."
         )
     return _number_code(summary, loss, name) if is_number else _class_code(summary, loss, name)
 
@@ -213,7 +213,7 @@ def _number_code(summary: LabelSummary, loss: str, name: str) -> LabelCode:
     if summary.infinite:
         raise DataError(f"{name} contains infinity; expected finite numbers, or NaN for a missing label.")
     if summary.numbers is None:
-        raise DataError(f"{name} was to be a number, but some labels are not numbers.")
+        raise DataError(f"{name} should be a number, but some labels are not numbers.")
     sums, chosen = summary.numbers, loss_for(loss, n_classes=None)
     width = float(sums.deviation()[0])
     scale = float(sums.mean[0]), width if width > 0 else 1.0
@@ -229,13 +229,13 @@ def _class_code(summary: LabelSummary, loss: str, name: str) -> LabelCode:
     classes, counts = summary.classes, summary.counts
     if classes is None or counts is None:
         raise DataError(
-            f"{name} has more than {MOST_COUNTED} classes; if it is a number to be predicted, say so by the "
-            "completer's target='number'"
+            f"{name} has more than {MOST_COUNTED} classes; if it is a number to predict, set the completer's "
+            "target='number'"
         )
     if len(classes) < 2:
         raise DataError(
             f"{name} has 1 class, {classes.tolist()[0]!r}; expected two or more. Add rows of another class, "
-            "or leave the labels out to complete without."
+            "or leave the labels out to complete without them."
         )
     chosen = loss_for(loss, n_classes=len(classes))
     of_class = _coded(np.arange(len(classes)), len(classes), chosen)
@@ -245,7 +245,7 @@ def _class_code(summary: LabelSummary, loss: str, name: str) -> LabelCode:
 
 
 def _coded(places: IntArray, n_classes: int, loss: Loss) -> FloatArray:
-    """Return the targets of labels by their places among the classes; one column for two classes."""
+    """Return the targets of labels given as class indices; one column for two classes."""
     positive = places[:, None] == (np.arange(n_classes) if n_classes > 2 else [1])
     return np.where(positive, 1.0, 0.0 if loss.coding == "one-hot" else -1.0)
 
@@ -271,12 +271,12 @@ def is_missing(y: AnyArray) -> BoolArray:
         return np.isnat(y)
     if y.dtype.kind != "O":
         return np.zeros(len(y), dtype=bool)
-    # None, NaN, pandas.NA and NaT: each is either None or not equal to itself (NA says neither).
+    # None, NaN, pandas.NA and NaT: each is either None or not equal to itself (for NA, ``==`` gives NA).
     return np.array([v is None or not isinstance(v == v, (bool, np.bool_)) or v != v for v in y], dtype=bool)
 
 
 def as_floats(known: AnyArray) -> FloatArray | None:
-    """Return labels as numbers, None if some are not."""
+    """Return labels as numbers, or None if some are not numbers."""
     try:
         return known.astype(np.float64)
     except (TypeError, ValueError):

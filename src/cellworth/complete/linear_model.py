@@ -1,9 +1,9 @@
-"""The linear model of the target, fitted on a completed table: in memory, or over row blocks.
+"""The linear model of the target, fitted to a completed table in memory or over row blocks.
 
-For classes it is logistic regression (multinomial for several), for a number ridge regression; columns are
-standardised first, so that the penalty does not depend on their units. In memory scikit-learn fits it. Over
-row blocks the same objective is minimised by the same method, L-BFGS with the same settings: each evaluation
-of the loss is one pass and one small sum; a number takes one pass.
+Classes use logistic regression (multinomial for more than two), numbers ridge regression. Columns are
+standardised first, so that the penalty does not depend on their units. In memory, scikit-learn fits the
+model. Over row blocks, the same objective is minimised by the same method, L-BFGS with the same settings:
+each evaluation of the loss is one pass and one small sum. A number takes one pass.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from cellworth.complete.solver.losses import Loss
 if TYPE_CHECKING:
     from cellworth.complete.completed_blocks import CompletedBlocks
 
-INVERSE_PENALTY = 1.0  # C of the logistic regression, on the sum of the losses, columns standardised
-RIDGE = 1.0  # of the regression on a number, on the sum of the squares, columns standardised
+INVERSE_PENALTY = 1.0  # C of the logistic regression: sum of losses, standardised columns
+RIDGE = 1.0  # of the regression for a number: sum of squares, standardised columns
 MAX_ITERATIONS = 200
-TOLERANCE = 1e-4  # of the gradient of the mean loss, over row blocks as in scikit-learn
+TOLERANCE = 1e-4  # on the gradient of the mean loss; the same over row blocks as in scikit-learn
 LINE_SEARCH_STEPS = 50
 
 
@@ -48,7 +48,7 @@ class LinearModel:
         the two columns are opposites, and their difference is the coefficient of the log-odds.
     intercepts : (K,) array
     is_number : bool
-        The target is a number.
+        Whether the target is a number.
     """
 
     coefficients: Float64Array
@@ -61,7 +61,7 @@ class LinearModel:
         return bool(self.coefficients.any())
 
     def predict(self, X: FloatArray) -> FloatArray:
-        """Return the scores (m, K) of complete rows X (m, d): for a number, the number itself (K = 1)."""
+        """Return the scores (m, K) of complete rows X (m, d); for a number, its prediction (K = 1)."""
         return X @ self.coefficients + self.intercepts
 
     def probabilities(self, X: FloatArray) -> Float64Array:
@@ -70,11 +70,11 @@ class LinearModel:
 
     @classmethod
     def fit(cls, X: FloatArray, y: FloatArray | None, *, is_number: bool) -> LinearModel:
-        """Fit to a completed table X (n, d), on the rows that have labels.
+        """Fit to the labelled rows of a completed table X (n, d).
 
-        Without labels, or where all are the same, there is nothing to learn: then K = 1, the coefficients are
-        0, and so the probabilities 1. Deterministic. Costs some tens of passes over the labelled rows, and K
-        times that for K > 2 classes.
+        Without labels, or if all are the same, there is nothing to learn: K = 1, the coefficients are 0, and
+        the probabilities are 1. Deterministic. Takes tens of passes over the labelled rows, and K times as
+        many for K > 2 classes.
 
         Parameters
         ----------
@@ -87,7 +87,7 @@ class LinearModel:
             return cls._nothing(X.shape[1], is_number)
         scaling = Scaling.of(X, "standard")
         fit = _fit_number if is_number else _fit_classes
-        with worker_threads(1):  # the same sums on any machine; threads would not pay here
+        with worker_threads(1):  # the same sums on any machine; threads would not help here
             found = fit((X[labelled] - scaling.offset) / scaling.width, known)
         return cls._in_units(*found, scaling, is_number)
 
@@ -109,9 +109,9 @@ class LinearModel:
 
     @classmethod
     def fit_loss(cls, X: FloatArray, targets: FloatArray, loss: Loss, ridge: float) -> LinearModel:
-        """Fit to complete rows X (n, d) with the least mean loss of the targets (n, K), plus ridge.
+        """Fit to complete rows X (n, d) by minimising the mean loss of the targets (n, K) plus a ridge.
 
-        The columns are taken as they are, and the ridge weighs half their coefficients' squares.
+        Columns are not standardised, and the ridge multiplies half the squared coefficients.
         """
         (n, d), q = X.shape, targets.shape[1]
         extended = np.column_stack([X, np.ones(n)])
@@ -137,13 +137,13 @@ class LinearModel:
     def _in_units(
         cls, coefficients: Float64Array, intercepts: Float64Array, scaling: Scaling, is_number: bool
     ) -> LinearModel:
-        """Return the model of standardised columns in the units of the table."""
+        """Convert the model of standardised columns to the units of the table."""
         coefficients = coefficients / scaling.width[:, np.newaxis]
         return cls(coefficients, intercepts - scaling.offset @ coefficients, is_number)
 
 
 def _fit_number(X: FloatArray, y: FloatArray) -> tuple[Float64Array, Float64Array]:
-    from sklearn.linear_model import Ridge  # takes a while to import, and few need it
+    from sklearn.linear_model import Ridge  # slow to import, and rarely needed
 
     model = Ridge(alpha=RIDGE).fit(X, y)
     return model.coef_[:, np.newaxis], np.atleast_1d(model.intercept_)
@@ -153,7 +153,7 @@ def _fit_classes(X: FloatArray, y: FloatArray) -> tuple[Float64Array, Float64Arr
     from sklearn.linear_model import LogisticRegression
 
     with warnings.catch_warnings():
-        # Classes that can be told apart fully are approached slowly; the direction is known long before.
+        # With separable classes convergence is slow, but the direction is known long before.
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = LogisticRegression(C=INVERSE_PENALTY, max_iter=MAX_ITERATIONS).fit(X, y.astype(np.int64))
     return _for_each_class(model.coef_.T, model.intercept_)
@@ -162,7 +162,7 @@ def _fit_classes(X: FloatArray, y: FloatArray) -> tuple[Float64Array, Float64Arr
 def _for_each_class(
     coefficients: Float64Array, intercepts: Float64Array
 ) -> tuple[Float64Array, Float64Array]:
-    """Return a column for each class: two classes come as the log-odds of the second only."""
+    """Return a column for each class, where two classes are given as the log-odds of the second only."""
     if len(intercepts) > 1:
         return coefficients, intercepts
     return np.hstack([-coefficients, coefficients]) / 2, np.hstack([-intercepts, intercepts]) / 2

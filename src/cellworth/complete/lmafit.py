@@ -1,4 +1,4 @@
-r"""LMaFit (Wen, Yin and Zhang, 2012): two factors by nonlinear successive over-relaxation.
+r"""LMaFit (Wen, Yin and Zhang, 2012): two factors fitted by nonlinear successive over-relaxation.
 
 .. math:: \min_{U,V,Z}\ \tfrac12\|UV - Z\|_\mathrm{F}^2 \quad\text{subject to}\quad R_\Omega(Z) = R_\Omega(X)
 
@@ -6,8 +6,8 @@ With :math:`Z = UV + R`, R the residual of the observed cells, and :math:`Z_\ome
 
 .. math:: U_+ = \mathrm{orth}(Z_\omega V^\top), \qquad V_+ = U_+^\top Z_\omega.
 
-:math:`\omega = 1` is alternating least squares and never raises :math:`\frac12\|R\|_\mathrm{F}^2`. A
-larger :math:`\omega` goes further; it grows while steps succeed and falls back to 1 when one fails.
+:math:`\omega = 1` is alternating least squares and never increases :math:`\frac12\|R\|_\mathrm{F}^2`. A
+larger :math:`\omega` takes longer steps; it grows while steps succeed and is reset to 1 when one fails.
 """
 
 from __future__ import annotations
@@ -36,84 +36,83 @@ from cellworth.complete.solver.factors import (
 from cellworth.complete.solver.monitor import Callback
 from cellworth.errors import ParameterError
 
-SLOW = 0.7  # gamma_1: the weight grows when a step leaves more than this share of the residual
+SLOW = 0.7  # gamma_1: the weight grows when a step leaves more than this fraction of the residual
 MOST_WEIGHT = 1e4
-GAP = 10.0  # the rank falls where one drop of the QR diagonal is this many times the mean of the others
-GROWING_TOL = 1e-3  # an intermediate rank need not be exact: the next will move it
+GAP = 10.0  # cut the rank where one drop of the QR diagonal is this many times the mean of the others
+GROWING_TOL = 1e-3  # an intermediate rank need not be exact: the next one will move it
 
 
 class LMaFitCompleter(FactoredCompleter):
     r"""Fill the holes of a table with a product of two thin factors, found by over-relaxation.
 
-    Solves, after Wen, Yin and Zhang (2012),
+    Following Wen, Yin and Zhang (2012), solves
 
     .. math:: \min_{U, V, Z}\ \tfrac12\|UV - Z\|_F^2 \quad\text{subject to}\quad
               R_\Omega(Z) = R_\Omega(X)
 
-    over U (n, r) and V (r, d), by a nonlinear successive over-relaxation whose weight adapts itself.
-    The rank r is found on the way. Then, unlike in the publication, the rows are estimated once more
-    from V with a ridge, so that rows with few observed cells stay sensible; ``ridge=0`` leaves that out.
+    over U (n, r) and V (r, d), by nonlinear successive over-relaxation with an adaptive weight. The
+    rank r is found along the way. Then, unlike in the paper, the rows are re-estimated from V with a
+    ridge, so that rows with few observed cells stay sensible; ``ridge=0`` skips this.
 
     Parameters
     ----------
     rank : int or None, default=None
-        The most components for "increase" and "decrease", their number for "fixed", which needs it.
-        None: the most for which U and V have no more free numbers than there are observed cells.
-        Never more than the table has rows or columns.
+        The maximum number of components for "increase" and "decrease"; the exact number for "fixed",
+        which requires it. None: the largest for which U and V have no more free parameters than there
+        are observed cells. Never more than the number of rows or columns.
     rank_strategy : {"increase", "decrease", "fixed"}, default="increase"
-        "increase" adds components one by one, up to the number that fills a hidden tenth of the
-        observed cells best: one more must lower the error in them by 1 %. "decrease" begins with the
-        most and cuts where the diagonal of a QR factor of U falls off steeply, for tables that have
-        one clear rank. "fixed" keeps `rank`.
+        "increase" adds components one by one, up to the number that best fills a hidden tenth of the
+        observed cells: each one must lower their error by 1 %. "decrease" starts from the maximum and
+        cuts where the diagonal of a QR factor of U drops steeply, for tables with one clear rank.
+        "fixed" keeps `rank`.
     ridge : float or None, default=None
-        Noise variance in scaled units, with which rows are estimated from V. 0: as the factors say.
-        None: chosen with the rank on the hidden cells, between 1e-6 and 1 times the mean square of
-        the observed values.
+        Noise variance, in scaled units, for estimating rows from V. 0 keeps the factors as they are.
+        None: chosen along with the rank on the hidden cells, between 1e-6 and 1 times the mean square
+        of the observed values.
     scale : {"minmax", "standard", None}, default="standard"
-        How columns are brought to a common scale first. Results are in the units of the input. "standard",
-        the default of all low-rank completers without labels, gives columns the same weight, and a cell
-        about which nothing is known its column's mean. Under "minmax", which `SupervisedCompleter` takes
-        over from its paper, such a cell gets the column's smallest value, and the means take up one
-        component.
+        How to scale columns first. Results are in the units of the input. "standard", the default of all
+        low-rank completers without labels, weights columns equally and fills a cell with its column's mean
+        if nothing is known about it. "minmax", which `SupervisedCompleter` takes from its paper, fills such
+        a cell with the column's smallest value, and the means take up one component.
     tol : float, default=1e-3
-        Ends when the part of the residual that factors of this rank could still remove is below this
-        fraction of the norm of the observed (scaled) values. Noisy tables gain nothing from less;
-        for exact recovery of a table without noise take 1e-6.
+        Stop when the part of the residual that factors of this rank could still remove is below this
+        fraction of the norm of the observed (scaled) values. Noisy tables gain nothing from a smaller
+        value; to recover a noise-free table exactly, use 1e-6.
     max_iter : int, default=1000
-        The largest number of iterations, over all ranks.
+        The maximum number of iterations, over all ranks.
     random_state : int, numpy.random.Generator or None, default=0
-        Draws the hidden cells. None draws anew in each fit.
+        Draws the hidden cells. None draws different ones in each fit.
     dtype : {None, numpy.float32, numpy.float64}, default=None
-        Precision of the work and of the result. None: float32 for a float32 table, else float64.
+        Precision of the computation and of the result. None: float32 for a float32 table, else float64.
     callback : callable or None, default=None
-        Called with a `Progress` after each iteration of the final fit; a true return value ends it.
+        Called with a `Progress` after each iteration of the final fit; returning true stops the fit.
 
     Attributes
     ----------
     completed_ : (n, d) array
-        The table of `fit` without holes, in its own units; observed cells are kept as they were.
+        The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     low_rank_ : tuple of (n, rank_) and (rank_, d) arrays
         Factors of the estimate in scaled units. The rows of the right one are orthogonal; the left
         one has columns of mean square 1, or less where the ridge shrank them.
     rank_ : int
     ridge_ : float
-        Noise variance as it was used, in scaled units.
+        The noise variance used, in scaled units.
     objective_ : array
         :math:`\frac12\|R_\Omega(UV - X)\|_F^2` after each iteration at the final rank, before the rows
-        are estimated anew; never rises.
+        are re-estimated; never increases.
     n_iter_ : int
     converged_ : bool
     scaling_ : Scaling
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Where the input had column names.
+        If the input had column names.
 
     Notes
     -----
     Per iteration at rank r: four products of 2 n d r flops and a QR of an n x r matrix; per new
-    component one product of 2 n d min(n, d) flops. The choice of rank and ridge works on at most
-    10,000 rows. Memory: three arrays of the table's size beside the table.
+    component one product of 2 n d min(n, d) flops. The choice of rank and ridge uses at most
+    10,000 rows. Memory: three arrays of the table's size besides the table.
 
     References
     ----------
@@ -190,7 +189,7 @@ class LMaFitCompleter(FactoredCompleter):
     def _path(
         self, values: FloatArray, observed: BoolArray, rank: int, watch: Watch = never_stop
     ) -> Iterable[Factors]:
-        """Return the fits that lead to ``rank``: one for each rank under "increase", else one."""
+        """Return the fits leading up to ``rank``: one per rank with "increase", otherwise one."""
         if self.rank_strategy == "increase":
             return grow(values, observed, rank, tol=self.tol, max_iter=self.max_iter, watch=watch)
         _, V = leading_directions(values, rank)
@@ -211,7 +210,7 @@ class LMaFitCompleter(FactoredCompleter):
         return ", or lower rank, which makes the problem easier."
 
 
-# The kernel: arrays only.
+# Numerical kernel: arrays only.
 
 
 def relax(
@@ -234,9 +233,9 @@ def relax(
     left, right : (n, r) and (r, d) arrays
         Where to start; not changed.
     tol : float
-        Ends when `stationarity` is below this.
+        Stop when `stationarity` is below this.
     drop_rank : bool
-        Cut the rank, once, at a clear gap of the diagonal of the pivoted QR of Z V^T.
+        Cut the rank once, at a clear gap in the diagonal of the pivoted QR of Z V^T.
 
     Notes
     -----
@@ -258,7 +257,7 @@ def relax(
             drop_rank, weight, growth = False, 1.0, 1.0
             fit.objective.clear()
         elif new_squares >= squares:
-            fit.converged = weight == 1.0  # alternating least squares can only fail to fall by rounding
+            fit.converged = weight == 1.0  # only rounding stops alternating least squares from decreasing
             weight, growth = 1.0, growth / 10
             continue
         elif new_squares > SLOW**2 * squares:
@@ -276,8 +275,8 @@ def relax(
 def stationarity(R: FloatArray, Q: FloatArray, right: FloatArray) -> float:
     r"""Return the norm of the part of the residual R that the factors could still remove.
 
-    That is the gradient of :math:`\frac12\|R_\Omega(UV - X)\|^2` on the manifold of tables of rank r:
-    R projected on :math:`\{UA + BV\}`. Q has orthonormal columns.
+    This part is the gradient of :math:`\frac12\|R_\Omega(UV - X)\|^2` on the manifold of tables of rank
+    r: R projected onto :math:`\{UA + BV\}`. Q has orthonormal columns.
     """
     P, _ = np.linalg.qr(right.T)
     across, along = R @ P, Q.T @ R
@@ -295,10 +294,10 @@ def grow(
     max_iter: int,
     watch: Watch = never_stop,
 ) -> Iterator[Factors]:
-    """Yield fits of rank 1, 2, ... ``most``, each starting from the one before and from what that leaves out.
+    """Yield fits of rank 1, 2, ... ``most``, each starting from the previous one and its residual.
 
-    The last has the stationarity ``tol``, those before at most `GROWING_TOL`. ``max_iter`` and the
-    number of iterations of a fit count all ranks up to it.
+    The last is fitted to the stationarity ``tol``, the others to `GROWING_TOL` if that is larger.
+    ``max_iter`` and a fit's number of iterations count all ranks up to it.
     """
     fit = Factors(values[:, :0], values[:0])
     for rank in range(1, most + 1):
@@ -319,7 +318,7 @@ def grow(
 
 
 def _add_direction(values: FloatArray, observed: BoolArray, fit: Factors) -> tuple[FloatArray, FloatArray]:
-    """Return the factors of ``fit`` with one more component, the leading one of its residual."""
+    """Return the factors of ``fit`` plus one component, the leading one of its residual."""
     R = residual(values, observed, fit.left, fit.right)
     _, direction = leading_directions(R, 1)
     return np.hstack([fit.left, R @ direction]), np.vstack([fit.right, direction.T])
@@ -335,7 +334,7 @@ def _orthogonalise(A: FloatArray, drop_rank: bool) -> tuple[FloatArray, bool]:
 
 
 def rank_at_gap(diagonal: FloatArray) -> int:
-    """Return where the descending ``diagonal`` (r,) has its one clear gap, or r if it has none.
+    """Return the position of the one clear gap in the descending ``diagonal`` (r,), or r if there is none.
 
     Examples
     --------

@@ -4,10 +4,10 @@ r"""NNLS (Toh and Yun, 2010): accelerated proximal gradient with continuation in
           \quad[\text{subject to } \mathrm{rank}\,X \le r]
 
 A step from the extrapolated point Y is
-:math:`X_+ = \mathrm{SVT}_{\mu/\tau}(Y - R_\Omega(Y - M)/\tau)`. It is sound where
-:math:`\|R_\Omega(X_+ - Y)\|^2 \le \tau\|X_+ - Y\|^2`, always for :math:`\tau = 1`; smaller
-:math:`\tau`, longer steps, are tried while that holds. The penalty falls from step to step to the one
-that is asked for, so that the early steps work on few components.
+:math:`X_+ = \mathrm{SVT}_{\mu/\tau}(Y - R_\Omega(Y - M)/\tau)`. It is valid if
+:math:`\|R_\Omega(X_+ - Y)\|^2 \le \tau\|X_+ - Y\|^2`, which always holds for :math:`\tau = 1`; a smaller
+:math:`\tau`, which means a longer step, is tried while this holds. The penalty decreases at each step to the
+requested one, so early steps work on few components.
 """
 
 from __future__ import annotations
@@ -32,83 +32,82 @@ from cellworth.complete.solver.factors import Factors, Watch, balance, never_sto
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.solver.svt import shrinkage
 
-CLEAR_DROP = 5.0  # ratio of neighbouring singular values at which a given penalty's fit is cut
-PATH_TOL, PATH_STEPS = 1e-3, 100  # of a fit that only serves to choose
-PENALTY_FALL = 0.7  # per step, until the wanted penalty is reached
-CURVATURE_FALL = 0.8  # of tau, when a longer step is tried
-SOUND_STEPS = 5  # after a step that was too long, this many pass before a longer one is tried again
+CLEAR_DROP = 5.0  # ratio of adjacent singular values at which the fit at a given penalty is cut
+PATH_TOL, PATH_STEPS = 1e-3, 100  # of a fit that is only used to choose settings
+PENALTY_FALL = 0.7  # per step, until the requested penalty is reached
+CURVATURE_FALL = 0.8  # factor on tau to try a longer step
+SOUND_STEPS = 5  # steps to wait after one that was too long before trying a longer one again
 
 
 class NNLSCompleter(FactoredCompleter):
-    r"""Fill the holes of a table by least squares with a trace (nuclear) norm.
+    r"""Fill the holes of a table by least squares with a trace-norm (nuclear-norm) penalty.
 
-    Solves, after Toh and Yun (2010),
+    Following Toh and Yun (2010), solves
 
     .. math:: \min_{\hat X}\ \tfrac12\|R_\Omega(\hat X - X)\|_F^2 + \mu\|\hat X\|_{tr}
 
-    by accelerated proximal gradient steps with the authors' three devices: the penalty comes down to
-    :math:`\mu` from step to step, steps are longer than the Lipschitz constant allows where a test
-    shows that they may be, and small singular values are cut off.
+    by accelerated proximal gradient steps with the authors' three techniques: the penalty decreases to
+    :math:`\mu` step by step, steps are longer than the Lipschitz constant allows if a test shows that
+    they are valid, and small singular values are cut off.
 
     Parameters
     ----------
     trace_penalty : float or None, default=None
-        :math:`\mu`, not negative: larger gives a lower rank and smaller values. None: the one of 16,
+        :math:`\mu`, nonnegative: larger gives a lower rank and smaller values. None: the one of 16,
         from 0.6 down to 0.0003 times the largest singular value of the scaled table with zeros in its
         holes, that fills a hidden tenth of the observed cells best.
     penalty_unit : {"absolute", "relative"}, default="absolute"
-        "absolute" takes `trace_penalty` as it is; "relative" as a fraction of the largest singular
+        "absolute" uses `trace_penalty` as is; "relative" as a fraction of the largest singular
         value of the scaled table with zeros in its holes.
     rank : int or None, default=None
-        The largest number of components; None sets no limit.
+        The maximum number of components; None sets no limit.
     truncate : bool, default=True
-        Cut small singular values off. With a given penalty: where one is less than a fifth of the one
-        before, at the largest such drop. With a chosen penalty: at the largest drop, if the hidden cells
-        are filled better so, by which a table of one clear rank is fitted with next to no penalty.
-        False: keep the minimiser of the convex problem above.
+        Cut off small singular values. With a given penalty: if one is less than a fifth of the previous
+        one, at the largest such drop. With a chosen penalty: at the largest drop, if that fills the hidden
+        cells better; a table with one clear rank is then fitted with almost no penalty. False: keep the
+        minimiser of the convex problem above.
     scale : {"minmax", "standard", None}, default="standard"
-        How columns are brought to a common scale first. Results are in the units of the input. "standard",
-        the default of all low-rank completers without labels, gives columns the same weight, and a cell
-        about which nothing is known its column's mean. Under "minmax", which `SupervisedCompleter` takes
-        over from its paper, such a cell gets the column's smallest value, and the penalty also weighs
-        on the means.
+        How to scale columns first. Results are in the units of the input. "standard", the default of all
+        low-rank completers without labels, weights columns equally and fills a cell with its column's mean
+        if nothing is known about it. "minmax", which `SupervisedCompleter` takes from its paper, fills such
+        a cell with the column's smallest value, and the penalty also shrinks the means.
     tol : float, default=1e-4
-        Ends when the step, times its inverse length, is below this fraction of the norm of the
+        Stop when the step, times its inverse length, is below this fraction of the norm of the
         observed (scaled) values.
     max_iter : int, default=1000
-        The largest number of proximal steps.
+        The maximum number of proximal steps.
     random_state : int, numpy.random.Generator or None, default=0
-        Draws the hidden cells. None draws anew in each fit.
+        Draws the hidden cells. None draws different ones in each fit.
     dtype : {None, numpy.float32, numpy.float64}, default=None
-        Precision of the work and of the result. None: float32 for a float32 table, else float64.
+        Precision of the computation and of the result. None: float32 for a float32 table, else float64.
     callback : callable or None, default=None
-        Called with a `Progress` after each step of the final fit; a true return value ends it there.
+        Called with a `Progress` after each step of the final fit; returning true stops the fit.
 
     Attributes
     ----------
     completed_ : (n, d) array
-        The table of `fit` without holes, in its own units; observed cells are kept as they were.
+        The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     low_rank_ : tuple of (n, rank_) and (rank_, d) arrays
         Balanced factors of :math:`\hat X` in scaled units: ``left @ right``.
     rank_ : int
     trace_penalty_ : float
-        :math:`\mu` as it was used, whatever `penalty_unit`.
+        The :math:`\mu` used, always in absolute units.
     objective_ : array
-        Objective after each step at the final penalty and rank limit; never rises.
+        Objective after each step at the final penalty and rank limit; never increases.
     n_iter_ : int
-        Proximal steps of the final fit, those at larger penalties included.
+        Proximal steps of the final fit, including those at larger penalties.
     converged_ : bool
     scaling_ : Scaling
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Where the input had column names.
+        If the input had column names.
 
     Notes
     -----
-    Per step, on n rows and d <= n columns: 3 n d^2 flops, some ten passes over the table and an
-    eigendecomposition of a d x d matrix (on the other side for n < d). The choice of the penalty works
-    on at most 10,000 rows. Memory: seven arrays of the table's size beside the table.
+    Per step, on n rows and d <= n columns: 3 n d^2 flops, about ten passes over the table and an
+    eigendecomposition of a d x d matrix (n x n for n < d). The choice of the penalty uses at most
+    10,000 rows. Memory: seven arrays of the table's size besides the table.
 
     References
     ----------
@@ -216,13 +215,13 @@ def _quick_fit(
     return minimise(values, observed, penalty, rank, start, tol=PATH_TOL, max_iter=PATH_STEPS)
 
 
-# The kernel: arrays only.
+# Numerical kernel: arrays only.
 
 
 class Iterate(NamedTuple):
     """A table, its spectrum and how it was reached.
 
-    ``table`` is (n, d); ``basis`` (min(n, d), rank) spans its rows, or its columns where n < d;
+    ``table`` is (n, d); ``basis`` (min(n, d), rank) spans its rows, or its columns if n < d;
     ``objective`` is F at the penalty of the step; ``slope`` is tau times the length of the step.
     """
 
@@ -259,19 +258,19 @@ def minimise(
     values : (n, d) array
         0 in the holes.
     penalty, first_penalty : float
-        mu, and the larger one from which to come down to it.
+        mu, and the larger penalty to start from.
     rank : int
-        min(n, d) leaves the rank free: the problem is then convex.
+        min(n, d) leaves the rank free, which makes the problem convex.
     start : Factors or None
-        Where to begin; from 0 if None.
+        Where to start; None starts from 0.
     tol : float
-        Ends when the step, times tau, is below this fraction of the norm of ``values``.
+        Stop when the step, times tau, is below this fraction of the norm of ``values``.
 
     Notes
     -----
-    Per iteration 3 n d min(n, d) flops, one eigendecomposition of a min(n, d)-square matrix and some
-    ten passes over the table. The objective is recorded once the penalty is reached. From then on
-    momentum that raises it is dropped, and the step is taken again without.
+    Per iteration 3 n d min(n, d) flops, one eigendecomposition of a min(n, d)-square matrix and about
+    ten passes over the table. The objective is recorded once the final penalty is reached. From then
+    on, a step whose momentum increases it is retaken without momentum.
     """
     norm = norm_or_one(values)
     X = np.zeros_like(values) if start is None else start.left @ start.right
@@ -290,7 +289,7 @@ def minimise(
             theta = 1.0
             new = _step(values, observed, here.table, present, rank, new.curvature)
         if fit.objective and new.objective > here.objective:
-            fit.converged = True  # a step without momentum can only fail by rounding
+            fit.converged = True  # only rounding makes a step without momentum fail
             break
         before, here = here.table, new
         theta, last = (1 + math.sqrt(1 + 4 * theta**2)) / 2, theta
@@ -309,7 +308,7 @@ def minimise(
 def _step(
     values: FloatArray, observed: BoolArray, Y: FloatArray, penalty: float, rank: int, curvature: float
 ) -> Iterate:
-    """Take one proximal step from Y, with tau the first sound one from ``curvature`` up to 1."""
+    """Take one proximal step from Y, with the first valid tau from ``curvature`` up to 1."""
     gradient = Y - values
     gradient *= observed
     while True:

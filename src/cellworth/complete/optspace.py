@@ -1,12 +1,12 @@
-r"""OptSpace (Keshavan, Montanari and Oh, 2010): trim, start from the spectrum, descend over subspaces.
+r"""OptSpace (Keshavan, Montanari and Oh, 2010): trimming, a spectral start, and descent over subspaces.
 
 .. math:: \min_{X^\top X = I,\ Y^\top Y = I}\ F(X, Y), \qquad
           F(X, Y) = \min_S\ \tfrac12\|R_\Omega(M - XSY^\top)\|_\mathrm{F}^2
 
-F depends on the subspaces that X (n, r) and Y (d, r) span and on nothing else, so it is a function on a
-product of two Grassmann manifolds. With the best S, and R the residual of the observed cells, its
-gradients are :math:`-RYS^\top` and :math:`-R^\top XS`. Steps are taken in the metric that S defines,
-along :math:`RYS^{-1}` and :math:`R^\top XS^{-\top}`, which makes weak and strong components converge alike.
+F depends only on the subspaces spanned by X (n, r) and Y (d, r), so it is a function on a product of two
+Grassmann manifolds. With the best S, and R the residual of the observed cells, its gradients are
+:math:`-RYS^\top` and :math:`-R^\top XS`. Steps are taken in the metric defined by S, along
+:math:`RYS^{-1}` and :math:`R^\top XS^{-\top}`, so that weak and strong components converge equally fast.
 """
 
 from __future__ import annotations
@@ -33,83 +33,82 @@ from cellworth.complete.solver.factors import (
 )
 from cellworth.complete.solver.monitor import Callback
 
-PATH_STEPS = 100  # of a fit that only serves to choose the rank
-MOST_COMPONENTS = 20  # that are tried: the core alone takes r^6 flops
+PATH_STEPS = 100  # of a fit that is only used to choose the rank
+MOST_COMPONENTS = 20  # to try: the core alone takes r^6 flops
 BLOCK_BYTES = 1 << 22
-ENOUGH = 1e-4  # share of the predicted fall that a step must bring (Armijo)
+ENOUGH = 1e-4  # fraction of the predicted decrease that a step must achieve (Armijo)
 HALVINGS = 30
 
 
 class OptSpaceCompleter(FactoredCompleter):
-    r"""Fill the holes of a table from the pair of subspaces that fits its observed cells best.
+    r"""Fill the holes of a table from the pair of subspaces that best fits its observed cells.
 
-    Solves, after Keshavan, Montanari and Oh (2010),
+    Following Keshavan, Montanari and Oh (2010), solves
 
     .. math:: \min_{X^\top X = I,\ Y^\top Y = I}\ \min_S\ \tfrac12\|R_\Omega(M - XSY^\top)\|_F^2
 
     over X (n, r), Y (d, r) and S (r, r). Rows and columns with more than twice the mean number of
     observed cells are left out of the spectral start (trimming). From there it descends along the
-    gradient on the two Grassmann manifolds, in the metric that S defines, with a line search; S is
-    the exact least-squares solution at each point. An observed 0 is a value like any other. At the end,
-    unlike in the publication, the rows are estimated once more from :math:`SY^\top` with a ridge, so
-    that rows with few observed cells stay sensible; ``ridge=0`` leaves that out.
+    gradient on the two Grassmann manifolds, in the metric defined by S, with a line search; S is the
+    exact least-squares solution at each point. An observed 0 is a value like any other. Finally, unlike
+    in the paper, the rows are re-estimated from :math:`SY^\top` with a ridge, so that rows with few
+    observed cells stay sensible; ``ridge=0`` skips this.
 
     Parameters
     ----------
     rank : int, "spectrum" or None, default=None
-        The number r of components, at most that of rows and of columns. "spectrum": the authors'
-        estimate, the i with the least :math:`(\sigma_{i+1} + \sigma_1\sqrt{i/\epsilon})/\sigma_i`
-        over the singular values of the trimmed table, :math:`\epsilon = |\Omega|/\sqrt{nd}`; quick,
-        but it can miss weak components. None: the rank, up to 20, that fills a hidden tenth of the
-        observed cells best; one more component must lower the error in them by 1 %.
+        The number r of components, at most the number of rows or columns. "spectrum": the authors'
+        estimate, the i that minimises :math:`(\sigma_{i+1} + \sigma_1\sqrt{i/\epsilon})/\sigma_i`
+        over the singular values of the trimmed table, :math:`\epsilon = |\Omega|/\sqrt{nd}`; fast, but
+        it can miss weak components. None: the rank, up to 20, that best fills a hidden tenth of the
+        observed cells; each component must lower their error by 1 %.
     ridge : float or None, default=None
-        Noise variance in scaled units, with which rows are estimated. 0: as X S Y^T says. None: chosen
-        on the hidden cells, between 1e-6 and 1 times the mean square of the observed values.
+        Noise variance, in scaled units, for estimating rows. 0 keeps X S Y^T. None: chosen on the
+        hidden cells, between 1e-6 and 1 times the mean square of the observed values.
     scale : {"minmax", "standard", None}, default="standard"
-        How columns are brought to a common scale first. Results are in the units of the input. "standard",
-        the default of all low-rank completers without labels, gives columns the same weight, and a cell
-        about which nothing is known its column's mean. Under "minmax", which `SupervisedCompleter` takes
-        over from its paper, such a cell gets the column's smallest value, and the means take up one
-        component.
+        How to scale columns first. Results are in the units of the input. "standard", the default of all
+        low-rank completers without labels, weights columns equally and fills a cell with its column's mean
+        if nothing is known about it. "minmax", which `SupervisedCompleter` takes from its paper, fills such
+        a cell with the column's smallest value, and the means take up one component.
     tol : float, default=1e-3
-        Ends when the part of the residual that subspaces of this rank could still remove is below this
-        fraction of the norm of the observed (scaled) values. Noisy tables gain nothing from less;
-        for exact recovery of a table without noise take 1e-6.
+        Stop when the part of the residual that subspaces of this rank could still remove is below this
+        fraction of the norm of the observed (scaled) values. Noisy tables gain nothing from a smaller
+        value; to recover a noise-free table exactly, use 1e-6.
     max_iter : int, default=500
-        The largest number of gradient steps.
+        The maximum number of gradient steps.
     random_state : int, numpy.random.Generator or None, default=0
-        Draws the hidden cells. None draws anew in each fit.
+        Draws the hidden cells. None draws different ones in each fit.
     dtype : {None, numpy.float32, numpy.float64}, default=None
-        Precision of the work and of the result. None: float32 for a float32 table, else float64.
+        Precision of the computation and of the result. None: float32 for a float32 table, else float64.
     callback : callable or None, default=None
-        Called with a `Progress` after each step of the final fit; a true return value ends it there.
+        Called with a `Progress` after each step of the final fit; returning true stops the fit.
 
     Attributes
     ----------
     completed_ : (n, d) array
-        The table of `fit` without holes, in its own units; observed cells are kept as they were.
+        The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     low_rank_ : tuple of (n, rank_) and (rank_, d) arrays
         Factors of the estimate in scaled units. The rows of the right one are orthogonal; the left
         one has columns of mean square 1, or less where the ridge shrank them.
     rank_ : int
     ridge_ : float
-        Noise variance as it was used, in scaled units.
+        The noise variance used, in scaled units.
     objective_ : (n_iter_ + 1,) array
         :math:`\frac12\|R_\Omega(M - XSY^\top)\|_F^2` at the start and after each step, before the rows
-        are estimated anew; never rises.
+        are re-estimated; never increases.
     n_iter_ : int
     converged_ : bool
     scaling_ : Scaling
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Where the input had column names.
+        If the input had column names.
 
     Notes
     -----
     Per step at rank r: about five products of 2 n d r flops, and 2 n r^2 (d + r^2) + O(r^6) flops for
-    each S that the line search tries, usually one. The choice of rank and ridge works on at most 10,000 rows.
-    Memory: four arrays of the table's size beside the table.
+    each S that the line search tries, usually one. The choice of rank and ridge uses at most 10,000 rows.
+    Memory: four arrays of the table's size besides the table.
 
     References
     ----------
@@ -176,7 +175,7 @@ class OptSpaceCompleter(FactoredCompleter):
         return self.ridge_
 
     def _candidates(self, trimmed: FloatArray, cells: int) -> range:
-        """Return the ranks to choose from: one if it is given or estimated."""
+        """Return the ranks to choose from: a single one if it is given or estimated."""
         if self.rank is None:
             return range(1, 1 + min(MOST_COMPONENTS, determined_rank(trimmed.shape, cells)))
         if self.rank == "spectrum":
@@ -200,13 +199,13 @@ class OptSpaceCompleter(FactoredCompleter):
         return ", or lower rank, which makes the problem easier."
 
 
-# The kernel: arrays only.
+# Numerical kernel: arrays only.
 
 
 def trim(values: FloatArray, observed: BoolArray) -> FloatArray:
     """Return ``values`` with 0 in rows and columns that have more than twice the mean number of cells.
 
-    Such rows and columns would dominate the spectrum, although they say no more about it than others.
+    They would dominate the spectrum without telling more about it than others.
     """
     n, d = values.shape
     cells = int(observed.sum())
@@ -218,8 +217,8 @@ def trim(values: FloatArray, observed: BoolArray) -> FloatArray:
 def estimate_rank(singular_values: FloatArray, cells: int, shape: tuple[int, int]) -> int:
     r"""Return the rank that the spectrum of the trimmed table suggests.
 
-    The minimiser over i of :math:`(\sigma_{i+1} + \sigma_1\sqrt{i/\epsilon})/\sigma_i` with
-    :math:`\epsilon = |\Omega|/\sqrt{nd}`: a value worth keeping stands out from the next.
+    It minimises over i :math:`(\sigma_{i+1} + \sigma_1\sqrt{i/\epsilon})/\sigma_i` with
+    :math:`\epsilon = |\Omega|/\sqrt{nd}`: a value worth keeping is well above the next.
     """
     sigma = singular_values[singular_values > singular_values[:1].sum() * 1e-6]
     if len(sigma) < 2:
@@ -230,14 +229,14 @@ def estimate_rank(singular_values: FloatArray, cells: int, shape: tuple[int, int
 
 
 def spectral_start(trimmed: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
-    """Return orthonormal X (n, rank), Y (d, rank) that span the main directions of the trimmed table."""
+    """Return orthonormal X (n, rank), Y (d, rank) that span the leading directions of the trimmed table."""
     _, Y = leading_directions(trimmed, rank)
     X, _ = np.linalg.qr(trimmed @ Y)
     return X, Y
 
 
 class SubspacePair(NamedTuple):
-    """Two subspaces, the best core between them, the residual it leaves and half its squares."""
+    """Two subspaces, the best core between them, its residual and half its sum of squares."""
 
     X: FloatArray
     Y: FloatArray
@@ -254,7 +253,7 @@ def at(values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray) ->
 
 
 def best_core(values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray) -> FloatArray:
-    r"""Return :math:`\arg\min_S \|R_\Omega(M - XSY^\top)\|`, (r, r), the smallest if there are several.
+    r"""Return :math:`\arg\min_S \|R_\Omega(M - XSY^\top)\|`, (r, r), of least norm if not unique.
 
     The normal equations are :math:`\sum_{ij\in\Omega} x_ix_i^\top S\,y_jy_j^\top = X^\top R_\Omega(M)Y`.
     O(n r^2 (d + r^2) + r^6), in row blocks.
@@ -285,7 +284,7 @@ def descend(
 ) -> Factors:
     """Minimise F from orthonormal X (n, r), Y (d, r); ``values`` (n, d) is 0 in the holes.
 
-    Ends when the gradient of the squared residual over tables of rank r is below ``tol`` times the
+    Stops when the gradient of the squared residual over tables of rank r is below ``tol`` times the
     norm of the values.
 
     Notes
@@ -313,7 +312,7 @@ def descend(
 def _search(
     values: FloatArray, observed: BoolArray, here: SubspacePair, RY: FloatArray, RX: FloatArray
 ) -> SubspacePair | None:
-    """Return a point with a lower F along the scaled gradient, None if rounding hides any."""
+    """Return a point with a lower F along the scaled gradient; None if there is none beyond rounding."""
     X, Y, S = here.X, here.Y, here.S
     inverse = np.linalg.pinv(S, rcond=np.sqrt(np.finfo(S.dtype).eps))
     toward_X, toward_Y = RY @ inverse, RX @ inverse.T
@@ -322,7 +321,7 @@ def _search(
     fall = float(np.vdot(RY @ S.T, toward_X) + np.vdot(RX @ S, toward_Y))
     change = (toward_X @ S) @ Y.T + (X @ S) @ toward_Y.T
     change *= observed
-    step = fall / (sum_of_squares(change) or 1.0)  # exact where F is its linear model
+    step = fall / (sum_of_squares(change) or 1.0)  # exact if F equals its linear model
     for _ in range(HALVINGS if fall > 0 else 0):
         new_X, _ = np.linalg.qr(X + step * toward_X)
         new_Y, _ = np.linalg.qr(Y + step * toward_Y)

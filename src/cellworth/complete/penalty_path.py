@@ -1,4 +1,4 @@
-"""The trace penalty: taken as given, or chosen along a path of falling penalties on hidden cells."""
+"""The trace penalty: given, or chosen on hidden cells along a path of decreasing penalties."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PENALTIES: Float64Array = np.power(0.6, np.arange(1, 17), dtype=np.float64)
 
 
 def check_penalty(trace_penalty: float | None, unit: str) -> None:
-    """Refuse a penalty that is negative, or in a unit that does not exist."""
+    """Raise ParameterError if the penalty is negative or its unit unknown."""
     if trace_penalty is not None:
         check_number("trace_penalty", trace_penalty, minimum=0)
     if unit not in ("absolute", "relative"):
@@ -29,20 +29,20 @@ def check_penalty(trace_penalty: float | None, unit: str) -> None:
 
 
 class PathFits(Protocol[Fit]):
-    """Fits of a table without its hidden cells, as a search along the path needs them."""
+    """The fits that a search along the path needs, to a table without its hidden cells."""
 
     def fit(self, relative: float, rank: int, start: Fit | None) -> Fit:
-        """Fit under a relative penalty (see `PENALTIES`) and a largest rank, from an earlier fit."""
+        """Fit with a relative penalty (see `PENALTIES`) and a maximum rank, starting from an earlier fit."""
 
     def error(self, fit: Fit, relative: float) -> float:
         """Return the root mean square error in the hidden cells."""
 
     def singular_values(self, fit: Fit) -> FloatArray:
-        """Return those of the fitted table, descending."""
+        """Return the singular values of the fitted table, descending."""
 
 
 class PathResult(NamedTuple, Generic[Fit]):
-    """The best settings along a path, their fit and its error; None and infinite if none was any good."""
+    """The best settings along a path, their fit and its error; None and infinity if no fit succeeded."""
 
     choice: Choice
     fit: Fit | None
@@ -52,10 +52,10 @@ class PathResult(NamedTuple, Generic[Fit]):
 def search_path(fits: PathFits[Fit], rank: int, *, cut: bool) -> PathResult[Fit]:
     """Find the rank limit and the relative penalty with the least error in the hidden cells.
 
-    The penalty falls from candidate to candidate, each fit starting from the one before, until `PATIENCE` in
-    a row brought no gain. With ``cut``, the best fit is then cut at the largest drop of its spectrum, and the
-    penalty falls on from there at that rank: a table of one clear rank is best fitted with next to no
-    penalty, but at that rank only.
+    The penalty decreases from candidate to candidate, each fit starting from the previous one, until
+    `PATIENCE` in a row bring no gain. With ``cut``, the best fit is then cut at the largest drop in its
+    spectrum, and the penalty decreases further at that rank: a table with one clear rank is best fitted with
+    almost no penalty, but only at that rank.
     """
     best = _follow(fits, PENALTIES, rank, None)
     if not cut or best.fit is None or len(values := fits.singular_values(best.fit)) < 2:
@@ -79,7 +79,7 @@ def _follow(fits: PathFits[Fit], candidates: Float64Array, rank: int, fit: Fit |
 
 
 class PenalisedFit(Protocol):
-    """Fit a table (n, d) under a trace penalty and a largest rank, from an earlier fit."""
+    """Fit a table (n, d) with a trace penalty and a maximum rank, starting from an earlier fit."""
 
     def __call__(
         self, values: FloatArray, observed: BoolArray, penalty: float, rank: int, start: Factors | None, /
@@ -96,7 +96,7 @@ def choose_penalty(
     cut: bool,
     rng: np.random.Generator,
 ) -> Choice:
-    """Return the rank limit and the relative penalty with which a hidden tenth of the cells is filled best.
+    """Return the rank limit and the relative penalty that best fill a hidden tenth of the cells.
 
     ``values`` (n, d) is 0 in the holes. See `search_path` for the search and for ``cut``.
     """
@@ -108,7 +108,7 @@ def choose_penalty(
 
 @dataclass(frozen=True)
 class _FactorFits:
-    """Fits of a table that is written out."""
+    """Fits to a dense table."""
 
     held: HeldOut
     fit_with: PenalisedFit
@@ -125,7 +125,7 @@ class _FactorFits:
 
 
 def largest_singular_value(values: FloatArray) -> float:
-    """Return that of the table with 0 in its holes: a penalty of this size leaves nothing."""
+    """Return that of the table with 0 in its holes; a penalty this large shrinks everything to 0."""
     sigma, _ = leading_directions(values, 1)
     return float(sigma[0])
 

@@ -1,4 +1,4 @@
-"""Bring columns to a common scale before completion, and back after it."""
+"""Scale columns before completion, and back afterwards."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Scaling:
     def of(cls, X: FloatArray, how: str | None) -> Scaling:
         """Learn the scaling from the observed cells of X (n, d).
 
-        "minmax" maps the observed range to [0, 1], as the paper does; "standard" the mean to 0 and the
-        standard deviation to 1; None leaves the values alone.
+        "minmax" maps the observed range to [0, 1], as the paper does; "standard" maps the mean to 0 and the
+        standard deviation to 1; None leaves the values unchanged.
         """
         if how == "minmax":
-            columns = np.ascontiguousarray(X.T)  # whose extremes are found in half the time
+            columns = np.ascontiguousarray(X.T)  # finds the extremes in half the time
             low, high = np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
             return cls.of_range(low, high, X.dtype)
         if how == "standard":
@@ -48,7 +48,7 @@ class Scaling:
     def of_range(cls, low: FloatArray, high: FloatArray, dtype: Any) -> Scaling:
         """Return the "minmax" scaling of columns with these extremes, (d,) each."""
         offset = low.astype(np.float64)
-        with np.errstate(over="ignore"):  # such a width is not used
+        with np.errstate(over="ignore"):  # an infinite width is not used
             return cls(offset, _usable(high - offset, offset, dtype))
 
     @classmethod
@@ -57,19 +57,19 @@ class Scaling:
         return cls(sums.mean, _usable(sums.deviation(), sums.mean, dtype))
 
     def apply(self, X: FloatArray) -> FloatArray:
-        """Return X scaled: a new array of X's dtype."""
+        """Return a scaled copy of X, with X's dtype."""
         scaled = X - self.offset.astype(X.dtype)
         scaled /= self.width.astype(X.dtype)
         return scaled
 
     def undo_in_place(self, X: FloatArray) -> FloatArray:
-        """Bring a scaled X back to the user's units, in X's memory."""
+        """Convert a scaled X back to the user's units, in place."""
         X *= self.width.astype(X.dtype)
         X += self.offset.astype(X.dtype)
         return X
 
 
 def _usable(width: Float64Array, offset: Float64Array, dtype: Any) -> Float64Array:
-    """Return the widths (d,); 1 where one is infinite, or 0 but for the rounding of values of this type."""
+    """Return the widths (d,), replaced by 1 if infinite, or 0 up to rounding in this dtype."""
     smallest = np.finfo(dtype).eps * np.maximum(np.abs(offset), np.finfo(np.float64).tiny)
     return np.where(np.isfinite(width) & (width > smallest), width, 1.0)

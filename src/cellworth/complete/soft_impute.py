@@ -3,10 +3,10 @@ r"""Soft-impute (Hastie, Mazumder, Lee and Zadeh, 2015) by alternating ridge reg
 .. math:: \min_{A, B}\ \tfrac12\|R_\Omega(X - AB^\top)\|_\mathrm{F}^2
           + \tfrac\lambda2\left(\|A\|_\mathrm{F}^2 + \|B\|_\mathrm{F}^2\right)
 
-over A (n, r) and B (d, r): with r large enough, the same minimum as with the trace norm of
-:math:`AB^\top`. Each half-step fills the holes with the present :math:`AB^\top`, which majorises the
-objective, and solves for one factor. Factors are kept balanced, :math:`A = UD, B = VD`, so that a solve
-is a division by :math:`D^2 + \lambda`.
+over A (n, r) and B (d, r). For r large enough, the minimum is that of the problem penalised by the trace
+norm of :math:`AB^\top`. Each half-step fills the holes with the current :math:`AB^\top`, which majorises
+the objective, and solves for one factor. Factors are kept balanced, :math:`A = UD, B = VD`, so a solve is a
+division by :math:`D^2 + \lambda`.
 """
 
 from __future__ import annotations
@@ -36,66 +36,64 @@ from cellworth.complete.solver.factors import (
 )
 from cellworth.complete.solver.monitor import Callback
 
-PATH_TOL, PATH_STEPS = 1e-3, 100  # of a fit that only serves to choose
-WARM_TOL, WARM_STEPS = 1e-2, 20  # of a fit that only serves to start the next
+PATH_TOL, PATH_STEPS = 1e-3, 100  # of a fit that is only used to choose settings
+WARM_TOL, WARM_STEPS = 1e-2, 20  # of a fit that is only used to start the next
 
 
 class SoftImputeCompleter(FactoredCompleter):
-    r"""Fill the holes of a table with two factors that are both kept small.
+    r"""Fill the holes of a table with the product of two penalised factors.
 
-    Solves, after Hastie, Mazumder, Lee and Zadeh (2015),
+    Following Hastie, Mazumder, Lee and Zadeh (2015), solves
 
     .. math:: \min_{A, B}\ \tfrac12\|R_\Omega(X - AB^\top)\|_F^2
               + \tfrac\lambda2\left(\|A\|_F^2 + \|B\|_F^2\right)
 
-    over A (n, r) and B (d, r). If r does not bind, :math:`AB^\top` is the least-squares fit with
-    :math:`\lambda` times the trace norm. The penalty comes down to :math:`\lambda` along a path, each fit
-    starting from the one before.
+    over A (n, r) and B (d, r). If r does not bind, :math:`AB^\top` is the least-squares fit penalised by
+    :math:`\lambda` times the trace norm. The penalty decreases to :math:`\lambda` along a path, each fit
+    starting from the previous one.
 
     Parameters
     ----------
     trace_penalty : float or None, default=None
-        :math:`\lambda`, not negative: larger gives a lower rank and smaller values. None: the one of
+        :math:`\lambda`, nonnegative: larger gives a lower rank and smaller values. None: the one of
         16, from 0.6 down to 0.0003 times the largest singular value of the scaled table with zeros in
         its holes, that fills a hidden tenth of the observed cells best.
     penalty_unit : {"absolute", "relative"}, default="absolute"
-        "absolute" takes `trace_penalty` as it is; "relative" as a fraction of the largest singular
+        "absolute" uses `trace_penalty` as is; "relative" as a fraction of the largest singular
         value of the scaled table with zeros in its holes.
     rank : int or None, default=None
-        r, the most components. None sets no limit if the penalty is given. If both are to be chosen, it
-        is unlimited or the place of the largest drop of the spectrum, whichever fills the hidden
-        cells better.
+        r, the maximum number of components. None sets no limit if the penalty is given. If both are
+        chosen, r is either unlimited or set at the largest drop in the spectrum, whichever fills the
+        hidden cells better.
     scale : {"minmax", "standard", None}, default="standard"
-        How columns are brought to a common scale first. Results are in the units of the input. "standard",
-        the default of all low-rank completers without labels, gives columns the same weight, and a cell
-        about which nothing is known its column's mean. Under "minmax", which `SupervisedCompleter` takes
-        over from its paper, such a cell gets the column's smallest value, and the penalty also weighs
-        on the means.
+        How to scale columns first. Results are in the units of the input. "standard", the default of all
+        low-rank completers without labels, weights columns equally and fills a cell with its column's mean
+        if nothing is known about it. "minmax", which `SupervisedCompleter` takes from its paper, fills such
+        a cell with the column's smallest value, and the penalty also shrinks the means.
     tol : float, default=1e-4
-        Ends when an iteration moves the table by less than this fraction of the norm of the observed
+        Stop when an iteration moves the table by less than this fraction of the norm of the observed
         (scaled) values.
     max_iter : int, default=1000
-        The largest number of iterations at the final penalty.
+        The maximum number of iterations at the final penalty.
     random_state : int, numpy.random.Generator or None, default=0
-        Draws the hidden cells. None draws anew in each fit.
+        Draws the hidden cells. None draws different ones in each fit.
     dtype : {None, numpy.float32, numpy.float64}, default=None
-        Precision of the work and of the result. None: float32 for a float32 table, else float64.
+        Precision of the computation and of the result. None: float32 for a float32 table, else float64.
     callback : callable or None, default=None
-        Called with a `Progress` after each iteration at the final penalty; a true return value ends the
-        fit there.
+        Called with a `Progress` after each iteration at the final penalty; returning true stops the fit.
 
     Attributes
     ----------
     completed_ : (n, d) array
-        The table of `fit` without holes, in its own units; observed cells are kept as they were.
+        The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     low_rank_ : tuple of (n, rank_) and (rank_, d) arrays
         A and the transpose of B in scaled units, balanced: ``left @ right``.
     rank_ : int
     trace_penalty_ : float
-        :math:`\lambda` as it was used, whatever `penalty_unit`.
+        The :math:`\lambda` used, always in absolute units.
     objective_ : (n_iter_,) array
-        Objective after each iteration at the final penalty; never rises. The last is completed by an
-        exact step that sets small components to 0.
+        Objective after each iteration at the final penalty; never increases. The last iteration ends with
+        an exact step that sets small components to 0.
     n_iter_ : int
         Iterations at the final penalty.
     converged_ : bool
@@ -103,13 +101,13 @@ class SoftImputeCompleter(FactoredCompleter):
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Where the input had column names.
+        If the input had column names.
 
     Notes
     -----
     Per iteration: four products of 2 n d r flops and QR factors of an n x r and a d x r matrix. The
-    choice of the penalty works on at most 10,000 rows. Memory: two arrays of the table's size beside
-    the table, and four of n x r.
+    choice of the penalty uses at most 10,000 rows. Memory: two arrays of the table's size besides the
+    table, and four of n x r.
 
     References
     ----------
@@ -187,7 +185,7 @@ def _quick_fit(
     return soft_als(values, observed, penalty, rank, start, tol=PATH_TOL, max_iter=PATH_STEPS)
 
 
-# The kernel: arrays only.
+# Numerical kernel: arrays only.
 
 
 def soft_als(
@@ -208,11 +206,11 @@ def soft_als(
     values : (n, d) array
         0 in the holes.
     penalty : float
-        lambda, not negative.
+        lambda, nonnegative.
     start : Factors or None
-        Balanced factors to begin from.
+        Balanced factors to start from.
     tol : float
-        Ends when the last two half-steps moved the table by less than this times the norm of ``values``.
+        Stop when the last two half-steps moved the table by less than this times the norm of ``values``.
 
     Notes
     -----
@@ -230,7 +228,7 @@ def soft_als(
         slope = float(np.hypot(moved_left, moved_right)) / norm
         R = residual(values, observed, U * D, (V * D).T)
         objective = sum_of_squares(R) / 2 + penalty * float(np.sum(D**2, dtype=np.float64))
-        fit.converged = slope <= tol or objective > last  # a rise can only be rounding
+        fit.converged = slope <= tol or objective > last  # only rounding can increase it
         last = min(objective, last)
         fit.objective.append(last)
         fit.stopped = watch(fit.n_iter, objective, slope)
@@ -240,10 +238,9 @@ def soft_als(
 def _starting_factors(
     values: FloatArray, penalty: float, rank: int, start: Factors | None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return U, D, V to begin from: those of ``start``, then the main directions of the zero-filled table.
+    """Return starting U, D, V: those of ``start``, then the leading directions of the zero-filled table.
 
-    Components that are new have an empty left side, so that they add nothing yet, and a weight with
-    which they can grow.
+    New components have a zero left side, so they add nothing yet, and a weight that lets them grow.
     """
     sigma, V = leading_directions(values, rank)
     D = np.sqrt(np.maximum(sigma, penalty or 1e-3 * sigma[0]))
@@ -262,7 +259,7 @@ def _starting_factors(
 def _half_step(
     R: FloatArray, U: FloatArray, D: FloatArray, V: FloatArray, penalty: float
 ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
-    """Solve for A = U D with B = V D fixed and balance again; also return how far A B^T moved.
+    """Solve for A = U D with B = V D fixed and rebalance; also return how far A B^T moved.
 
     With the holes filled, A+ = (A D^2 + R V D) / (D^2 + lambda).
     """
@@ -286,7 +283,7 @@ def _threshold(
 ) -> Factors:
     """Finish with one exact step in the span of V, which sets small components to 0.
 
-    ``projected`` (n, r) is the filled table times V. The result counts as the last iteration's.
+    ``projected`` (n, r) is the filled table times V. The result counts as part of the last iteration.
     """
     Q, core = np.linalg.qr(projected)
     u, s, vt = np.linalg.svd(core)

@@ -1,4 +1,4 @@
-"""The paper's completer: trace norm and labels."""
+"""The paper's completer: a trace norm and labels."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ FITTED = (
 class SupervisedCompleter(BlockCompleter):
     r"""Fill the holes of a table with low-rank values that also fit the labels.
 
-    Solves Eq. (1) of Huang et al. (KDD 2018), with a ridge on the linear model f, without which the
-    problem has no solution:
+    Solves Eq. (1) of Huang et al. (KDD 2018), plus a ridge on the linear model f; without it, the problem
+    has no solution:
 
     .. math:: \min_{\hat X, f}\ \tfrac12\|R_\Omega(\hat X - X)\|_F^2 + \lambda_1\|\hat X\|_{tr}
               + \frac{\lambda_2}{m}\sum_{i} \ell(y_i, f(\hat x_i)) + \frac{\rho}{2}\|W\|_F^2,
@@ -54,62 +54,62 @@ class SupervisedCompleter(BlockCompleter):
     Parameters
     ----------
     trace_penalty : float, default=1.0
-        :math:`\lambda_1`, not negative: larger gives a lower rank and smaller values.
+        :math:`\lambda_1`, nonnegative: larger gives a lower rank and smaller values.
     penalty_unit : {"absolute", "relative"}, default="absolute"
-        "absolute" takes `trace_penalty` as it is, as the paper does; its effect then fades as rows are
-        added. "relative" takes it as a fraction of the largest singular value of the scaled table with
-        zeros in its holes, so that it means the same for any number of rows: 1 (nearly) removes
-        everything, 0.01 to 0.1 is usual.
+        "absolute" uses `trace_penalty` as is, like the paper; its effect then fades as rows are added.
+        "relative" uses it as a fraction of the largest singular value of the scaled table with zeros in
+        its holes, so it means the same for any number of rows: 1 removes (nearly) everything, 0.01 to
+        0.1 is typical.
     label_weight : float, default=1.0
-        :math:`\lambda_2`, not negative, on the MEAN loss of the m labelled rows. 0 ignores the labels.
+        :math:`\lambda_2`, nonnegative, on the MEAN loss of the m labelled rows. 0 ignores the labels.
     loss : {"squared", "logistic", "squared_hinge"}, default="squared"
-        The loss of the linear model. Several classes: one score per class, the multinomial loss for
-        "logistic". A number as the target needs "squared".
+        The loss of the linear model. Three or more classes have one score each, and "logistic" is then
+        multinomial. A numeric target needs "squared".
     ridge : float, default=1e-3
         :math:`\rho`, positive.
     scale : {"minmax", "standard", None}, default="minmax"
-        How columns are brought to a common scale first; "minmax" is the paper's. Results are in the
-        units of the input. Without information a cell is filled with what scales to 0: the column's
-        smallest value under "minmax", its mean under "standard".
+        How to scale columns first; "minmax" is the paper's choice. Results are in the units of the
+        input. If nothing is known about a cell, it gets the value that scales to 0: the column's
+        smallest value with "minmax", its mean with "standard".
     target : {"auto", "classes", "number"}, default="auto"
         What `y` holds. "auto": floats with fractional parts or more than 20 distinct values are
-        numbers, all else is classes.
+        numbers; anything else is classes.
     tol : float, default=1e-5
-        Ends when the next move of table and model, in units of the objective's gradient, is below this
+        Stop when the next move of table and model, in units of the objective's gradient, is below this
         fraction of the norm of the observed (scaled) values.
     max_iter : int, default=1000
-        Most iterations.
+        The maximum number of iterations.
     warm_start : bool, default=False
-        Start from the last fit if the table has the same shape, rows with answers renewed: a few iterations.
-        On row blocks every fit starts anew.
+        Start from the last fit if the table has the same shape, after updating rows with new answers; this
+        takes a few iterations. On row blocks every fit starts from scratch.
     line_search : bool, default=False
         Search for the step size as the paper does, on one thread and with more memory, instead of
-        using the known Lipschitz constant. The result is the same. Not on row blocks.
+        using the known Lipschitz constant. The result is the same. Not available on row blocks.
     dtype : {None, numpy.float32, numpy.float64}, default=None
-        Precision of the work and of the result. None: float32 for a float32 table, else float64.
+        Precision of the computation and of the result. None: float32 for a float32 table, else float64.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     callback : callable or None, default=None
-        Called with a `Progress` after each iteration; a true return value ends the fit there.
+        Called with a `Progress` after each iteration; returning true stops the fit.
 
     Attributes
     ----------
     completed_ : (n, d) array, or CompletedBlocks
-        The table of `fit` without holes, in its own units; observed cells are kept as they were.
+        The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     low_rank_ : tuple of (n, rank_) and (rank_, d) arrays
         Balanced factors of :math:`\hat X` in scaled units: ``left @ right``; after a fit to row blocks,
         ``left`` has no rows.
     rank_ : int
     coef_ : (n_outputs, d) array
-        Of f, in the table's units; one output for two classes or a number. 0 without labels.
+        Coefficients of f, in the table's units; one output for two classes or a number. 0 without labels.
     intercept_ : (n_outputs,) array
     classes_ : array or None
-        The labels, sorted; with two, positive scores of f mean the second. None for a number.
+        The labels, sorted; with two, a positive score of f means the second. None for a number.
     objective_ : (at most n_iter_,) array
         Objective after each iteration that lowered it; the last value is that of the result. An iteration
         is one proximal step on the table and one fit of the model.
     trace_penalty_ : float
-        :math:`\lambda_1` as it was used, whatever `penalty_unit`.
+        The :math:`\lambda_1` used, always in absolute units.
     n_iter_ : int
         Iterations done.
     converged_ : bool
@@ -117,17 +117,16 @@ class SupervisedCompleter(BlockCompleter):
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Where the input had column names.
+        If the input had column names.
 
     Notes
     -----
     Per iteration, on n rows and d <= n columns: 3 n d^2 flops, one pass over 3 n d numbers, and an
-    eigendecomposition of a d x d matrix (on the other side for n < d). Memory: three arrays of the
-    table's size beside the table. Typically 30 to 200 iterations.
+    eigendecomposition of a d x d matrix (n x n for n < d). Memory: three arrays of the table's size
+    besides the table. Typically 30 to 200 iterations.
 
-    `fit_transform` completes with the help of the labels; `transform` completes rows whose labels are
-    not known, so on the training table the two differ in the holes. In a Pipeline each is used where
-    it should be.
+    `fit_transform` uses the labels; `transform` completes rows whose labels are unknown, so on the
+    training table the two differ in the holes. A Pipeline calls each in the right place.
 
     Examples
     --------
@@ -181,9 +180,9 @@ class SupervisedCompleter(BlockCompleter):
     ) -> Self:
         """Complete the table X (n, d), NaN in its holes, with the labels y (n,).
 
-        Labels may be missing (NaN or None): such rows are completed but do not enter the loss.
-        ``y=None`` completes without labels. X may be a `Source` of row blocks, which has its own labels;
-        `BlockCompleter.fit` describes it and ``checkpoint``.
+        Labels may be missing (NaN or None): such rows are completed but left out of the loss.
+        ``y=None`` completes without labels. X may be a `Source` of row blocks, which brings its own labels;
+        see `BlockCompleter.fit`, also for ``checkpoint``.
         """
         self._check_parameters()
         if isinstance(X, Source):
@@ -217,7 +216,7 @@ class SupervisedCompleter(BlockCompleter):
                 blocks=blocks,
                 callback=self.callback,
             )
-            del iterate, rows, values, observed  # of the size of the table, and no longer needed
+            del iterate, rows, values, observed  # as large as the table, and no longer needed
             left, right = balanced_factors(solution.iterate, solution.singular_values, solution.basis)
         self.low_rank_ = in_order(left, order), right
         self.completed_ = put_back(X, scaling.undo_in_place(in_order(solution.iterate, order)))
@@ -225,10 +224,10 @@ class SupervisedCompleter(BlockCompleter):
         return self
 
     def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None) -> Blocks:
-        """Learn from a table of row blocks: the same iterations; return the iterate of each block.
+        """Fit to a table of row blocks by the same iterations; return the iterate of each block.
 
-        With settings that choose nothing by trial, the result is that of `fit` on the whole table, up to the
-        rounding of sums.
+        Unless a setting is chosen by trial, the result is that of `fit` on the whole table, up to rounding
+        in the sums.
         """
         self._check_blocks(source)
         code = label_code(summary.labels, self.loss, self.target, f"the target {source.target!r}")
@@ -257,15 +256,15 @@ class SupervisedCompleter(BlockCompleter):
         return source.engine.map(block_passes.settled, solution.iterate, data)
 
     def complete_rows(self, part: Part, state: FloatArray) -> tuple[FloatArray, None]:
-        """Return the rows of a block completed from the iterate (m, d) that the iterations ended with."""
+        """Return the completed rows of a block, from its final iterate (m, d)."""
         return put_back(part.X, self.scaling_.undo_in_place(state.copy())), None
 
     def fitted_state(self) -> dict[str, Any]:
-        """Return all that was fitted to an array, as plain data."""
+        """Return the state of a fit to an array, as plain data."""
         return state_of(self, FITTED)
 
     def restore_fitted(self, state: dict[str, Any]) -> None:
-        """Take over what `fitted_state` returned: the next warm start goes on as the original would."""
+        """Restore what `fitted_state` returned; the next warm start continues as the original would."""
         restore(self, state, FITTED)
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
@@ -283,7 +282,7 @@ class SupervisedCompleter(BlockCompleter):
             raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
 
     def _check_blocks(self, source: Source) -> None:
-        """Refuse settings and tables that row blocks cannot serve."""
+        """Raise ParameterError for settings and tables that row blocks do not support."""
         if self.line_search:
             raise ParameterError("line_search=True is for arrays; row blocks use the known constant")
         if source.n_rows < len(source.columns):
@@ -293,13 +292,13 @@ class SupervisedCompleter(BlockCompleter):
             )
 
     def _penalty(self, spectrum_of: Callable[..., Shrinkage], *table: Any) -> float:
-        """Return lambda_1; from the largest singular value on, and without labels, the answer is 0."""
+        """Return lambda_1; without labels, one of at least the largest singular value gives 0 everywhere."""
         if self.penalty_unit == "absolute":
             return float(self.trace_penalty)
         return float(self.trace_penalty * spectrum_of(*table).singular_values[:1].sum())
 
     def _earlier_fit(self, shape: tuple[int, int], code: LabelCode) -> SupervisedCompleter | None:
-        """Return the state to start from, if there is one that fits the table and its labels."""
+        """Return the state to start from, if there is one that matches the table and its labels."""
         if not (self.warm_start and isinstance(getattr(self, "completed_", None), np.ndarray)):
             return None
         same_classes = np.array_equal(self.classes_, code.classes)  # type: ignore[arg-type]
@@ -308,7 +307,7 @@ class SupervisedCompleter(BlockCompleter):
     def _first_model(
         self, n_targets: int, code: LabelCode, scaling: Scaling, earlier: SupervisedCompleter | None
     ) -> LinearPart:
-        """Return the model of the last fit, in the units of this one, or else zeros."""
+        """Return the model of the last fit in the units of this one, or zeros if there is none."""
         coef, intercept = np.zeros((len(scaling.offset), code.n_outputs)), np.zeros(code.n_outputs)
         if earlier is not None:
             coef = earlier.coef_.T * scaling.width[:, None] / code.width
@@ -326,9 +325,9 @@ class SupervisedCompleter(BlockCompleter):
         model: LinearPart,
         scaling: Scaling,
     ) -> tuple[FloatArray, float]:
-        """Return the low-rank table of the last fit, its changed rows renewed, and a bound of its trace norm.
+        """Return the low-rank table of the last fit with changed rows updated, and a bound on its trace norm.
 
-        A cell has changed if it is observed and differs from what the last fit ended with.
+        A cell has changed if it is observed and differs from the result of the last fit.
         """
         (left, right), before = earlier.low_rank_, earlier.scaling_
         left = left[order]
@@ -339,7 +338,7 @@ class SupervisedCompleter(BlockCompleter):
         return refresh(left, right, fresh, rows, model, self.trace_penalty_)
 
     def _keep(self, solution: Solution, code: LabelCode, scaling: Scaling) -> None:
-        """Set the fitted attributes, the model in the user's units; warn if the work is not done."""
+        """Set the fitted attributes, the model in the user's units; warn if the fit has not converged."""
         self.scaling_ = scaling
         self.rank_ = len(solution.singular_values)
         self.coef_ = (solution.model.coef / scaling.width[:, None]).T * code.width

@@ -1,4 +1,4 @@
-"""The first pass over a table of row blocks: what must be known of it before its blocks can be worked on."""
+"""The first pass over a table of row blocks: what must be known before its blocks can be processed."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from cellworth.errors import DataError, ParameterError
 
 @dataclass(frozen=True)
 class TableSummary:
-    """Of some rows; summaries of neighbouring rows can be merged.
+    """Summary of some rows; summaries of adjacent rows can be merged.
 
     Attributes
     ----------
     sums : ColumnSums
     low, high : (d,) arrays
-        Of the observed cells; infinite where there is none.
+        Extremes of the observed cells; infinite if there are none.
     first : (d,) int array
-        The number of the first row that has the column observed; the largest integer if none has.
+        The number of the first row where the column is observed; the largest integer if there is none.
     infinite : tuple of (row, column) or None
-        The first cell that is infinite.
+        The first infinite cell.
     labels : LabelSummary or None
     labelled : tuple of int
-        Labelled rows of each block, in order.
+        Number of labelled rows in each block, in order.
     rows : tuple of int
-        Rows of each block, in order.
+        Number of rows in each block, in order.
     """
 
     sums: ColumnSums
@@ -48,18 +48,18 @@ class TableSummary:
 
     @property
     def counts(self) -> IntArray:
-        """Observed cells of each column, (d,)."""
+        """Number of observed cells in each column, (d,)."""
         return self.sums.count.astype(np.intp)
 
     @property
     def rows_before(self) -> list[tuple[int, int]]:
-        """For each block, the labelled rows and the other rows before it."""
+        """Number of labelled and unlabelled rows before each block."""
         labelled = np.cumsum([0, *self.labelled])
         rows = np.cumsum([0, *self.rows])
         return list(zip(labelled[:-1].tolist(), (rows - labelled)[:-1].tolist(), strict=True))
 
     def scaling(self, how: str | None, dtype: Any) -> Scaling:
-        """Return the scaling that `Scaling.of` learns from the whole table."""
+        """Return the scaling that `Scaling.of` would learn from the whole table."""
         if how == "minmax":
             return Scaling.of_range(self.low, self.high, dtype)
         if how == "standard":
@@ -70,7 +70,7 @@ class TableSummary:
 
 
 def summarise(source: Source) -> TableSummary:
-    """Make the first pass, and refuse a table that cannot be completed."""
+    """Make the first pass; raise DataError if the table cannot be completed."""
     summary: TableSummary = source.reduce(_of_part, _merge)
     if summary.infinite is not None:
         row, column = summary.infinite

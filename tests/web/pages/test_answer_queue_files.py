@@ -38,7 +38,7 @@ def test_list_down_and_up(fresh):
         assert campaign.number == 2
         assert campaign.open_purchases() == []
     again = fresh.send(form, files=good)
-    assert "0 new answers, 30 known already" in again.text
+    assert "0 new answers, 30 already known" in again.text
 
 
 def test_a_file_that_contradicts_or_was_not_asked_for(fresh):

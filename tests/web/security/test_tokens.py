@@ -150,11 +150,11 @@ def test_files_that_are_none(tmp_path):
     for text in ("", "[]", '{"format": 2}', '{"format": 1, "secret": "zz", "tokens": []}'):
         path.write_text(text)
         path.chmod(0o600)
-        with pytest.raises(DataError, match="expected a file of tokens"):
+        with pytest.raises(DataError, match="expected a token file"):
             Access.from_file(path)
     with pytest.raises(ParameterError, match="read, answer, manage"):
         add_token(tmp_path / "new.json", who="Ann", role="king")
-    with pytest.raises(ParameterError, match="not blank"):
+    with pytest.raises(ParameterError, match="not be blank"):
         add_token(tmp_path / "new.json", who=" ", role="read")
     assert not (tmp_path / "new.json").exists()
 
@@ -279,7 +279,7 @@ def test_an_app_with_a_route_that_nobody_guards_is_refused(http):
     async def secret():
         return "open"
 
-    with pytest.raises(ParameterError, match="/secret must say who may use it"):
+    with pytest.raises(ParameterError, match="/secret must declare who may use it"):
         check_roles(router.routes)
     check_roles(http.app.routes)
 

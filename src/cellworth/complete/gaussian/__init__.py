@@ -1,4 +1,4 @@
-"""A joint Gaussian of the columns, fitted by EM to the observed cells, with posterior variances."""
+"""Completion with a joint Gaussian of the columns, fitted by EM, with posterior variances."""
 
 from cellworth.complete.gaussian.gaussian_completer import GaussianCompleter
 

@@ -1,12 +1,12 @@
 r"""A joint Gaussian with a full covariance, and its EM step on the observed cells.
 
-The penalised log-likelihood of n rows, with the inverse-Wishart penalty of strength :math:`\kappa` towards
+The penalised log-likelihood of n rows, with an inverse-Wishart penalty of strength :math:`\kappa` towards
 the identity (the columns are scaled to variance 1), is
 
 .. math:: \sum_i \log N(x_{i,o_i};\ \mu_{o_i}, \Sigma_{o_i o_i})
           - \frac{\kappa}{2}\bigl(\log|\Sigma| + \operatorname{tr}\Sigma^{-1}\bigr).
 
-Either side of a row can be solved: with :math:`\Lambda = \Sigma^{-1}` and residuals r, 0 in the holes,
+A row can be solved from either side: with :math:`\Lambda = \Sigma^{-1}` and residuals r, 0 in the holes,
 
 .. math:: \text{holes m:}\quad \hat r_m = -\Lambda_{mm}^{-1}(\Lambda r)_m,\ C_{mm} = \Lambda_{mm}^{-1};
           \qquad \text{observed o:}\quad \hat r = \Sigma u,\ u_o = \Sigma_{oo}^{-1} r_o,\
@@ -14,7 +14,7 @@ Either side of a row can be solved: with :math:`\Lambda = \Sigma^{-1}` and resid
 
 The M step, with the mean :math:`m` of the completed residuals, is :math:`\mu + m` and
 :math:`\bigl(\sum_i (\hat r_i \hat r_i^\top + C_i) - n\,m m^\top + \kappa I\bigr)/(n + \kappa)`.
-The side with fewer cells in the whole table is taken.
+The side with fewer cells in the whole table is used.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from cellworth.complete.gaussian.systems import (
     remaining_diagonals,
 )
 
-SMALLEST_EIGENVALUE = 1e-3  # of the first guess
+SMALLEST_EIGENVALUE = 1e-3  # of the initial estimate
 
 
 @dataclass(frozen=True)
 class DenseGaussian:
-    """A Gaussian of d columns.
+    """A Gaussian over d columns.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class DenseGaussian:
         return np.concatenate([self.mean, L[np.tril_indices(len(L), -1)], np.log(np.diag(L))])
 
     def from_vector(self, vector: FloatArray) -> Self:
-        """Return the Gaussian with these parameters, see `to_vector`."""
+        """Return the Gaussian with these parameters; see `to_vector`."""
         d = len(self.mean)
         L = np.diag(np.exp(vector[-d:]))
         L[np.tril_indices(d, -1)] = vector[d:-d]
@@ -94,7 +94,7 @@ class DenseGaussian:
         return 2 * float(np.log(np.diag(np.linalg.cholesky(self.covariance))).sum())
 
     def improved(self, expected: DenseExpectation, shrinkage: float) -> tuple[float, float, DenseGaussian]:
-        """Return the penalised and the plain log-likelihood, and the next model: the M step, O(d^3)."""
+        """Do the M step: return the penalised and the plain log-likelihood, and the next model, O(d^3)."""
         deviance, first, second, within, n_cells, n = expected
         plain = -0.5 * (deviance + n_cells * np.log(2 * np.pi))
         spread = float(np.trace(np.linalg.inv(self.covariance)))
@@ -105,7 +105,7 @@ class DenseGaussian:
         return penalised, plain, DenseGaussian(self.mean + shift, covariance)
 
     def hole_variances(self, observed: BoolArray) -> FloatArray:
-        """Return the variance of each hole given the observed cells of its row, (n, d); 0 where observed.
+        """Return the variance of each hole given the observed cells of its row, (n, d); 0 if observed.
 
         O(P (k^3 + k^2 d)) for P distinct patterns; k is the smaller side of each.
         """
@@ -120,36 +120,36 @@ class DenseGaussian:
     def left_out_variances(self, observed: BoolArray) -> FloatArray:
         r"""Return the variance of each observed cell given the OTHERS of its row, (n, d); 0 in the holes.
 
-        :math:`1/(\Sigma_{oo}^{-1})_{jj}`; the cost is that of `hole_variances`.
+        :math:`1/(\Sigma_{oo}^{-1})_{jj}`; costs the same as `hole_variances`.
         """
         patterns = Patterns.of(observed)
         few = 2 * patterns.masks.sum(axis=1) <= patterns.masks.shape[1]
         precision = np.zeros(patterns.masks.shape)
         precision[few] = inverse_diagonals(self.covariance, patterns.masks[few])
-        # The precision of the observed cells is what remains of the whole one when the holes are taken out.
+        # The precision of the observed cells is the Schur complement of the holes in the full precision.
         precision[~few] = remaining_diagonals(np.linalg.inv(self.covariance), ~patterns.masks[~few])
         variance = np.divide(1, precision, where=patterns.masks, out=np.zeros_like(precision))
         return variance[patterns.of_row]
 
 
 class Sums(NamedTuple):
-    """What the E step of one layout adds up over its blocks of rows."""
+    """The sums of one layout's E step over its row blocks."""
 
     inverses: FloatArray  # (c, c): padded inverses of the systems
     log_determinant: float
-    quadratic: float  # r' Sigma_oo^-1 r, on the observed side only
+    quadratic: float  # r' Sigma_oo^-1 r, only when solved from the observed side
     first: FloatArray  # (d,): completed residuals
     second: FloatArray  # (d, d): products of completed residuals
 
 
 class DenseExpectation(NamedTuple):
-    """What the M step needs of an E step; additive over rows, whichever side each was solved by."""
+    """What the M step needs from an E step; additive over rows, whichever side each was solved from."""
 
-    deviance: float  # -2 times the log-likelihood of the observed cells, without its constant
+    deviance: float  # -2 times the log-likelihood of the observed cells, up to a constant
     first: FloatArray  # (d,): sum of the completed residuals
-    second: FloatArray  # (d, d): of their products
-    within: FloatArray  # (d, d): of the covariances that remain
-    n_cells: float  # observed
+    second: FloatArray  # (d, d): sum of their products
+    within: FloatArray  # (d, d): sum of the posterior covariances
+    n_cells: float  # number of observed cells
     n_rows: int
 
 
@@ -159,7 +159,7 @@ class DenseLayout:
     def __init__(self, observed: BoolArray) -> None:
         self._by_holes = bool(2 * observed.sum() >= observed.size)
         self._systems = Systems(~observed if self._by_holes else observed)
-        # Columns stand as the systems eliminate them, so that blocks are sliced and never gathered.
+        # Columns are in elimination order, so that blocks are slices and never gathered.
         used = self._systems.columns
         rest = np.setdiff1d(np.arange(observed.shape[1]), used)
         self._columns: IntArray = np.concatenate([used, rest])
@@ -167,11 +167,11 @@ class DenseLayout:
         self._observed = self.prepared(observed)
 
     def prepared(self, table: AnyArray) -> AnyArray:
-        """Return a table (n, d), rows and columns in the order of the systems, as `expect` takes it."""
+        """Return a table (n, d) with rows and columns in the order of the systems, as `expect` needs it."""
         return np.ascontiguousarray(table[np.ix_(self._systems.order, self._columns)])
 
     def work(self, values: FloatArray) -> FloatArray:
-        """Return memory for the residuals of `expect`, for those who take many steps on the same values."""
+        """Return memory for the residuals of `expect`, to reuse over many steps on the same values."""
         return np.empty_like(values)
 
     def complete(
@@ -179,7 +179,7 @@ class DenseLayout:
     ) -> FloatArray:
         """Return the posterior means (n, d); observed cells keep their values.
 
-        ``values`` is finite and of any value in the holes. O(n d^2) plus the systems.
+        ``values`` may hold any finite value in the holes. O(n d^2) plus the systems.
         """
         return self.completed(model, self.prepared(values), engine)
 
@@ -190,14 +190,14 @@ class DenseLayout:
         engine: ThreadEngine | None = None,
         residuals: FloatArray | None = None,
     ) -> FloatArray:
-        """Do the same for prepared values; the ``residuals`` of the model's E step save the work."""
+        """Do the same for prepared values; the ``residuals`` of the model's E step save recomputing them."""
         if residuals is None:
             residuals = np.empty_like(values)
             self._run(model, values, engine, residuals, with_inverses=False)
         return self._restored(model, values, residuals)
 
     def _restored(self, model: DenseGaussian, values: FloatArray, residuals: FloatArray) -> FloatArray:
-        """Return the completed table in its own order from sorted values and completed residuals."""
+        """Return the completed table in its original order from sorted values and completed residuals."""
         completed = np.empty_like(values)
         completed[self._systems.order] = np.where(
             self._observed, values, residuals + model.mean[self._columns]
@@ -213,7 +213,7 @@ class DenseLayout:
         *,
         with_inverses: bool,
     ) -> Sums:
-        """Do the E step on sorted values; the completed ones less the mean, sorted, go into ``residuals``."""
+        """Do the E step on sorted values; write completed values minus the mean, sorted, to ``residuals``."""
         mean, covariance = model.mean[self._columns], model.covariance[np.ix_(self._columns, self._columns)]
         precision = np.linalg.inv(covariance)
 
@@ -237,11 +237,11 @@ class DenseLayout:
         """Complete the residuals of a block in place; 0 in the holes on entry."""
         c = len(self._systems.columns)
         A = (precision if self._by_holes else covariance)[:c, :c]
-        # Column after column, as the solvers work.
+        # In column-major order, as the solvers work.
         rhs: FloatArray = (-precision[:c] @ residual.T).T if self._by_holes else residual[:, :c]
         inverses, log_determinant, solution = block.solver.solve(A, rhs, with_inverses=with_inverses)
         quadratic = 0.0
-        if self._by_holes:  # the sums of `expect` hold the quadratic form
+        if self._by_holes:  # `expect` gets the quadratic form from its sums
             residual[:, :c] += solution
         else:
             quadratic = float(np.vdot(solution, rhs))
@@ -255,7 +255,7 @@ class DenseLayout:
         engine: ThreadEngine | None = None,
         residuals: FloatArray | None = None,
     ) -> DenseExpectation:
-        """Do the E step on prepared values; completed residuals, sorted like them, go into ``residuals``."""
+        """Do the E step on prepared values; write completed residuals, in that order, to ``residuals``."""
         n, d = values.shape
         residuals = np.empty_like(values) if residuals is None else residuals
         sums = self._run(model, values, engine, residuals, with_inverses=True)
@@ -274,20 +274,20 @@ class DenseLayout:
 
 
 def pairwise_start(values: FloatArray, observed: BoolArray, shrinkage: float) -> DenseGaussian:
-    """Return a first guess for values (n, d) centred and scaled, 0 in the holes; O(n d^2 + d^3)."""
+    """Return an initial estimate from centred and scaled values (n, d), 0 in the holes; O(n d^2 + d^3)."""
     return start_from_pairs(*pair_sums(values, observed), shrinkage)
 
 
 def pair_sums(values: FloatArray, observed: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """Return, for all pairs of columns (d, d), the rows where both are observed, and the sums of products."""
+    """Return, for all pairs of columns (d, d), the count of rows with both observed, and product sums."""
     weights = observed.astype(np.float64)
     return weights.T @ weights, values.T @ values
 
 
 def start_from_pairs(pairs: FloatArray, products: FloatArray, shrinkage: float) -> DenseGaussian:
-    """Return a first guess from the `pair_sums` of values centred and scaled, 0 in the holes; O(d^3).
+    """Return an initial estimate from the `pair_sums` of centred and scaled values, 0 in the holes; O(d^3).
 
-    A correlation known from few pairs is shrunk towards 0, and eigenvalues are kept away from 0.
+    Correlations estimated from few pairs are shrunk towards 0, and eigenvalues are kept away from 0.
     """
     covariance = products / (pairs + shrinkage)
     np.fill_diagonal(covariance, 1.0)

@@ -1,10 +1,10 @@
-"""EM made faster without giving up that the likelihood never falls.
+"""Accelerated EM whose likelihood still never decreases.
 
-An EM step maps parameters to parameters, and the answer is its fixed point. Anderson's method combines
-the last few steps so that their residuals nearly cancel (as DAAREM does: Henderson and Varadhan, 2019),
-in unconstrained parameters. Each E step yields the likelihood of the point where it is taken, so a bad
-combination is noticed at no extra cost: it is dropped, and the plain EM step from the last good point is
-taken instead, which cannot decrease the likelihood.
+An EM step maps parameters to parameters, and the solution is its fixed point. Anderson's method combines
+the last few steps so that their residuals nearly cancel (as in DAAREM: Henderson and Varadhan, 2019), in
+unconstrained parameters. Each E step yields the likelihood at its starting point, so a bad combination is
+detected at no extra cost: it is dropped in favour of the plain EM step from the last good point, which
+cannot decrease the likelihood.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from cellworth.arrays import AnyArray, FloatArray
 from cellworth.complete.solver.monitor import Callback, Progress
 
-MEMORY = 5  # steps that are combined
+MEMORY = 5  # steps to combine
 
 
 class EMModel(Protocol):
@@ -32,7 +32,7 @@ class EMModel(Protocol):
         """Return the model with these parameters."""
 
     def improved(self, expected: Any, shrinkage: float) -> tuple[float, float, Self]:
-        """Return the penalised and the plain log-likelihood, and the next model: the M step."""
+        """Do the M step: return the penalised and the plain log-likelihood, and the next model."""
 
 
 M = TypeVar("M", bound=EMModel)
@@ -40,12 +40,12 @@ M = TypeVar("M", bound=EMModel)
 
 @dataclass(frozen=True)
 class EM(Generic[M]):
-    """EM on the rows of a table, wherever they lie.
+    """EM on the rows of a table, wherever they are stored.
 
     Attributes
     ----------
     expect : callable
-        Returns the expected sums of a model, over all rows: the E step.
+        The E step: returns the expected sums of a model over all rows.
     shrinkage : float
     """
 
@@ -59,14 +59,14 @@ class EM(Generic[M]):
 
 @dataclass(frozen=True)
 class EMResult(Generic[M]):
-    """The model that EM ended with, and how it got there.
+    """The final model of EM, and how it got there.
 
     Attributes
     ----------
     model : EMModel
-        The best that was found.
+        The best model found.
     penalised : (n_iter,) array
-        Best penalised log-likelihood after each E step; never falls.
+        Best penalised log-likelihood after each E step; never decreases.
     plain : float
         Observed-data log-likelihood of the model.
     converged, stopped : bool
@@ -82,24 +82,24 @@ class EMResult(Generic[M]):
 
 @dataclass
 class EMState(Generic[M]):
-    """Where EM is: all that the next step needs, but for the table.
+    """The state of EM: everything the next step needs except the table.
 
     Attributes
     ----------
     kind : EMModel
-        Any model of the kind and size that is fitted.
+        Any model of the fitted kind and size.
     vector : array
-        Parameters at which the next E step is taken.
+        Parameters for the next E step.
     safe : array
-        Where the plain EM step from the best point leads.
+        Result of the plain EM step from the best point.
     at_safe : bool
-        ``vector`` is ``safe``.
+        Whether ``vector`` is ``safe``.
     found : array
-        Parameters of the best model so far,
+        Parameters of the best model so far.
     model : EMModel
-        and the model.
+        The best model so far.
     best, best_plain : float
-        Its penalised and its plain log-likelihood.
+        Its penalised and plain log-likelihood.
     history : list of (from, to)
         The last EM steps, at most `MEMORY` + 1.
     trace : list of float
@@ -121,12 +121,12 @@ class EMState(Generic[M]):
 
     @classmethod
     def of(cls, start: M) -> EMState[M]:
-        """Return the state before the first step from a model."""
+        """Return the state before the first step, starting from a model."""
         vector = start.to_vector()
         return cls(start, vector, vector, vector, start)
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """Return all that `from_arrays` needs, for a checkpoint."""
+        """Return everything `from_arrays` needs, for a checkpoint."""
         steps = list(zip(*self.history, strict=True)) or [(), ()]
         origins, ends = (np.array(points).reshape(-1, len(self.vector)) for points in steps)
         return {
@@ -142,7 +142,7 @@ class EMState(Generic[M]):
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, AnyArray], kind: M) -> EMState[M]:
-        """Return the state of arrays that `to_arrays` returned; ``kind`` is a model of its kind and size."""
+        """Return the state from the arrays of `to_arrays`; ``kind`` is a model of its kind and size."""
         best, best_plain = arrays["best"].tolist()
         at_safe, converged, _ = arrays["flags"].tolist()
         found = arrays["found"]
@@ -174,7 +174,7 @@ class EMState(Generic[M]):
         penalised, plain, following = _try_step(em, candidate)
         if following is None or penalised < self.best:
             self.trace.append(self.best)
-            # A plain EM step can only seem to lose, by rounding: there is no more to gain.
+            # Only rounding makes a plain EM step lose, so there is nothing left to gain.
             self.converged = self.at_safe
             self.history, self.vector, self.at_safe = [], self.safe, True
             return
@@ -202,11 +202,11 @@ def run_em(
     state: EMState[M] | None = None,
     after: Callable[[EMState[M]], Any] | None = None,
 ) -> EMResult[M]:
-    """Raise the penalised likelihood from ``start`` until it gains no more.
+    """Maximise the penalised likelihood from ``start`` until it stops improving.
 
-    Ends when an E step finds a gain of at most ``tol`` per observed cell (``n_cells``) and its EM step
-    moves no parameter by more than the square root of ``tol``. A ``state`` of an interrupted run goes on
-    where it was; ``after`` is called with the state after each step.
+    Stops when an E step finds a gain of at most ``tol`` per observed cell (``n_cells``) and its EM step
+    moves no parameter by more than the square root of ``tol``. The ``state`` of an interrupted run resumes
+    it; ``after`` is called with the state after each step.
     """
     began = time.perf_counter()
     state = EMState.of(start) if state is None else state
@@ -228,7 +228,7 @@ def _try_step(em: EM[M], model: M) -> tuple[float, float, M | None]:
 
 
 def _combine(history: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """Return Anderson's combination of the last EM steps (from, to), the newest last."""
+    """Return Anderson's combination of the last EM steps (from, to), newest last."""
     origins, ends = (np.array(points) for points in zip(*history, strict=True))
     if len(ends) == 1:
         return ends[-1]

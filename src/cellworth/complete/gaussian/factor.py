@@ -1,4 +1,4 @@
-r"""A joint Gaussian of many columns: a few common factors and independent noise.
+r"""A joint Gaussian of many columns: a few common factors plus independent noise.
 
 .. math:: x_i = \mu + W z_i + \varepsilon_i, \qquad z_i \sim N(0, I_r), \quad
           \varepsilon_{ij} \sim N(0, \psi_j), \qquad \Sigma = W W^\top + \operatorname{diag}\psi
@@ -8,7 +8,7 @@ Given the observed cells o of a row with residuals r, the factors have covarianc
 .. math:: C = \bigl(I + W_o^\top \Psi_o^{-1} W_o\bigr)^{-1}, \qquad
           \hat z = C\,W_o^\top \Psi_o^{-1} r_o,
 
-so a row costs a system of r unknowns, whatever the number of columns. The penalised log-likelihood is
+so a row takes a system of r unknowns, for any number of columns. The penalised log-likelihood is
 
 .. math:: \sum_i \log N(x_{i,o_i};\ \mu_{o_i}, \Sigma_{o_i o_i}) - \frac{\kappa}{2} \sum_j
           \Bigl(\log\psi_j + \frac{1 + \|W_j\|^2}{\psi_j}\Bigr),
@@ -27,12 +27,12 @@ from sklearn.utils.extmath import randomized_svd
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import ThreadEngine, add_up
 
-BATCH_BYTES = 1 << 22  # of the stacked matrices of one block of rows
+BATCH_BYTES = 1 << 22  # of stacked matrices in one row block
 
 
 @dataclass(frozen=True)
 class FactorGaussian:
-    """A Gaussian of d columns with r factors.
+    """A Gaussian over d columns with r factors.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class FactorGaussian:
         return np.concatenate([self.mean, self.loadings.ravel(), np.log(self.noise)])
 
     def from_vector(self, vector: FloatArray) -> Self:
-        """Return the Gaussian with these parameters, see `to_vector`."""
+        """Return the Gaussian with these parameters; see `to_vector`."""
         d = len(self.mean)
         loadings = vector[d:-d].reshape(self.loadings.shape)
         return replace(self, mean=vector[:d], loadings=loadings, noise=np.exp(vector[-d:]))
@@ -94,7 +94,7 @@ class FactorGaussian:
         return FactorLayout(observed, self.loadings.shape[1])
 
     def improved(self, expected: FactorExpectation, shrinkage: float) -> tuple[float, float, FactorGaussian]:
-        """Return the penalised and the plain log-likelihood, and the next model: the M step, O(d r^3)."""
+        """Do the M step: return the penalised and the plain log-likelihood, and the next model, O(d r^3)."""
         deviance, products, cross, squares, counts = expected
         d, r = self.loadings.shape
         plain = -0.5 * (deviance + counts.sum() * np.log(2 * np.pi))
@@ -102,7 +102,7 @@ class FactorGaussian:
         penalty = float((np.log(self.noise) + (1 + lengths) / self.noise).sum())
         products = products.reshape(d, r + 1, r + 1)
         ridge = np.diag(np.append(np.full(r, shrinkage), 0.0))
-        # A column's regression on the factors and a constant, over the rows where it is observed.
+        # Regress each column on the factors and a constant, over the rows where it is observed.
         coefficients = np.linalg.solve(products + ridge, cross[:, :, None])[:, :, 0]
         unexplained = squares - np.einsum("jk,jk->j", coefficients, cross) + shrinkage
         noise = np.maximum(unexplained / (counts + shrinkage), np.finfo(np.float64).eps)
@@ -135,17 +135,17 @@ class FactorGaussian:
 
 
 class FactorExpectation(NamedTuple):
-    """What the M step needs of an E step: the regressions of the columns on (z, 1); additive over rows."""
+    """What the M step needs from an E step: column regressions on (z, 1); additive over rows."""
 
-    deviance: float  # -2 times the log-likelihood of the observed cells, without its constant
+    deviance: float  # -2 times the log-likelihood of the observed cells, up to a constant
     products: FloatArray  # (d, (r + 1)^2)
     cross: FloatArray  # (d, r + 1)
     squares: FloatArray  # (d,)
-    counts: FloatArray  # (d,): observed cells
+    counts: FloatArray  # (d,): number of observed cells
 
 
 class FactorLayout:
-    """The E step of a `FactorGaussian` on blocks of rows of bounded memory."""
+    """The E step of a `FactorGaussian`, on row blocks of bounded memory."""
 
     def __init__(self, observed: BoolArray, n_factors: int) -> None:
         n, d = observed.shape
@@ -180,10 +180,10 @@ class FactorLayout:
         return self.complete(model, values, engine)
 
     def work(self, values: FloatArray) -> None:
-        """Return None: `expect` needs no memory that is worth keeping."""
+        """Return None: `expect` needs no memory worth reusing."""
 
     def prepared(self, values: FloatArray) -> FloatArray:
-        """Return values (n, d) as `expect` takes them: 0 in the holes."""
+        """Return values (n, d) as `expect` needs them: 0 in the holes."""
         return np.where(self.observed, values, 0)
 
     def expect(
@@ -193,7 +193,7 @@ class FactorLayout:
         engine: ThreadEngine | None = None,
         residuals: None = None,
     ) -> FactorExpectation:
-        """Do the E step on values as `prepared` returns them: n r^2 (2 d + r) multiplications."""
+        """Do the E step on values from `prepared`: n r^2 (2 d + r) multiplications."""
 
         def of_block(rows: slice) -> tuple[Any, ...]:
             return _block_sums(model, values[rows], self.observed[rows])
@@ -213,14 +213,14 @@ def _factor_covariances(model: FactorGaussian, observed: BoolArray) -> tuple[Flo
 def _factors(
     model: FactorGaussian, residual: FloatArray, observed: BoolArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return C (n, r, r), the factors' means (n, r) and log-determinants (n,) of the inverse of C."""
+    """Return C (n, r, r), the factor means (n, r) and the log-determinants of the inverse of C (n,)."""
     covariances, log_determinants = _factor_covariances(model, observed)
     projected = (residual / model.noise) @ model.loadings
     return covariances, np.matmul(covariances, projected[:, :, None])[:, :, 0], log_determinants
 
 
 def _block_sums(model: FactorGaussian, values: FloatArray, observed: BoolArray) -> tuple[Any, ...]:
-    """Return the deviance of a block and the products that its columns' regressions on (z, 1) need."""
+    """Return the deviance of a block and the products for its column regressions on (z, 1)."""
     n, r = len(values), model.loadings.shape[1]
     weights = observed.astype(np.float64)
     residual = values - model.mean * weights
@@ -243,9 +243,9 @@ def _outer(loadings: FloatArray) -> FloatArray:
 
 
 def factor_start(values: FloatArray, observed: BoolArray, n_factors: int) -> FactorGaussian:
-    """Return a first guess from the singular vectors of the table with zeros in its holes, O(n d r).
+    """Return an initial estimate from the singular vectors of the table with zeros in its holes, O(n d r).
 
-    ``values`` are centred and scaled. Singular values are put right for the share of observed cells.
+    ``values`` are centred and scaled. Singular values are corrected for the fraction of observed cells.
     """
     n, d = values.shape
     share = float(observed.mean())

@@ -1,6 +1,6 @@
-"""One fit, from a table to a fitted Gaussian: margins, labels, EM, calibration.
+"""Fit a Gaussian to a table: margins, labels, EM, calibration.
 
-The steps are the same wherever the rows are; see `cellworth.complete.gaussian.rows`.
+The steps are the same wherever the rows are stored; see `cellworth.complete.gaussian.rows`.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from cellworth.errors import DataError
 
 MarginKind = Literal["normal", "rank", "auto"]
 
-SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite where shrinkage=0
-SAMPLE_TOL = 30.0  # times that of the fit: closer, the error of sampling is all that is left
+SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite if shrinkage=0
+SAMPLE_TOL = 30.0  # times that of the fit: below this, sampling error dominates
 
 
 @dataclass(frozen=True)
 class Job:
-    """How to fit: the settings of a `GaussianCompleter`, and its random numbers."""
+    """How to fit: the settings and random generator of a `GaussianCompleter`."""
 
     recipe: Recipe
     margins: MarginKind
@@ -44,7 +44,7 @@ class Job:
 
     @classmethod
     def of(cls, completer: Any, n_rows: int) -> Job:
-        """Return the job that a `GaussianCompleter` states, for a table of ``n_rows``."""
+        """Return the job of a `GaussianCompleter` for a table of ``n_rows``."""
         return cls(
             recipe=Recipe(completer.n_factors_, max(completer.shrinkage, SMALLEST_SHRINKAGE * n_rows)),
             margins=completer.margins,
@@ -73,10 +73,10 @@ def fit_gaussian(
     engine: ThreadEngine | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> tuple[FittedGaussian, CellForm, EMResult[Any]]:
-    """Fit a Gaussian to the rows of a table; return it, how rows become its cells, and how EM went.
+    """Fit a Gaussian to the rows of a table; return it, how rows become its cells, and the EM result.
 
-    An ``earlier`` fit settles what is chosen on held-out cells, and is the start of EM where it has the
-    same columns. The ``engine`` runs what is done in this memory.
+    An ``earlier`` fit supplies what would be chosen on held-out cells, and EM starts from it if it has the
+    same columns. The ``engine`` runs in-memory work.
     """
     some = rows.to_choose_on()
     if _is_ranked(job, earlier, some):
@@ -87,10 +87,10 @@ def fit_gaussian(
     sample, is_part = rows.take(form)
     if job.recipe.n_factors is None:
         guess: Gaussian = start_from_pairs(*rows.pair_sums(), job.recipe.shrinkage)
-    else:  # singular vectors of a sample are as good a start as those of a long table
+    else:  # singular vectors of a sample start EM as well as those of a long table
         guess = job.recipe.start(sample.scores, sample.observed)
     start: Any = _earlier_or(guess, rows.scaling, earlier, margins)
-    if is_part and earlier is None:  # EM on the sample improves the guess at a fraction of the cost
+    if is_part and earlier is None:  # EM on the sample improves the start at a fraction of the cost
         start = run_em(
             job.recipe.em_on(start, sample.scores, sample.observed, engine),
             start,
@@ -116,7 +116,7 @@ def fit_gaussian(
 
 
 def _is_ranked(job: Job, earlier: Start | None, some: SampleRows) -> bool:
-    """Return whether margins are ranked: as set, as in an earlier fit, or chosen."""
+    """Return whether to use rank margins: as set, as in an earlier fit, or chosen."""
     if job.margins != "auto":
         return job.margins == "rank"
     if earlier is not None:
@@ -135,7 +135,7 @@ def _trust(job: Job, earlier: Start | None, some: SampleRows, margins: Margins, 
     kind: Any = "number" if code.classes is None else "classes"
     try:
         columns = code_labels(some.y, len(some.values), "squared", kind).columns
-    except DataError:  # the labels of a sample may tell nothing apart
+    except DataError:  # the labels of a sample may all be the same
         return 0.0
     for_loss = code_labels(some.y, len(some.values), "squared" if kind == "number" else "logistic", kind)
     scores = margins.to_scores(some.values, some.observed)
@@ -143,7 +143,7 @@ def _trust(job: Job, earlier: Start | None, some: SampleRows, margins: Margins, 
 
 
 def _earlier_or(fresh: Gaussian, now: Scaling, earlier: Start | None, margins: Margins) -> Gaussian:
-    """Return the earlier model in the units of the new scaling if it fits, else the fresh one."""
+    """Return the earlier model in the units of the new scaling if it is compatible, else the fresh one."""
     if earlier is None:
         return fresh
     old = earlier.fitted

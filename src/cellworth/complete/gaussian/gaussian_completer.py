@@ -1,4 +1,4 @@
-"""The completer by a joint Gaussian, with what is not known about each cell."""
+"""Completion with a joint Gaussian, including the uncertainty of each cell."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import ParameterError
 
 DENSE_COLUMNS = 200  # factors="auto": a full covariance up to this many columns
-AUTO_FACTORS = 20  # and at most this many factors beyond
+AUTO_FACTORS = 20  # and at most this many factors above that
 FITTED = (
     *("variance_", "mean_", "log_likelihood_", "objective_", "observed_log_likelihood_", "n_iter_"),
     *("converged_", "margins_", "label_trust_", "n_factors_"),
@@ -36,97 +36,98 @@ FITTED = (
 
 
 class GaussianCompleter(BlockCompleter):
-    r"""Fill the holes of a table with what a joint Gaussian of its columns expects there, and say how sure.
+    r"""Fill the holes of a table with the conditional means of a joint Gaussian, and give their variances.
 
     Mean and covariance maximise the likelihood of the observed cells, with a penalty that shrinks
-    correlations known from few rows:
+    correlations estimated from few rows:
 
     .. math:: \max_{\mu, \Sigma}\ \sum_i \log N(x_{i,o_i};\ \mu_{o_i}, \Sigma_{o_i o_i})
               - \frac{\kappa}{2}\bigl(\log|\Sigma| + \operatorname{tr}(D\,\Sigma^{-1})\bigr)
 
-    by EM, sped up so that the objective still never falls. D holds the columns' observed variances. Each
-    hole gets its mean given the observed cells of its row, and the variance that remains.
+    by accelerated EM whose objective never decreases. D holds the columns' observed variances. Each hole
+    gets its conditional mean and variance given the observed cells of its row.
 
     Parameters
     ----------
     factors : int, None or "auto", default="auto"
         None: a full covariance. An integer: that many common factors plus noise,
         :math:`\Sigma = W W^\top + \operatorname{diag}\psi`. "auto": a full covariance up to 200 columns,
-        20 factors beyond.
+        at most 20 factors above that.
     shrinkage : float, default=3.0
-        :math:`\kappa`, not negative: the penalty weighs as much as that many rows with uncorrelated columns.
-        It matters where columns are observed in few rows, and vanishes where they are in many.
+        :math:`\kappa`, nonnegative: the penalty weighs as much as this many rows with uncorrelated columns.
+        It matters for columns observed in few rows, and vanishes for those observed in many.
     margins : {"auto", "normal", "rank"}, default="auto"
-        "normal" takes columns as they are. "rank" first maps each by its ranks to normal scores (a
-        Gaussian copula): better for skewed columns with monotone relations; completions then stay in the
-        observed range. "auto" takes the one that completes held-out observed cells better.
+        "normal" uses columns as they are. "rank" first maps each by its ranks to normal scores (a
+        Gaussian copula), which is better for skewed columns with monotone relations; completions then
+        stay in the observed range. "auto" picks the one that completes held-out observed cells better.
     label_trust : float or "auto", default="auto"
-        How far the labels take part in completing the rows of `fit`, from 0 (not at all) to 1 (as exact
-        as a cell); between, a label counts as if measured with (1 - t)/t times its variance as noise.
-        "auto" chooses on held-out cells and rows, see Notes.
+        How much the labels contribute to completing the rows of `fit`, from 0 (nothing) to 1 (as exact as
+        a cell). In between, a label counts as measured with noise of (1 - t)/t times its variance. "auto"
+        chooses on held-out cells and rows; see Notes.
     calibrate : bool, default=True
-        Learn the real spread of each column from observed cells, each predicted from the others of its
-        row: for `variance_`, `predict_interval` and `sample`. False trusts the Gaussian.
+        Learn the actual spread of each column by predicting observed cells from the others in their row,
+        for `variance_`, `predict_interval` and `sample`. False trusts the Gaussian.
     target : {"auto", "classes", "number"}, default="auto"
         What `y` holds. "auto": floats with fractional parts or more than 20 distinct values are
-        numbers, all else is classes.
+        numbers; anything else is classes.
     tol : float, default=1e-4
-        Ends when a step gains at most this much log-likelihood per observed cell and moves no parameter
-        by more than its square root.
+        Stop when a step gains at most this much log-likelihood per observed cell and moves no parameter
+        by more than the square root of `tol`.
     max_iter : int, default=500
-        Most E steps.
+        The maximum number of E steps.
     warm_start : bool, default=False
-        Start from the last fit, and keep what "auto" chose there: a few steps after a few new answers.
+        Start from the last fit and keep what "auto" chose there; after a few new answers, this takes a few
+        steps.
     dtype : {None, numpy.float32, numpy.float64}, default=None
-        Precision of the result; the work is done in float64. None: that of the table.
+        Precision of the result; computations use float64. None: that of the table.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator or None, default=0
-        Which cells and rows "auto" holds out.
+        Draws the cells and rows that "auto" holds out.
     callback : callable or None, default=None
-        Called with a `Progress` after each step; a true return value ends the fit there.
+        Called with a `Progress` after each step; returning true stops the fit.
 
     Attributes
     ----------
     completed_ : (n, d) array, or CompletedBlocks
-        The table of `fit` without holes, in its own units; observed cells are kept as they were.
+        The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     variance_ : (n, d) array
-        Of each cell given what is observed, in squared units of its column; 0 where observed. With
-        ``calibrate``, times the mean square of the column's standardised residuals. After a fit to row
-        blocks, ``completed_`` has it.
+        Variance of each cell given what is observed, in squared units of its column; 0 if observed. With
+        ``calibrate``, multiplied by the mean square of the column's standardised residuals. After a fit to
+        row blocks, ``completed_`` provides it.
     mean_ : (d,) array
     covariance_ : (d, d) array
         In the units of the table; of normal scores if `margins_` is "rank".
     log_likelihood_ : (n_iter_,) array
-        Penalised log-likelihood of the observed cells after each E step; never falls. In the units of the
-        table; of normal scores if `margins_` is "rank". Labels with trust above 0 take part.
+        Penalised log-likelihood of the observed cells after each E step; never decreases. In the units of
+        the table; of normal scores if `margins_` is "rank". Includes labels with trust above 0.
     objective_ : (n_iter_,) array
-        ``-log_likelihood_``; never rises.
+        ``-log_likelihood_``; never increases.
     observed_log_likelihood_ : float
-        The last one without the penalty.
+        The final log-likelihood without the penalty.
     n_iter_ : int
         E steps taken.
     converged_ : bool
     margins_ : {"normal", "rank"}
     label_trust_ : float
-        As used; 0 without labels.
+        The trust used; 0 without labels.
     n_factors_ : int or None
     scaling_ : Scaling
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
     n_features_in_ : int
     feature_names_in_ : array of str
-        Where the input had column names.
+        If the input had column names.
 
     Notes
     -----
-    Rows with the same pattern of holes share all of the work on matrices, and rows whose patterns agree
-    on the first columns share that part. With n rows, d columns and P distinct patterns, an E step costs
-    O(n d^2) plus at most O(P d^3), and for up to 28 columns far less: 20,000 x 20 with all patterns
-    distinct takes about 40 ms, and some ten steps. With r factors it costs O(n r^2 (d + r)).
+    Rows with the same pattern of holes share all matrix work, and rows whose patterns agree on the first
+    columns share that part. With n rows, d columns and P distinct patterns, an E step costs O(n d^2) plus
+    at most O(P d^3), and far less for up to 28 columns: 20,000 x 20 with all patterns distinct takes about
+    40 ms per step and about ten steps. With r factors it costs O(n r^2 (d + r)).
 
-    Labels help to complete the rows of `fit`, but may make them easier to tell apart than new rows, which
-    have no labels, will be. `cellworth.complete.gaussian.held_out_choices` says how "auto" weighs the two.
-    `transform` never uses labels.
+    Labels help complete the rows of `fit`, but may make them easier to tell apart than new rows, which have
+    no labels. See `cellworth.complete.gaussian.held_out_choices` for how "auto" weighs the two. `transform`
+    never uses labels.
 
     Examples
     --------
@@ -183,10 +184,10 @@ class GaussianCompleter(BlockCompleter):
     def fit(
         self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
     ) -> Self:
-        """Complete the table X (n, d), NaN in its holes, with the labels y (n,) as far as they are trusted.
+        """Complete the table X (n, d), NaN in its holes, using the labels y (n,) as far as they are trusted.
 
-        Labels may be missing (NaN or None), in part or (``y=None``) altogether. X may be a `Source` of row
-        blocks, which has its own labels; `BlockCompleter.fit` describes it and ``checkpoint``.
+        Some labels may be missing (NaN or None), or all (``y=None``). X may be a `Source` of row blocks,
+        which brings its own labels; see `BlockCompleter.fit`, also for ``checkpoint``.
         """
         self._check_parameters()
         if isinstance(X, Source):
@@ -205,11 +206,10 @@ class GaussianCompleter(BlockCompleter):
         return self
 
     def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None) -> None:
-        """Learn from a table of row blocks, by the same steps.
+        """Fit to a table of row blocks, by the same steps.
 
-        What "auto" chooses on held-out cells is chosen on every k-th row, some 2,000 to 4,000 of them; on
-        every row of a shorter table. Else the result is that of `fit` on the whole table, up to the rounding
-        of sums.
+        "auto" chooses on held-out cells of every k-th row, about 2,000 to 4,000 of them, or of every row of a
+        shorter table. Otherwise the result is that of `fit` on the whole table, up to rounding in the sums.
         """
         earlier = self._earlier_fit(len(source.columns))
         self.n_factors_ = self._factor_count((source.n_rows, len(source.columns)))
@@ -220,19 +220,19 @@ class GaussianCompleter(BlockCompleter):
         self.scaling_ = rows.scaling
         self._keep(result, rows.counts)
         for name in ("_cells", "_posterior", "variance_"):
-            self.__dict__.pop(name, None)  # those of an earlier table in memory
+            self.__dict__.pop(name, None)  # left from an earlier fit in memory
 
     def complete_rows(self, part: Part, state: None = None) -> tuple[FloatArray, FloatArray]:
         """Return the completed rows of a block and the variance of each cell, (m, d) each."""
         return self._in_units(self._fitted.posterior(self._form.cells(part)), part.X)
 
     def fitted_state(self) -> dict[str, Any]:
-        """Return all that was fitted to an array, as plain data."""
+        """Return the state of a fit to an array, as plain data."""
         state = state_of(self, FITTED) | {"fitted": self._fitted.to_state()}
         return state | {"cells": dict(vars(self._cells)), "posterior": dict(vars(self._posterior))}
 
     def restore_fitted(self, state: dict[str, Any]) -> None:
-        """Take over what `fitted_state` returned: the next warm start goes on as the original would."""
+        """Restore what `fitted_state` returned; the next warm start continues as the original would."""
         restore(self, state, FITTED)
         self._fitted = FittedGaussian.from_state(state["fitted"])
         self._cells, self._posterior = Cells(**state["cells"]), Posterior(**state["posterior"])
@@ -253,14 +253,14 @@ class GaussianCompleter(BlockCompleter):
         Parameters
         ----------
         level : float
-            Between 0 and 1: the share of hidden cells that should lie within.
+            Between 0 and 1: the fraction of hidden cells that should fall inside.
         X : array-like (m, d), optional
-            New rows, without labels; by default the table of `fit`.
+            New rows, without labels; by default the table passed to `fit`.
 
         Returns
         -------
         lower, upper : (n, d) arrays
-            Equal to the value where a cell is observed; they enclose the completed value elsewhere.
+            Equal to the value if a cell is observed; otherwise they enclose the completed value.
         """
         check_number("level", level, above=0)
         if level >= 1:
@@ -284,13 +284,13 @@ class GaussianCompleter(BlockCompleter):
         n_draws : int
         random_state : int, Generator or None
         X : array-like (m, d), optional
-            New rows, without labels; by default the table of `fit`.
+            New rows, without labels; by default the table passed to `fit`.
 
         Returns
         -------
         (n_draws, n, d) array
-            In the table's units; observed cells are kept. For less memory at a time, draw in parts
-            with one Generator. The model's parameters are held fixed.
+            In the table's units; observed cells are kept. To use less memory, draw in parts with one
+            Generator. The model's parameters are held fixed.
         """
         check_number("n_draws", n_draws, minimum=1)
         table, cells, posterior = self._rows(X)
@@ -308,7 +308,7 @@ class GaussianCompleter(BlockCompleter):
             return self._fitted.mean_and_variance(self._fitted.posterior(cells))[0]
 
     def _rows(self, X: ArrayLike | None) -> tuple[FloatArray, Cells, Posterior]:
-        """Return the table of `fit`, or new rows, with its cells and what is known about them."""
+        """Return the table passed to `fit`, or new rows, with its cells and their posterior."""
         if X is not None:
             return self._new_rows(X)
         check_is_fitted(self)
@@ -341,17 +341,17 @@ class GaussianCompleter(BlockCompleter):
         return covariance * np.outer(self._widths(), self._widths())
 
     def _widths(self) -> FloatArray:
-        """Return the units of the model's columns in the table's units."""
+        """Return the scale of the model's columns in the table's units."""
         return np.ones(self.n_features_in_) if self.margins_ == "rank" else self.scaling_.width
 
     def _earlier_fit(self, d: int) -> Start | None:
-        """Return the fit to start from, if there is one of a table with as many columns."""
+        """Return the fit to start from, if there is one with the same number of columns."""
         if not (self.warm_start and hasattr(self, "_fitted")) or self._fitted.n_columns != d:
             return None
         return Start(self._fitted, self.scaling_)
 
     def _keep(self, result: EMResult[Any], counts: IntArray) -> None:
-        """Set the attributes of the fit to ``counts`` (d,) cells of each column; warn if it is not done."""
+        """Set the fitted attributes, for ``counts`` (d,) cells per column; warn if EM has not converged."""
         self.margins_ = "rank" if self._fitted.margins.ranked.any() else "normal"
         self.label_trust_ = self._fitted.trust
         mean = self._fitted.model.mean[: self.n_features_in_]
@@ -386,7 +386,7 @@ class GaussianCompleter(BlockCompleter):
             raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
 
     def _factor_count(self, shape: tuple[int, int]) -> int | None:
-        """Return how many factors a table of this shape gets; None for a full covariance."""
+        """Return the number of factors for a table of this shape; None for a full covariance."""
         if self.factors is None or (self.factors == "auto" and shape[1] <= DENSE_COLUMNS):
             return None
         most = max(1, min(shape) - 1)

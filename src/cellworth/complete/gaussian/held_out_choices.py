@@ -1,17 +1,17 @@
-r"""What is chosen on held-out cells: whether columns are mapped by rank, and how far labels are trusted.
+r"""Choices made on held-out cells: whether to map columns by rank, and how far to trust labels.
 
-A label joins as a further column. With trust t its variance v is raised by :math:`v(1-t)/t` when rows are
-completed: t = 1 takes it as exact, t = 0 leaves it out. More trust completes cells better, but can make
-the completed rows easier to tell apart than rows without labels ever will be, and a classifier trained
-on them is then too sure. So both are measured, three times over:
+A label is added as an extra column. With trust t its variance v is increased by :math:`v(1-t)/t` when rows
+are completed: t = 1 treats it as exact, t = 0 leaves it out. More trust completes cells better, but can make
+the completed rows easier to tell apart than rows without labels will be, and a classifier trained on them is
+then overconfident. So both effects are measured, three times:
 
-* a third of the labelled rows lose their labels, and of the others a fifth of the observed cells is hidden;
-* for each trust the others are completed, which gives an error on the hidden cells; a linear model is
-  trained on them, and tried on the third, whose rows were completed without labels: the loss is the share
-  of pairs of rows that it orders wrongly (1 - AUC), or the squared error of a number.
+* a third of the labelled rows lose their labels, and a fifth of the observed cells of the others is hidden;
+* for each trust, the others are completed, which gives an error on the hidden cells; a linear model is
+  trained on them and tested on the third, whose rows were completed without labels. Its loss is the fraction
+  of pairs of rows that it orders wrongly (1 - AUC), or the squared error for a number.
 
-Of the trusts whose loss is within one standard error of the least, the one with the least error on cells
-is taken.
+Among trusts whose loss is within one standard error of the lowest, the one with the lowest error on cells is
+chosen.
 """
 
 from __future__ import annotations
@@ -34,33 +34,33 @@ from cellworth.complete.solver.losses import Loss
 
 Gaussian = DenseGaussian | FactorGaussian
 
-CELLS = 20_000  # of the rows that take part in a choice, about
-MIN_ROWS = 300  # take part, if there are as many
-STRAIGHT = 0.995  # normal scores that correlate so much with the values change nothing
-HELD_OUT = 0.2  # share of the observed cells
+CELLS = 20_000  # approximate number of cells in the rows used for a choice
+MIN_ROWS = 300  # to use, if there are that many
+STRAIGHT = 0.995  # normal scores this correlated with the values change nothing
+HELD_OUT = 0.2  # fraction of the observed cells
 TOL = 1e-3
-MIN_GAIN = 0.02  # rank margins must lower the squared error by this share to be chosen
+MIN_GAIN = 0.02  # rank margins are chosen if they lower the squared error by at least this fraction
 TRUSTS = (0.0, 0.1, 0.3, 1.0)
 FOLDS = 3
-MIN_LABELLED = 30  # with fewer labelled rows nothing can be measured, and labels are left out
+MIN_LABELLED = 30  # with fewer labelled rows nothing can be measured, so labels are left out
 RIDGE = 1e-3  # of the linear model on completed rows
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a Gaussian is fitted: full covariance (``n_factors`` None) or factors, and its shrinkage."""
+    """How to fit a Gaussian: full covariance (``n_factors`` None) or factors, and its shrinkage."""
 
     n_factors: int | None
     shrinkage: float
 
     def start(self, values: FloatArray, observed: BoolArray) -> Gaussian:
-        """Return a first guess for scaled values (n, d), 0 in the holes."""
+        """Return an initial estimate for scaled values (n, d), 0 in the holes."""
         if self.n_factors is None:
             return pairwise_start(values, observed, self.shrinkage)
         return factor_start(values, observed, self.n_factors)
 
     def fit(self, values: FloatArray, observed: BoolArray) -> Gaussian:
-        """Return a Gaussian that is good enough for a choice."""
+        """Return a Gaussian that is accurate enough to choose by."""
         start: Any = self.start(values, observed)
         em = self.em_on(start, values, observed)
         return run_em(em, start, n_cells=max(1, int(observed.sum())), tol=TOL, max_iter=100).model
@@ -87,10 +87,10 @@ def complete_scaled(model: Gaussian, margins: Margins, scores: FloatArray, obser
 
 
 def choose_ranked(values: FloatArray, observed: BoolArray, recipe: Recipe, rng: np.random.Generator) -> bool:
-    """Return whether rank margins complete held-out observed cells better than the columns as they are.
+    """Return whether rank margins complete held-out observed cells better than untransformed columns.
 
-    Two fits on some of the rows; none where all columns are close to normal already. ``values`` (n, d) are
-    scaled, 0 in the holes.
+    Fits twice on some of the rows, or not at all if all columns are already close to normal. ``values``
+    (n, d) are scaled, 0 in the holes.
     """
     rows = some_rows(np.ones(len(values), dtype=bool), values.shape[1], rng)
     values, observed = values[rows], observed[rows]
@@ -123,7 +123,7 @@ def _all_straight(values: FloatArray, observed: BoolArray) -> bool:
 
 
 def some_rows(allowed: BoolArray, n_columns: int, rng: np.random.Generator) -> IntArray:
-    """Return the rows that take part in a choice: some of the allowed, at random."""
+    """Return the rows to use for a choice, drawn at random from the allowed ones."""
     return rng.permutation(np.flatnonzero(allowed))[: max(MIN_ROWS, CELLS // n_columns)]
 
 
@@ -157,13 +157,13 @@ def choose_trust(
     scores, observed : (n, d) arrays
         0 in the holes.
     columns : (n, q) array
-        The labels as further columns, scaled; 0 where missing.
+        The labels as extra columns, scaled; 0 where missing.
     labels : Labels
-        The same for the loss of the linear model.
+        The same labels, coded for the loss of the linear model.
 
     Notes
     -----
-    `FOLDS` fits of the Gaussian and FOLDS x len(TRUSTS) linear ones, on some of the rows.
+    Takes `FOLDS` fits of the Gaussian and FOLDS x len(TRUSTS) linear fits, on some of the rows.
     """
     rows = some_rows(labels.labelled, scores.shape[1], rng)
     if len(rows) < MIN_LABELLED:
@@ -194,7 +194,7 @@ def _measure(
     recipe: Recipe,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return, for each trust, the losses of the held rows (T, n_held) and the error on hidden cells (T,)."""
+    """Return, for each trust, the losses of held-out rows (T, n_held) and the error on hidden cells (T,)."""
     q = columns.shape[1]
     d = scores.shape[1]
     hidden = hide(observed, rng) & ~held[:, None]
@@ -218,11 +218,11 @@ def _measure(
 
 
 def row_losses(scores: FloatArray, targets: FloatArray, loss: Loss, is_number: bool) -> FloatArray:
-    """Return each row's loss, (n,): squared for a number, else the share of wrongly ordered pairs.
+    """Return each row's loss, (n,): squared for a number, else the fraction of wrongly ordered pairs.
 
-    For classes, the pairs are of the row and all rows of another class, under the score of either class;
-    the mean over the rows of a class is 1 - AUC. It asks what the scores tell apart, not how sure they
-    are: being too sure of rows completed with labels is what a user can put right later.
+    For classes, a row is paired with all rows of another class, under the score of either class; the mean
+    over the rows of a class is 1 - AUC. It measures what the scores tell apart, not how confident they are:
+    a user can correct overconfidence from rows completed with labels later.
     """
     if is_number:
         return loss.value(scores, targets)

@@ -1,13 +1,13 @@
-r"""Columns that are not normal, brought to normal scores and back (a Gaussian copula).
+r"""Map non-normal columns to normal scores and back (a Gaussian copula).
 
-A value v of a column goes to the score :math:`z = \Phi^{-1}(F(v))`, where F is the empirical distribution
-function with mid-ranks for ties; between observed values, scores and values are joined by straight lines,
-and beyond the outermost they stay at these. A completion has a normal score :math:`z \sim N(m, s^2)`; in
-the units of the column its mean and variance are
+A value v of a column maps to the score :math:`z = \Phi^{-1}(F(v))`, where F is the empirical distribution
+function with mid-ranks for ties. Between observed values the map is linear, and outside their range it is
+constant. A completion has a normal score :math:`z \sim N(m, s^2)`; in the units of the column its mean and
+variance are
 
 .. math:: \mathrm{E}\,g(z), \qquad \mathrm{Var}\,g(z), \qquad g = F^{-1}\circ\Phi,
 
-by Gauss-Hermite quadrature. The mean, not g(m), is what has the least squared error.
+computed by Gauss-Hermite quadrature. The mean, not g(m), minimises the squared error.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from cellworth.complete.completer import scaled_cells
 from cellworth.complete.scaling import Scaling
 
 QUADRATURE_POINTS = 15
-MAX_KNOTS = 512  # of one column: more distinct values than this are thinned out, evenly in rank
+MAX_KNOTS = 512  # per column: more distinct values than this are thinned evenly by rank
 
 Values = tuple[
     FloatArray, NDArray[np.int64]
 ]  # distinct values of a column, increasing, and how often each occurs
 
-MOST_VALUES = 100_000  # distinct ones of a column, up to which its margin is exact
-SAMPLE_ROWS = 100_000  # from which the margin of a column with more is learned
+MOST_VALUES = 100_000  # distinct values in a column up to which its margin is exact
+SAMPLE_ROWS = 100_000  # used to learn the margin of a column with more
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Margin:
 
     @classmethod
     def of_counts(cls, values: FloatArray, counts: NDArray[np.int64]) -> Margin:
-        """Learn the map from distinct values, increasing, and how often each is observed."""
+        """Learn the map from distinct values, increasing, and their counts."""
         mid_ranks = np.cumsum(counts) - counts / 2
         scores = ndtri(mid_ranks / counts.sum())
         if len(values) > MAX_KNOTS:
@@ -72,7 +72,7 @@ class Margin:
         return np.interp(scores, self.scores, self.values)
 
     def mean_and_variance(self, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of the value of normal scores with this mean and variance, (k,) each."""
+        """Return the mean and variance of values whose normal scores have these, (k,) each."""
         nodes, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE_POINTS)
         weights = weights / weights.sum()
         points = self.to_values(mean[:, None] + np.sqrt(variance)[:, None] * nodes)
@@ -82,7 +82,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class Margins:
-    """The maps of all columns; None where a column is taken as it is."""
+    """The maps of all columns; None for a column that is not transformed."""
 
     columns: tuple[Margin | None, ...]
 
@@ -118,7 +118,7 @@ class Margins:
     def mean_and_variance(
         self, mean: FloatArray, variance: FloatArray, holes: BoolArray
     ) -> tuple[FloatArray, FloatArray]:
-        """Return mean and variance of the values of normal scores in the holes; others stay, (n, d) each."""
+        """Return the mean and variance of the values in the holes, (n, d) each; other cells are kept."""
         mean, variance = mean.copy(), variance.copy()
         for j, margin in enumerate(self.columns):
             if margin is not None:
@@ -130,8 +130,8 @@ class Margins:
 def learn_margins(source: Source, scaling: Scaling) -> Margins:
     """Return the margins of all columns of a table of row blocks.
 
-    They are those of the whole table for columns of at most `MOST_VALUES` distinct values; for others, those
-    of about `SAMPLE_ROWS` rows, evenly spread over the table. One or two passes.
+    For columns with at most `MOST_VALUES` distinct values, they are those of the whole table; for others,
+    those of about `SAMPLE_ROWS` evenly spaced rows. One or two passes.
     """
     found: list[Values | None] = list(source.reduce(_distinct, _merge, shared=(scaling,)))
     if any(values is None for values in found):

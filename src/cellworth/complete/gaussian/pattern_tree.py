@@ -1,22 +1,22 @@
-r"""Sub-systems of one matrix for many patterns, with the work of common beginnings done once.
+r"""Subsystems of one matrix for many patterns, with the work for shared prefixes done once.
 
 For a symmetric positive definite A and rows i with active columns :math:`a_i`, each row needs
-:math:`A_{a_i a_i}^{-1} b_i`, and all of them together :math:`\sum_i \log|A_{a_i a_i}|` and the sum of the
-inverses, padded with zeros. Eliminating the columns one by one makes a tree: patterns that agree on the
-first l columns share the Schur complement of these columns,
+:math:`A_{a_i a_i}^{-1} b_i`; also needed are :math:`\sum_i \log|A_{a_i a_i}|` and the sum of the inverses,
+padded with zeros. Eliminating the columns one by one makes a tree: patterns that agree on the first l
+columns share the Schur complement of these columns,
 
 .. math:: S' = S_{22} - s\,s^\top / \sigma \quad\text{(column active)}, \qquad S' = S_{22}
           \quad\text{(not active)}, \qquad S = \begin{pmatrix}\sigma & s^\top\\ s & S_{22}\end{pmatrix}.
 
-The sum of padded inverses is gathered on the way back; with :math:`\ell = s/\sigma` and w rows,
+The sum of padded inverses is accumulated on the way back; with :math:`\ell = s/\sigma` and w rows,
 
 .. math:: K = \begin{pmatrix} w/\sigma + \ell^\top K'\ell & -\ell^\top K'\\ -K'\ell & K'\end{pmatrix}
           + \begin{pmatrix} 0 & 0\\ 0 & K''\end{pmatrix}
 
 over the active child K' and the other child K''. With n rows and d columns, level l has at most
-:math:`\min(2^l, n)` nodes of :math:`(d-l)^2/2` numbers: for n = 20,000 and d = 20, one twentieth of what
-separate factorisations cost. The nodes of a level stand side by side in memory, so that every operation
-runs over all of them at once.
+:math:`\min(2^l, n)` nodes of :math:`(d-l)^2/2` numbers: for n = 20,000 and d = 20, a twentieth of the cost
+of separate factorisations. The nodes of a level are contiguous in memory, so that each operation runs over
+all of them at once.
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Level:
-    """How the nodes at depth l (parents) lead to those at depth l + 1 (children).
+    """How the nodes at depth l (parents) map to those at depth l + 1 (children).
 
-    Children are numbered with those where column l is not active first, then the active ones.
+    Children in which column l is not active are numbered first, then those in which it is.
     """
 
-    passive_parents: IntArray  # (children whose column is not active,)
-    active_parents: IntArray  # (children whose column is active,)
+    passive_parents: IntArray  # (children in which column l is not active,)
+    active_parents: IntArray  # (children in which column l is active,)
     a_child: IntArray  # (parents,) one child of each
     forks: IntArray  # (parents with two children,)
-    other_child: IntArray  # (parents with two children,) their child that is not in a_child
+    other_child: IntArray  # (parents with two children,) the child not in a_child
     node: IntArray  # (n,) parent of each row
-    active: FloatArray  # (n,) 1.0 where column l is active in a row, else 0.0
-    weight: FloatArray  # (parents,) rows below in which column l is active
+    active: FloatArray  # (n,) 1.0 if column l is active in a row, else 0.0
+    weight: FloatArray  # (parents,) number of rows below in which column l is active
 
 
 class PatternTree:
-    """Solves the sub-systems of a block of rows over the tree of their patterns.
+    """Solve the subsystems of a row block over the tree of its patterns.
 
     Parameters
     ----------
     masks : (P, d) bool array
         Distinct patterns in lexicographic order, d >= 1.
     counts : (P,) int array
-        Rows of each.
+        Number of rows with each.
     """
 
     def __init__(self, masks: BoolArray, counts: IntArray) -> None:
@@ -62,13 +62,13 @@ class PatternTree:
     def solve(
         self, A: FloatArray, rhs: FloatArray, *, with_inverses: bool = True
     ) -> tuple[FloatArray, float, FloatArray]:
-        """Return the sum of the padded inverses (d, d), of the log-determinants, and the solutions (n, d).
+        """Return the sums of padded inverses (d, d) and of log-determinants, and the solutions (n, d).
 
         Parameters
         ----------
         A : (d, d) array
         rhs : (n, d) array
-            Rows pattern by pattern; only active cells matter. Solutions are 0 in the others.
+            Rows grouped by pattern; only active cells matter. Solutions are 0 elsewhere.
         with_inverses : bool
             False leaves the sum of inverses at 0.
         """
@@ -81,12 +81,12 @@ class PatternTree:
     def _eliminate(
         self, A: FloatArray, rows: FloatArray
     ) -> tuple[list[FloatArray], list[FloatArray], list[FloatArray], float]:
-        """Go down the tree, and forward-substitute in ``rows``.
+        """Descend the tree and forward-substitute in ``rows``.
 
         Returns l and 1/sigma of the nodes of each level, l of the rows, and the sum of log-determinants.
         """
         d = len(A)
-        S = np.concatenate([A[j:, j] for j in range(d)])[:, None]  # lower triangle, column after column
+        S = np.concatenate([A[j:, j] for j in range(d)])[:, None]  # lower triangle, column by column
         columns, pivots, for_rows, log_determinant = [], [], [], 0.0
         for depth, level in enumerate(self._levels):
             m = d - depth
@@ -102,7 +102,7 @@ class PatternTree:
         return columns, pivots, for_rows, log_determinant
 
     def _gather(self, columns: list[FloatArray], pivots: list[FloatArray]) -> FloatArray:
-        """Come up the tree: return the sum of padded inverses."""
+        """Ascend the tree and return the sum of padded inverses."""
         last = self._levels[-1]
         K = np.zeros((0, len(last.passive_parents) + len(last.active_parents)))
         for level, column, pivot in zip(self._levels[::-1], columns[::-1], pivots[::-1], strict=True):
@@ -160,14 +160,14 @@ def _symmetric_product(K: FloatArray, v: FloatArray) -> FloatArray:
 
 def _unpack(packed: FloatArray, d: int) -> FloatArray:
     full = np.zeros((d, d))
-    upper = np.triu_indices(d)  # row after row of the upper triangle: columns of the lower one
+    upper = np.triu_indices(d)  # rows of the upper triangle are columns of the lower one
     full[upper] = packed
     full.T[upper] = packed
     return full
 
 
 def _grow(masks: BoolArray, counts: IntArray) -> list[Level]:
-    """Lay out the levels of the tree of the patterns."""
+    """Lay out the levels of the pattern tree."""
     P, d = masks.shape
     # Pattern p opens a new node at every depth below the first column in which it differs from p - 1.
     opens_at = np.full(P, -1)
@@ -188,7 +188,7 @@ def _grow(masks: BoolArray, counts: IntArray) -> list[Level]:
 
 
 def _level(parent: IntArray, n_passive: int, node: IntArray, active: BoolArray, counts: IntArray) -> Level:
-    """Return the level with these children; ``parent`` is that of each child, passive ones first."""
+    """Return the level with these children; ``parent`` is each child's parent, passive children first."""
     n_parents = int(node.max()) + 1
     child = np.full((2, n_parents), -1)
     child[0, parent[:n_passive]] = np.arange(n_passive)

@@ -1,15 +1,15 @@
-r"""What a fitted Gaussian says about the cells of a table, in scaled units, and how far it can be trusted.
+r"""The posterior of a fitted Gaussian for the cells of a table, in scaled units, and its calibration.
 
 Each observed cell has a closed-form prediction from the OTHER observed cells of its row. With
-:math:`u = \Sigma_{oo}^{-1}(x_o - \mu_o)` it misses by :math:`u_j s_j^2`, where
-:math:`s_j^2 = 1/(\Sigma_{oo}^{-1})_{jj}` is the variance that the model expects. If the model were right, the
-standardised residuals :math:`u_j s_j` would be standard normal. Their quantiles, column by column, take
-the place of the normal ones in intervals, and their mean square corrects the variance. So skewed and
-heavy-tailed columns get intervals that cover, as in split conformal prediction, at no extra fit.
+:math:`u = \Sigma_{oo}^{-1}(x_o - \mu_o)` its error is :math:`u_j s_j^2`, where
+:math:`s_j^2 = 1/(\Sigma_{oo}^{-1})_{jj}` is the variance that the model expects. If the model were correct,
+the standardised residuals :math:`u_j s_j` would be standard normal. Their quantiles, column by column,
+replace the normal ones in intervals, and their mean square corrects the variance. So intervals for skewed and
+heavy-tailed columns have the right coverage, as in split conformal prediction, without an extra fit.
 
-The residuals are of cells that the model has seen. As in a regression on k columns fitted to n rows,
-squared residuals are too small by :math:`(1-h)/(1+h)`, with the leverage :math:`h = k/n`; they are divided
-by that factor.
+The residuals are for cells that the model was fitted to. As in a regression on k columns fitted to n rows,
+squared residuals are too small by a factor of :math:`(1-h)/(1+h)`, with the leverage :math:`h = k/n`; they
+are divided by it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from cellworth.complete.gaussian.factor import FactorGaussian
 from cellworth.complete.gaussian.held_out_choices import Gaussian, temper
 from cellworth.complete.gaussian.margins import Margin, Margins
 
-PRIOR_CELLS = 10.0  # normal quantiles count as much as those of this many cells
+PRIOR_CELLS = 10.0  # weight of the normal quantiles, in cells
 LEVELS = np.concatenate([[0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.9975, 0.999]])
 MAX_LEVERAGE = 0.5
-CALIBRATION_ROWS = 4096  # about as many take part, evenly spread over the table
-SAMPLE_ROWS = 4096  # rows that are drawn in one go
+CALIBRATION_ROWS = 4096  # approximate number to use, evenly spaced in the table
+SAMPLE_ROWS = 4096  # rows to draw at once
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Calibration:
     Attributes
     ----------
     variance_factor : (d,) array
-        Mean square.
+        Mean square of the residuals.
     quantiles : (d, len(LEVELS)) array
     """
 
@@ -50,7 +50,7 @@ class Calibration:
 
     @classmethod
     def of(cls, standardised: FloatArray, observed: BoolArray, rows_per_column: IntArray) -> Calibration:
-        """Learn from the residuals (n, d) of the observed cells; few cells lean on the normal.
+        """Learn from the residuals (n, d) of the observed cells, shrunk towards the normal if there are few.
 
         ``rows_per_column`` (d,) counts the observed cells that the model was fitted to.
         """
@@ -70,7 +70,7 @@ class Calibration:
 
     @classmethod
     def normal(cls, d: int) -> Calibration:
-        """Return the calibration of a model that is right."""
+        """Return the calibration of a correct model."""
         return cls(np.ones(d), np.tile(ndtri(LEVELS), (d, 1)))
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
@@ -97,12 +97,12 @@ class Cells:
 
 @dataclass(frozen=True)
 class Posterior:
-    """What is known about each cell of d columns: normal scores with a mean and a variance.
+    """The posterior of each cell of d columns: the mean and variance of its normal score.
 
     Attributes
     ----------
     mean, variance : (n, d) arrays
-        Observed cells have their own score as mean and variance 0.
+        An observed cell has its own score as mean, and variance 0.
     """
 
     mean: FloatArray
@@ -116,11 +116,11 @@ class FittedGaussian:
     Attributes
     ----------
     model : DenseGaussian or FactorGaussian
-        Of d + q columns, the labels last.
+        Over d + q columns, the labels last.
     margins : Margins
-        Of the d columns.
+        Margins of the d columns.
     trust : float
-        In the labels; above 0 if there are label columns.
+        Trust in the labels; above 0 if there are label columns.
     calibration : Calibration or None
     """
 
@@ -131,22 +131,22 @@ class FittedGaussian:
 
     @property
     def n_columns(self) -> int:
-        """Columns of the table, without labels."""
+        """Number of table columns, without labels."""
         return len(self.margins.columns)
 
     @property
     def n_labels(self) -> int:
-        """Label columns."""
+        """Number of label columns."""
         return len(self.model.mean) - self.n_columns
 
     def unlabelled_cells(self, values: FloatArray, observed: BoolArray) -> Cells:
-        """Return the cells of scaled values (n, d) of rows without labels."""
+        """Return the cells of rows without labels, given scaled values (n, d)."""
         return Cells(self.margins.to_scores(values, observed), observed)
 
     def complete(self, cells: Cells, layout: Any = None, engine: ThreadEngine | None = None) -> FloatArray:
-        """Return the posterior means of all cells, labels included, (n, d + q).
+        """Return the posterior means of all cells, including labels, (n, d + q).
 
-        A ``layout`` made for the same observed cells saves making one.
+        Pass a ``layout`` made for the same observed cells to avoid making one.
         """
         model = self._for(cells)
         layout = model.layout(cells.observed) if layout is None else layout
@@ -154,7 +154,7 @@ class FittedGaussian:
         return completed
 
     def posterior(self, cells: Cells, completed: FloatArray | None = None) -> Posterior:
-        """Return what is known about each cell, the variances calibrated; ``completed`` saves `complete`."""
+        """Return the posterior with calibrated variances; ``completed`` saves calling `complete`."""
         completed = self.complete(cells) if completed is None else completed
         variance = self._for(cells).hole_variances(cells.observed)[:, : self.n_columns]
         mean = np.ascontiguousarray(completed[:, : self.n_columns])
@@ -166,7 +166,7 @@ class FittedGaussian:
 
     def interval(self, posterior: Posterior, level: float) -> tuple[FloatArray, FloatArray]:
         """Return the ends of intervals in scaled units, (n, d) each."""
-        # Quantiles of residuals are in units of the model's own deviation, before its calibration.
+        # Quantiles of residuals are in units of the model's own standard deviation, before calibration.
         deviation = np.sqrt(posterior.variance / self._variance_factor())
         lower, upper = (self.calibration or Calibration.normal(self.n_columns)).interval(level)
         ends = posterior.mean + deviation * lower, posterior.mean + deviation * upper
@@ -177,13 +177,13 @@ class FittedGaussian:
     ) -> FloatArray:
         """Return draws of all cells in scaled units, (n_draws, n, d).
 
-        A draw x* of whole rows from the model misses its own completion from the observed cells by
-        exactly the error that completing has: x* - complete(x*) has the posterior's covariance, for each
-        pattern of holes, and is added to the posterior mean. So a draw costs one completion.
+        Draw whole rows x* from the model. The error of completing x* from its observed cells,
+        x* - complete(x*), has the posterior covariance for each pattern of holes, so adding it to the
+        posterior mean gives a posterior draw. A draw thus costs one completion.
         """
         model, (n, d) = self._for(cells), posterior.mean.shape
         scale = np.sqrt(self._variance_factor())
-        at_once = min(n_draws, max(1, SAMPLE_ROWS // n))  # a short table is drawn many times in one go
+        at_once = min(n_draws, max(1, SAMPLE_ROWS // n))  # draw a short table many times at once
         layout: Any = model.layout(np.tile(cells.observed, (at_once, 1)))
         draws = np.empty((n_draws, n, d))
         for i in range(0, n_draws, at_once):
@@ -194,10 +194,10 @@ class FittedGaussian:
         return draws
 
     def calibrated(self, residuals: FloatArray, observed: BoolArray, counts: IntArray) -> FittedGaussian:
-        """Return the model with the calibration of the `left_out_residuals` (m, d) of some rows.
+        """Return the model calibrated on the `left_out_residuals` (m, d) of some rows.
 
-        ``observed`` (m, d) tells the observed cells of these rows, and ``counts`` (d,) how many observed
-        cells of each column the model was fitted to.
+        ``observed`` (m, d) marks the observed cells of these rows, and ``counts`` (d,) is the number of
+        observed cells in each column that the model was fitted to.
         """
         return replace(self, calibration=Calibration.of(residuals, observed, counts))
 
@@ -214,23 +214,23 @@ class FittedGaussian:
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> FittedGaussian:
-        """Return the model of what `to_state` returned."""
+        """Return the model from what `to_state` returned."""
         kind: Any = FactorGaussian if "loadings" in state["model"] else DenseGaussian
         columns = tuple(None if knots is None else Margin(*knots) for knots in state["margins"])
         calibration = None if state["calibration"] is None else Calibration(**state["calibration"])
         return cls(kind(**state["model"]), Margins(columns), state["trust"], calibration)
 
     def left_out_residuals(self, cells: Cells, completed: FloatArray) -> FloatArray:
-        """Return how far each observed cell is from what the others of its row say, (n, d); 0 in the holes.
+        """Return each observed cell's residual given the others in its row, (n, d); 0 in the holes.
 
-        In standard deviations that the model expects. ``completed`` is what `complete` returns.
+        In units of the model's standard deviations. ``completed`` is what `complete` returns.
         """
         model = self._for(cells)
         deviation = np.sqrt(model.left_out_variances(cells.observed))
         return (model.precision_times(completed - model.mean) * deviation)[:, : self.n_columns]
 
     def _for(self, cells: Cells) -> Gaussian:
-        """Return the model for these cells: labels tempered, or left out if the cells have none."""
+        """Return the model for these cells, with labels tempered, or left out if the cells have none."""
         if cells.scores.shape[1] == self.n_columns:
             return self.model.on_columns(slice(self.n_columns))
         return temper(self.model, self.trust, self.n_labels)
@@ -240,5 +240,5 @@ class FittedGaussian:
 
 
 def calibration_stride(n_rows: int) -> int:
-    """Return k: every k-th row of a table takes part in its calibration."""
+    """Return k, where every k-th row of a table is used for its calibration."""
     return max(1, n_rows // CALIBRATION_ROWS)

@@ -1,4 +1,4 @@
-"""The rows of a table as a fit of a Gaussian asks for them: in this memory, or in row blocks of an engine."""
+"""The rows of a table as needed to fit a Gaussian: in memory, or in row blocks of an engine."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from cellworth.complete.labels import LabelCode, code_labels, label_code
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.table_summary import TableSummary
 
-SAMPLE_ROWS = 2000  # enough for a covariance of some dozen columns to be a good start
+SAMPLE_ROWS = 2000  # enough to start from the covariance of a dozen columns
 
 
 @dataclass(frozen=True)
 class CellForm:
-    """How rows become cells of the Gaussian: scaled, normal scores, and labels as further columns.
+    """How rows become cells of the Gaussian: scaled, as normal scores, with labels as extra columns.
 
     Attributes
     ----------
     code : LabelCode
     trust : float
-        In the labels; above 0 they join as further columns.
+        Trust in the labels; if above 0, they become extra columns.
     """
 
     scaling: Scaling
@@ -58,7 +58,7 @@ class CellForm:
 
 @dataclass(frozen=True)
 class SampleRows:
-    """The rows on which is chosen what is chosen: scaled (m, d), 0 in the holes, with the user's labels."""
+    """The rows used for choices: scaled (m, d), 0 in the holes, with the user's labels."""
 
     values: FloatArray
     observed: BoolArray
@@ -66,14 +66,14 @@ class SampleRows:
 
 
 class TableRows(Protocol):
-    """The rows of a table, as a fit asks for them.
+    """The rows of a table, as a fit needs them.
 
     Attributes
     ----------
     scaling : Scaling
     code : LabelCode
     counts : (d,) int array
-        Observed cells of each column.
+        Number of observed cells in each column.
     """
 
     scaling: Scaling
@@ -81,13 +81,13 @@ class TableRows(Protocol):
     counts: IntArray
 
     def to_choose_on(self) -> SampleRows:
-        """Return the rows for choices: all of those in memory, else every k-th."""
+        """Return the rows for choices: all if in memory, else every k-th."""
 
     def rank_margins(self) -> Margins:
         """Return the rank margins of the columns."""
 
     def take(self, form: CellForm) -> tuple[Cells, bool]:
-        """Take cells of this form from now on; return those of every k-th row, and whether it is not all."""
+        """Use cells of this form from now on; return every k-th row's, and whether rows are left out."""
 
     def pair_sums(self) -> tuple[FloatArray, FloatArray]:
         """Return the `pair_sums` of all cells."""
@@ -100,7 +100,7 @@ class TableRows(Protocol):
 
 
 class ArrayRows:
-    """The rows of a table in this memory; see `TableRows`.
+    """The rows of a table in memory; see `TableRows`.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ class ArrayRows:
     Attributes
     ----------
     cells : Cells
-        Once they are taken.
+        Set by `take`.
     """
 
     cells: Cells
@@ -146,7 +146,7 @@ class ArrayRows:
         return pair_sums(self.cells.scores, self.cells.observed)
 
     def expect(self, kind: Any) -> Callable[[Any], Any]:
-        """Return the E step over all cells, in memory that is used again; see `completed`."""
+        """Return the E step over all cells, which reuses memory; see `completed`."""
         self._layout = kind.layout(self.cells.observed)
         self._prepared = self._layout.prepared(self.cells.scores)
         self._residuals = self._layout.work(self._prepared)
@@ -168,9 +168,9 @@ class ArrayRows:
         return residuals, some.observed[:, : fitted.n_columns]
 
     def completed(self, fitted: FittedGaussian) -> FloatArray:
-        """Return the posterior means of all cells, labels included, (n, d + q)."""
+        """Return the posterior means of all cells, including labels, (n, d + q)."""
         if self._completed is None or self._completed[0].model is not fitted.model:
-            if fitted.trust == 0:  # what completes the table is the model of EM itself: its last step did
+            if fitted.trust == 0:  # the EM model itself completes the table: its last step did
                 at_hand = self._residuals if self._stepped is fitted.model else None
                 means = self._layout.completed(fitted.model, self._prepared, self._engine, at_hand)
             else:
@@ -182,7 +182,7 @@ class ArrayRows:
 class BlockRows:
     """The rows of a table in row blocks; see `TableRows`.
 
-    What is chosen on held-out cells is chosen on every k-th row, 2,000 to 4,000 of them.
+    Choices on held-out cells use every k-th row, 2,000 to 4,000 of them.
     """
 
     def __init__(self, source: Source, summary: TableSummary, target: Any) -> None:
@@ -202,7 +202,7 @@ class BlockRows:
         return learn_margins(self._source, self.scaling)
 
     def take(self, form: CellForm) -> tuple[Cells, bool]:
-        """Keep the form; the blocks' cells are formed where they are."""
+        """Keep the form; the cells of a block are formed where the block is."""
         self._form = form
         return form.cells(self._sample), len(self._sample.X) < self._source.n_rows
 
@@ -216,7 +216,7 @@ class BlockRows:
         prepared: Blocks = self._source.map(_prepare, shared=(self._form, kind))
 
         def expect(model: Any) -> Any:
-            np.linalg.cholesky(model.covariance)  # an impossible model is noticed before it is sent
+            np.linalg.cholesky(model.covariance)  # detect an invalid model before sending it
             return self._source.engine.reduce(_expect, add, prepared, shared=(model,))
 
         return expect
@@ -236,7 +236,7 @@ def _pair_sums(part: Part, form: CellForm) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class PreparedRows(Sized):
-    """The layout of a block's systems, and its values as the layout takes them."""
+    """The layout of a block's systems, and its values prepared for the layout."""
 
     layout: Any
     values: FloatArray
@@ -265,5 +265,5 @@ def _left_out_residuals(
 
 
 def sample_stride(n_rows: int) -> int:
-    """Return k: every k-th row is all of a short table, else 2,000 to 4,000 rows."""
+    """Return k, where every k-th row gives 2,000 to 4,000 rows, or all of a short table."""
     return max(1, n_rows // SAMPLE_ROWS)

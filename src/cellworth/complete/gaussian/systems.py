@@ -1,6 +1,6 @@
-r"""The linear systems of an E step: for each row, those of one matrix on the row's active columns.
+r"""The linear systems of an E step: for each row, one matrix restricted to the row's active columns.
 
-Three ways, chosen by what is cheapest for the patterns at hand, all exact:
+There are three exact methods, and the cheapest for the given patterns is used:
 
 * patterns that many rows share: one Cholesky factor each, one product for all their rows;
 * up to `TREE_COLUMNS` columns: the tree of patterns of `cellworth.complete.gaussian.pattern_tree`;
@@ -19,11 +19,11 @@ from scipy.linalg import cho_factor, cho_solve
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.complete.gaussian.pattern_tree import PatternTree
 
-TREE_COLUMNS = 28  # up to here the tree beats LAPACK on patterns that are nearly all distinct
-BLOCK_ROWS = 5500  # of a block: fits the cache, seldom repeats the top of the tree; not a power of 2
-BATCH_BYTES = 1 << 22  # of the stacked matrices of one LAPACK call
-SHARED_WORK = 25_000  # rows x columns^2 from which a pattern of its own costs less than the tree
-SHARED_ROWS = 8  # never fewer rows than this in a pattern of its own
+TREE_COLUMNS = 28  # up to here the tree beats LAPACK on nearly all-distinct patterns
+BLOCK_ROWS = 5500  # per block: fits in cache, rarely repeats the top of the tree; not a power of 2
+BATCH_BYTES = 1 << 22  # of stacked matrices in one LAPACK call
+SHARED_WORK = 25_000  # rows x columns^2 from which a separate pattern costs less than the tree
+SHARED_ROWS = 8  # minimum number of rows in a separate pattern
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Patterns:
     ----------
     masks : (P, d) bool array
     counts : (P,) int array
-        Rows of each pattern.
+        Number of rows with each pattern.
     order : (n,) int array
-        The rows, pattern by pattern; rows of one pattern keep their order.
+        The rows, grouped by pattern; rows with the same pattern keep their order.
     """
 
     masks: BoolArray
@@ -59,7 +59,7 @@ class Patterns:
 
     @property
     def of_row(self) -> IntArray:
-        """The pattern of each row, (n,), rows in their own order."""
+        """The pattern of each row, (n,), in the original order."""
         pattern = np.empty(len(self.order), dtype=np.intp)
         pattern[self.order] = np.repeat(np.arange(len(self.counts)), self.counts)
         return pattern
@@ -74,12 +74,12 @@ def _as_words(mask: BoolArray) -> NDArray[np.uint64]:
 
 
 class Solver(Protocol):
-    """Solves the systems of a block of rows."""
+    """Solve the systems of a row block."""
 
     def solve(
         self, A: FloatArray, rhs: FloatArray, *, with_inverses: bool = True
     ) -> tuple[FloatArray, float, FloatArray]:
-        """Return the sum of padded inverses, of log-determinants, and the solutions (0 where not active).
+        """Return the sums of padded inverses and of log-determinants, and the solutions (0 if not active).
 
         Without inverses, their sum may be left at 0.
         """
@@ -87,7 +87,7 @@ class Solver(Protocol):
 
 @dataclass(frozen=True)
 class BlockSystems:
-    """A block of rows, in the order of `Systems.order`, and what solves its systems."""
+    """A row block, in the order of `Systems.order`, and the solver of its systems."""
 
     rows: slice
     solver: Solver
@@ -103,12 +103,12 @@ class Systems:
     Attributes
     ----------
     order : (n,) int array
-        The rows in the order in which the blocks take them.
+        The rows in the order of the blocks.
     columns : (c,) int array
-        The columns that are active in some row, in the order in which they are eliminated: those whose
-        patterns vary least come first, so that more rows share the beginning.
+        The columns that are active in some row, in elimination order: columns that vary least come
+        first, so that more rows share a prefix.
     blocks : list of BlockSystems
-        They depend on the mask alone, not on the number of threads.
+        They depend only on the mask, not on the number of threads.
     """
 
     def __init__(self, active: BoolArray) -> None:
@@ -124,7 +124,7 @@ class Systems:
 
 
 def _lay_out(masks: BoolArray, counts: IntArray, n_shared: int) -> list[BlockSystems]:
-    """Cut the patterns, shared ones first, into blocks of about BLOCK_ROWS rows each."""
+    """Split the patterns, shared ones first, into blocks of about BLOCK_ROWS rows each."""
     blocks, start = [], 0
     for begin, end in ((0, n_shared), (n_shared, len(counts))):
         group = np.cumsum(counts[begin:end]) // BLOCK_ROWS
@@ -169,7 +169,7 @@ class SharedPatterns:
 
 
 class PatternBatches:
-    """Stacked inverses of all patterns with equally many active columns: O(P k^3 + n k^2)."""
+    """Stacked inverses of all patterns with the same number of active columns: O(P k^3 + n k^2)."""
 
     def __init__(self, masks: BoolArray, counts: IntArray) -> None:
         self._batches = [
@@ -200,7 +200,7 @@ class PatternBatches:
 
 
 def batches_by_count(masks: BoolArray) -> list[tuple[IntArray, IntArray]]:
-    """Sort patterns by how many columns are active, in batches of bounded memory.
+    """Group patterns by the number of active columns, in batches of bounded memory.
 
     Returns
     -------
@@ -220,7 +220,7 @@ def batches_by_count(masks: BoolArray) -> list[tuple[IntArray, IntArray]]:
 
 
 def _rows_of(patterns: IntArray, counts: IntArray) -> IntArray:
-    """Return the rows of the given patterns, where all rows stand pattern by pattern."""
+    """Return the rows of the given patterns, where rows are grouped by pattern."""
     ends = np.cumsum(counts)[patterns]
     chosen = counts[patterns]
     within = np.arange(chosen.sum()) - np.repeat(np.cumsum(chosen) - chosen, chosen)

@@ -1,1 +1,1 @@
-"""The numeric kernels. They know arrays only; the paper's symbols stay in here."""
+"""Numerical kernels, which work on arrays only. The paper's notation is used only here."""

@@ -1,9 +1,9 @@
-"""Passes over row blocks that lie with an engine: the row-block step as pure functions of blocks.
+"""Passes over row blocks held by an engine: the row-block step as pure functions of blocks.
 
-A block of the user's table is two runs of the table that the solver works on, in which rows with labels come
-first: its labelled rows, and its other rows. Each run is cut where the solver cuts the whole table. So the
-same rows take part in the sample by which momentum is judged, and the iterations are those of a table in
-memory, up to the rounding of sums, however the table is cut into blocks.
+The solver works on a table with labelled rows first, so a block of the user's table is two runs of it: the
+block's labelled rows and its unlabelled rows. Each run is cut where the solver cuts the whole table. So the
+same rows are sampled to test momentum, and the iterations are those of a table in memory, up to rounding in
+the sums, however the table is split into blocks.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cellworth.complete.solver.proximal_gradient import Descent, descend
 from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
-CHECKPOINT_EVERY = 20  # iterations: what is lost at most, and how far back a lost block is made again
+CHECKPOINT_EVERY = 20  # iterations: bounds what can be lost, and what a lost block must repeat
 
 
 def minimise_blocks(
@@ -41,17 +41,17 @@ def minimise_blocks(
     checkpoint: Checkpoint | None = None,
     callback: Callback | None = None,
 ) -> Solution:
-    """Minimise F from the column means, or go on from a checkpoint; see `proximal_gradient.minimise`.
+    """Minimise F from the column means, or resume from a checkpoint; see `proximal_gradient.minimise`.
 
     Parameters
     ----------
     data : Blocks of ScaledBlock
     sums : CellSums
-        Of all blocks.
+        Sums over all blocks.
     n_targets : int
-        Rows that enter the loss.
+        Number of rows that enter the loss.
     dtype : data-type
-        Of the table's values.
+        Dtype of the table's values.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def minimise_blocks(
             max_iter=max_iter,
             callback=callback,
         )
-    del states  # only the passes hold the present ones: those before are freed as soon as possible
+    del states  # let the passes hold the only reference, so that old states are freed early
 
     def save(so_far: Descent) -> None:
         if checkpoint is not None and so_far.monitor.n_iter % CHECKPOINT_EVERY == 0:
@@ -87,7 +87,7 @@ def minimise_blocks(
 
 
 class BlockPasses:
-    """Passes over row blocks that lie with an engine; see `proximal_gradient.Passes`.
+    """Passes over row blocks held by an engine; see `proximal_gradient.Passes`.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class BlockPasses:
     data : Blocks of ScaledBlock
     states : Blocks of RowState
     n_targets : int
-        Rows that enter the loss.
+        Number of rows that enter the loss.
     scale, eps : float
     """
 
@@ -136,16 +136,16 @@ class BlockPasses:
 
 @dataclass(frozen=True)
 class Piece:
-    """Rows that are worked on together, in cache.
+    """Rows that are processed together, in cache.
 
     Attributes
     ----------
     rows : slice
-        Of the block, labelled rows first.
+        Rows of the block, labelled rows first.
     n_targets : int
-        Rows among them that enter the loss: all or none.
+        How many of them enter the loss: all or none.
     n_sampled : int
-        Rows among them, the first ones, that are sampled.
+        How many of them, from the first, are sampled.
     """
 
     rows: slice
@@ -155,16 +155,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class ScaledBlock(Sized):
-    """The data of a block, scaled, labelled rows first.
+    """The scaled data of a block, labelled rows first.
 
     Attributes
     ----------
     values, observed : (m, d) arrays
     targets : (m, n_outputs) array
-        Of all rows; only those that pieces count enter the loss.
+        Targets of all rows; only those counted by the pieces enter the loss.
     pieces : list of Piece
     order : (m,) int array
-        The rows of the block in this order.
+        The original row numbers, in this order.
     """
 
     values: FloatArray
@@ -181,16 +181,16 @@ class ScaledBlock(Sized):
 
 @dataclass(frozen=True)
 class RowState(Sized):
-    """Where the rows of a block stand between two passes.
+    """The state of a block's rows between two passes.
 
     Attributes
     ----------
     iterate, point : (m, d) arrays
         X and A of `cellworth.complete.solver.step`.
     trails : list of (n_sampled, d) arrays
-        The last move in the sampled rows, for each piece.
+        The last move of the sampled rows, for each piece.
     sums : StepSums
-        Of the pass that led here.
+        Sums of the pass that led here.
     """
 
     iterate: FloatArray
@@ -207,19 +207,18 @@ def cut_pieces(
     *,
     supervised: bool,
 ) -> list[Piece]:
-    """Cut the labelled and the other rows of a block where the solver cuts the whole table.
+    """Cut the labelled and unlabelled rows of a block where the solver cuts the whole table.
 
     Parameters
     ----------
     labelled, others : (number, first_row)
-        How many there are in the block, and where the first of them stands in the table with labelled rows
-        first.
+        How many are in the block, and the position of the first one in the table with labelled rows first.
     shape : (n, d)
-        Of the whole table.
+        Shape of the whole table.
     itemsize : int
-        Bytes of one value.
+        Bytes per value.
     supervised : bool
-        Labels take part.
+        Whether labels are used.
     """
     n = shape[0]
     size = block_size(shape, itemsize)
@@ -227,7 +226,7 @@ def cut_pieces(
     for (number, first_row), enters in ((labelled, supervised), (others, False)):
         end = begin + number
         while begin < end:
-            of_block = first_row - first_row % size  # where the solver's block of this row begins
+            of_block = first_row - first_row % size  # start of the solver's block that has this row
             length = min(size, n - of_block)
             stop = min(end, begin + of_block + length - first_row)
             sampled = min(max(0, of_block + sample_size(length) - first_row), stop - begin)
@@ -241,13 +240,13 @@ NO_SUMS = StepSums(np.zeros((0, 0)), 0.0, np.zeros((0, 0)), np.zeros((0, 0)), 0,
 
 
 def to_arrays(state: RowState) -> dict[str, AnyArray]:
-    """Return the arrays of a state, for a checkpoint; the loop has the sums."""
+    """Return the arrays of a state for a checkpoint; the loop keeps the sums."""
     trails = {f"trail{i}": trail for i, trail in enumerate(state.trails)}
     return {"iterate": state.iterate, "point": state.point, **trails}
 
 
 def from_arrays(arrays: dict[str, AnyArray]) -> RowState:
-    """Return the state of arrays that `to_arrays` returned."""
+    """Return the state from the arrays of `to_arrays`."""
     trails = [arrays[f"trail{i}"] for i in range(len(arrays) - 2)]
     return RowState(arrays["iterate"], arrays["point"], trails, NO_SUMS)
 
@@ -279,7 +278,7 @@ def next_pass(
     ahead: LinearPart,
 ) -> RowState:
     """Shrink the points of a block and form the next ones: `step`."""
-    # Copied piece by piece, while it is in cache: the old state may be needed again.
+    # Copy piece by piece, while in cache: the old state may be needed again.
     iterate, point = np.empty_like(state.iterate), np.empty_like(state.point)
     trails = [trail.copy() for trail in state.trails]
     operator = operator.astype(point.dtype, copy=False)
@@ -308,7 +307,7 @@ def last_pass(state: RowState, data: ScaledBlock, operator: FloatArray, model: L
 
 
 def _over_pieces(data: ScaledBlock, function: Callable[[int, Piece], StepSums]) -> StepSums:
-    """Add up what a function returns for the pieces of a block."""
+    """Sum a function's results over the pieces of a block."""
     return StepSums(*merge_in_tree(add, (function(i, piece) for i, piece in enumerate(data.pieces))))
 
 
@@ -325,12 +324,12 @@ def sums_of(state: RowState) -> StepSums:
 
 
 class CellSums(NamedTuple):
-    """Of the scaled table with zeros in its holes; additive over blocks."""
+    """Sums over the scaled table with zeros in its holes; additive over blocks."""
 
-    totals: FloatArray  # (d,): of each column
-    counts: IntArray  # (d,): observed cells
+    totals: FloatArray  # (d,): sum of each column
+    counts: IntArray  # (d,): number of observed cells
     gram: FloatArray  # (d, d)
-    square: float  # its squared norm
+    square: float  # squared norm of the table
 
 
 def cell_sums(data: ScaledBlock) -> CellSums:

@@ -1,9 +1,9 @@
-r"""Tables as a product of two factors: what the low-rank methods share.
+r"""Tables as a product of two factors: shared by the low-rank methods.
 
 The trace norm of a table is the smallest :math:`\frac12(\|A\|_F^2 + \|B\|_F^2)` over all
 :math:`AB = \hat X`, reached by the balanced factors :math:`A = U\Sigma^{1/2}, B = \Sigma^{1/2}V^\top`. With
 B fixed, the rows separate: each is a ridge regression of its observed cells on the columns of B. So a new row
-is completed exactly as it would have been in the fit, had it not changed B and had it had no label.
+is completed exactly as an unlabelled row of the fit with the same B would be.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cellworth.complete.solver.svt import spectrum
 
 Watch = Callable[[int, float, float], bool]  # iteration, objective, relative change -> stop now?
 
-SYSTEM_BYTES = 1 << 24  # of the stacked linear systems that are solved in one call
+SYSTEM_BYTES = 1 << 24  # of stacked linear systems solved in one call
 
 
 @dataclass
@@ -30,11 +30,11 @@ class Factors:
     ----------
     left, right : (n, r) and (r, d) arrays
     objective : list of float
-        After each iteration at the final settings; never rises.
+        Objective after each iteration at the final settings; never increases.
     n_iter : int
-        All iterations, those at earlier settings included.
+        All iterations, including those at earlier settings.
     converged, stopped : bool
-        ``stopped``: the watcher ended the work.
+        ``stopped``: the watcher ended the fit.
     """
 
     left: FloatArray
@@ -59,17 +59,17 @@ def residual(values: FloatArray, observed: BoolArray, left: FloatArray, right: F
 
 
 def sum_of_squares(A: FloatArray) -> float:
-    """Return the squared Frobenius norm; rows are added in float64, whatever the precision of A."""
+    """Return the squared Frobenius norm; rows are summed in float64, whatever the precision of A."""
     return float(np.einsum("ij,ij->i", A, A).sum(dtype=np.float64))
 
 
 def norm_or_one(A: FloatArray) -> float:
-    """Return the Frobenius norm of A, or 1 for a table of zeros: what relative figures are relative to."""
+    """Return the Frobenius norm of A, or 1 for a table of zeros: the unit of relative quantities."""
     return float(np.sqrt(sum_of_squares(A))) or 1.0
 
 
 def determined_rank(shape: tuple[int, int], cells: int) -> int:
-    """Return the largest rank r, from 1 on, with no more free numbers than cells: r (n + d - r) <= cells."""
+    """Return the largest rank r >= 1 with no more free parameters than cells: r (n + d - r) <= cells."""
     n, d = shape
     half = (n + d) / 2
     return int(np.clip(half - np.sqrt(max(0.0, half * half - cells)), 1, min(n, d)))
@@ -78,7 +78,7 @@ def determined_rank(shape: tuple[int, int], cells: int) -> int:
 def leading_directions(A: FloatArray, rank: int) -> tuple[FloatArray, FloatArray]:
     """Return the largest ``rank`` singular values of A (n, d), descending, and their right vectors (d, rank).
 
-    From the smaller Gram matrix, O(n d min(n, d)); the vectors are orthonormal even where values are 0.
+    From the smaller Gram matrix, O(n d min(n, d)); the vectors are orthonormal even if values are 0.
     """
     wide = A.shape[0] < A.shape[1]
     gram = (A @ A.T if wide else A.T @ A).astype(np.float64, copy=False)
@@ -92,7 +92,7 @@ def leading_directions(A: FloatArray, rank: int) -> tuple[FloatArray, FloatArray
 
 
 def principal_factors(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return the thin singular value decomposition (U, s, Vt) of ``left @ right``, without its zeros.
+    """Return the thin SVD (U, s, Vt) of ``left @ right``, without zero singular values.
 
     O((n + d) r^2): neither the product nor a Gram matrix is formed.
     """
@@ -105,7 +105,7 @@ def principal_factors(left: FloatArray, right: FloatArray) -> tuple[FloatArray, 
 
 
 def balance(left: FloatArray, right: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return factors of the same product that both have the square roots of its singular values."""
+    """Return factors of the same product, both with the square roots of its singular values."""
     U, s, Vt = principal_factors(left, right)
     root = np.sqrt(s)
     return U * root, root[:, None] * Vt
@@ -122,9 +122,9 @@ def balanced_factors(
     ----------
     X : (n, d) array
     singular_values : (rank,) array
-        Of X, descending, all positive.
+        Singular values of X, descending, all positive.
     basis : (min(n, d), rank) array
-        Their singular vectors on the shorter side: the right ones, or if n < d the left ones.
+        Their singular vectors on the shorter side: the right ones, or the left ones if n < d.
     """
     root = np.sqrt(singular_values)
     onto, across = (basis * root).astype(X.dtype), (basis / root).astype(X.dtype)
@@ -145,7 +145,7 @@ def fold_in(values: FloatArray, observed: BoolArray, right: FloatArray, penalty:
     Parameters
     ----------
     values : (n, d) array
-        Scaled; what stands in the holes does not matter, if finite.
+        Scaled; any finite values in the holes.
     right : (rank, d) array
     penalty : float
         The trace penalty of the fit.
@@ -168,7 +168,7 @@ def fold_in(values: FloatArray, observed: BoolArray, right: FloatArray, penalty:
 def solve_rows(observed: BoolArray, right: FloatArray, common: FloatArray, sides: FloatArray) -> FloatArray:
     r"""Return the z_i (n, rank) with :math:`(B M_i B^\top + A)\,z_i = s_i` for every row i.
 
-    Each row has its own observed cells, hence its own matrix: :math:`M_i` is the diagonal mask of them.
+    Each row has its own observed cells, hence its own matrix: :math:`M_i` is their diagonal mask.
 
     Parameters
     ----------

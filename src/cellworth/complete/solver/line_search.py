@@ -1,7 +1,7 @@
-r"""The same iteration with the paper's line search: plain, on whole arrays.
+r"""The same iteration with the paper's line search, in a simple version on whole arrays.
 
-For those who want L found by search, as the paper has it, instead of known. It is also the plain version
-against which `cellworth.complete.solver.proximal_gradient.minimise` is tested.
+It finds L by search, as the paper does, instead of using the known constant. It is also the reference that
+`cellworth.complete.solver.proximal_gradient.minimise` is tested against.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def minimise_by_search(
     callback: Callback | None = None,
     hold_model: bool = False,
 ) -> Solution:
-    """Minimise F; arguments and result as those of `minimise`, but ``blocks`` is not used.
+    """Minimise F; arguments and result are those of `minimise`, but ``blocks`` is not used.
 
-    L starts at 1 and grows by half until the parabola at Z_k lies above the smooth part at X_{k+1}.
+    L starts at 1 and grows by half until the parabola at Z_k is above the smooth part at X_{k+1}.
 
     Notes
     -----
@@ -57,7 +57,7 @@ def minimise_by_search(
             X_new, shrunk = _shrink(Z - gradient / L, trace_penalty / L, rows.wide)
             move = X_new - Z
             bound = g_Z + float(np.vdot(gradient, move)) + L / 2 * float(np.vdot(move, move))
-            # Beyond the known constant the parabola lies above, whatever rounding says.
+            # Above the known constant the parabola is above, whatever rounding suggests.
             if _smooth(X_new, rows, ahead) <= bound or ahead.lipschitz() <= L:
                 break
             L *= GROWTH

@@ -1,14 +1,14 @@
 r"""The linear part of Eq. (1), the model f of the target, and its best fit to a completed table.
 
-A loss with curvature c lies below the parabola through its value and slope at the present scores
-:math:`s`, whose bottom is at the working targets :math:`t = s - \ell'(s)/c`. Fitting the model to the
-completed table thus means least squares on t, with a ridge:
+A loss with curvature at most c is bounded above by the parabola with its value and slope at the current
+scores :math:`s`. The parabola has its minimum at the working targets :math:`t = s - \ell'(s)/c`, so fitting
+the model to the completed table is a least-squares problem on t, with a ridge:
 
 .. math:: \min_{W, b}\ \frac{c\,w}{2}\sum_{i\ \mathrm{labelled}} \|W^\top x_i + b - t_i\|^2
           + \frac{\rho}{2}\|W\|_F^2
 
-which asks for the sums of :math:`x x^\top`, :math:`x t^\top`, x and t only. For the squared loss
-:math:`t = y` and the fit is exact; for the others it lowers the loss, and is exact in the limit.
+It needs only the sums of :math:`x x^\top`, :math:`x t^\top`, x and t. For the squared loss :math:`t = y`
+and the fit is exact; for the others it lowers the loss, and is exact in the limit.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cellworth.complete.solver.losses import Loss
 
 @dataclass(frozen=True)
 class LinearPart:
-    """f(x) = W^T x + b, with the loss that judges it and the weight of one labelled row's loss."""
+    """f(x) = W^T x + b, with its loss and the weight of one labelled row's loss."""
 
     loss: Loss
     weight: float  # label weight / number of labelled rows
@@ -40,7 +40,7 @@ class LinearPart:
         return scores
 
     def total_loss(self, X: FloatArray, targets: FloatArray) -> float:
-        """Return the weighted sum of the losses of the labelled rows X, one row of targets each."""
+        """Return the weighted sum of the losses of the labelled rows X, with one row of targets each."""
         return self.weighted(self.scores(X), targets)
 
     def weighted(self, scores: FloatArray, targets: FloatArray) -> float:
@@ -54,7 +54,7 @@ class LinearPart:
     def lipschitz(self) -> float:
         """Return the Lipschitz constant of the gradient of the smooth part of Eq. (1) in the table.
 
-        1 comes from the observed cells, the rest from the labels.
+        The observed cells contribute 1, the labels the rest.
         """
         return 1.0 + self.loss.curvature * self.weight * float(eigvalsh(self.coef.T @ self.coef)[-1])
 
@@ -90,8 +90,8 @@ class LabelledSums(NamedTuple):
 def fit_linear_part(start: LinearPart, sums: LabelledSums) -> tuple[LinearPart, float]:
     """Return the best model for the sums, and how far it is from ``start``.
 
-    The distance is measured in the metric of the objective's Hessian, so that half its square is what the
-    move lowers the (majorised) objective by. O(d^3).
+    The distance is in the metric of the objective's Hessian, so half its square is the decrease of the
+    (majorised) objective. O(d^3).
     """
     if sums.n_rows == 0:
         return start, 0.0

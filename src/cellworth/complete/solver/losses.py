@@ -1,9 +1,9 @@
 r"""Smooth losses of a linear model's scores, the supervised term of Eq. (1).
 
 A row with features :math:`x_i` has the scores :math:`s_i = W^\top x_i + b`, one per output. A loss maps
-scores and targets to one number per row. All that the solver asks of it is here: the value, the
-gradient with respect to the scores, and a bound :math:`c` on the spectral norm of the Hessian with
-respect to the scores. The gradient with respect to the features is then
+scores and targets to one number per row. The solver needs only its value, its gradient with respect to
+the scores, and a bound :math:`c` on the spectral norm of its Hessian with respect to the scores. The
+gradient with respect to the features is then
 :math:`\nabla_x \ell = W \nabla_s \ell`, with Lipschitz constant :math:`c \|W\|_2^2`.
 """
 
@@ -20,7 +20,7 @@ from cellworth.errors import ParameterError
 
 @runtime_checkable
 class Loss(Protocol):
-    """What the solver needs to know about a loss.
+    """What the solver needs from a loss.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Loss(Protocol):
         How classes become targets: -1/+1 in each column, or 0/1 with a single 1 per row. Numbers are
         used as they are.
     curvature : float
-        Upper bound, over all scores and targets, of the largest eigenvalue of the Hessian of one
+        Upper bound, over all scores and targets, on the largest eigenvalue of the Hessian of one
         row's loss with respect to its scores.
     """
 
@@ -92,8 +92,8 @@ class SquaredHingeLoss:
 class MultinomialLoss:
     """``-log softmax(scores)[class]``, targets one-hot: the logistic loss of several classes.
 
-    The Hessian is ``diag(p) - p p^T``; its largest eigenvalue is at most 1/2, reached where two
-    classes share all the probability.
+    The Hessian is ``diag(p) - p p^T``; its largest eigenvalue is at most 1/2, reached when two
+    classes have probability 1/2 each.
     """
 
     coding: ClassVar[Literal["signs", "one-hot"]] = "one-hot"
@@ -121,7 +121,7 @@ def loss_for(name: str, *, n_classes: int | None) -> Loss:
     if n_classes is None:
         raise ParameterError(
             f"loss={name!r} needs classes, but the target is a number; use loss='squared', or "
-            "target='classes' if the numbers stand for classes"
+            "target='classes' if the numbers encode classes"
         )
     if name == "squared_hinge":
         return SquaredHingeLoss()

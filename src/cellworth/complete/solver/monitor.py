@@ -1,4 +1,4 @@
-"""When the iterations are done, the record of how they went, and what they end with."""
+"""When to stop iterating, the record of the iterations, and their result."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from cellworth.arrays import FloatArray
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.svt import Shrinkage
 
-IN_SIGHT = 3.0  # times the goal; and a fast fall is by this factor from one step to the next:
-FAST_FALL = 0.8
+IN_SIGHT = 3.0  # times the goal
+FAST_FALL = 0.8  # largest ratio of successive stationarities that counts as a fast decrease
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a progress callback gets after each iteration.
+    """What a progress callback receives after each iteration.
 
     Attributes
     ----------
     iteration, max_iter : int
-        Iterations done, and the most that will be done.
+        Iterations done, and the maximum number.
     objective : float
     stationarity, tol : float
-        How far from a stationary point, relative to the data, and the level at which the work ends.
+        Distance from a stationary point, relative to the data, and the level at which the fit stops.
     seconds : float
-        Since the start of the fit.
+        Time since the start of the fit.
     """
 
     iteration: int
@@ -40,7 +40,7 @@ class Progress:
     seconds: float
 
 
-Callback = Callable[[Progress], Any]  # a true return value ends the work early
+Callback = Callable[[Progress], Any]  # returning true stops the fit early
 
 
 @dataclass
@@ -50,18 +50,18 @@ class Solution:
     Attributes
     ----------
     iterate : (n, d) array
-        The completed table, scaled; or its row blocks, where they lie elsewhere.
+        The completed table, scaled; or its row blocks, if stored elsewhere.
     model : LinearPart
     singular_values : (rank,) array
-        Of ``iterate``, descending, all positive.
+        Singular values of ``iterate``, descending, all positive.
     basis : (min(n, d), rank) array
-        Their singular vectors on the shorter side: the right ones, or if n < d the left ones.
+        Their singular vectors on the shorter side: the right ones, or the left ones if n < d.
     objective : list of float
         F after the iterations that lowered it; the last value is that of the result.
     n_iter : int
     converged : bool
     stopped : bool
-        The callback ended the work.
+        Whether the callback stopped the fit.
     """
 
     iterate: Any
@@ -76,7 +76,7 @@ class Solution:
 
 @dataclass
 class Monitor:
-    """Decides when the work is done, keeps the record, and tells the callback."""
+    """Decide when to stop, keep the record, and call the callback."""
 
     tol: float
     max_iter: int
@@ -84,7 +84,7 @@ class Monitor:
     objective: list[float]
     scale: float  # Frobenius norm of the observed values
     slack: float  # relative rounding error of F
-    aim: float  # estimated stationarity at which to look closer
+    aim: float  # estimated stationarity at which to check exactly
     stationarity: float = np.inf
     stationarity_before: float = np.inf
     n_iter: int = 0
@@ -98,27 +98,27 @@ class Monitor:
     ) -> Monitor:
         """Return a monitor that starts at the objective ``first``.
 
-        ``scale`` is the Frobenius norm of the observed values, ``eps`` the spacing of their precision at 1.
+        ``scale`` is the Frobenius norm of the observed values, ``eps`` their machine epsilon.
         """
         scale = max(scale, float(np.finfo(float).tiny))
         tol = max(tol, 64 * eps)
         return cls(tol, max_iter, callback, [first], scale, 64 * eps, aim=tol)
 
     def lowest(self) -> float:
-        """Return the least objective so far, plus rounding."""
+        """Return the lowest objective so far, plus rounding."""
         return self.objective[-1] + self.slack * abs(self.objective[-1])
 
     def wants_more(self, objective: float) -> bool:
-        """Return whether to go on: never end on an iterate that momentum has just made worse."""
+        """Return whether to continue; never stop on an iterate that momentum has just made worse."""
         if self.converged or self.stopped:
             return False
         worse = objective > self.lowest() and self.n_iter < 2 * self.max_iter
         return self.n_iter < self.max_iter or worse
 
     def record(self, objective: float, gradient: float, *, exact: bool) -> None:
-        """Note the objective of an iterate and the norm of the gradient mapping that led to it.
+        """Record the objective of an iterate and the norm of the gradient mapping that led to it.
 
-        An estimate of the norm never ends the work; see `seems_done`.
+        An estimate of the norm never stops the fit; see `seems_done`.
         """
         self.n_iter += 1
         self.stationarity, self.stationarity_before = gradient / self.scale, self.stationarity
@@ -133,7 +133,7 @@ class Monitor:
     def seems_done(self) -> bool:
         """Return whether an estimate calls for a step without momentum, whose gradient mapping is exact.
 
-        Each such call halves the level of the next, so that wrong estimates cost little.
+        Each time it does, the level for the next is halved, so that wrong estimates cost little.
         """
         if self.stationarity > self.aim:
             return False
@@ -141,12 +141,12 @@ class Monitor:
         return True
 
     def in_sight(self) -> bool:
-        """Return whether a step without momentum may well be the last: near the goal, and falling fast."""
+        """Return whether a step without momentum is likely the last: near the goal and decreasing fast."""
         falls = self.stationarity <= FAST_FALL * self.stationarity_before
         return falls and self.stationarity <= IN_SIGHT * self.tol
 
     def solution(self, iterate: Any, model: LinearPart, shrunk: Shrinkage) -> Solution:
-        """Return the outcome, with what the last proximal step has left and the record."""
+        """Return the solution, with the result of the last proximal step and the record."""
         kept = self.objective[1:] or self.objective
         found = iterate, model, shrunk.singular_values, shrunk.basis
         return Solution(*found, kept, self.n_iter, self.converged, self.stopped)

@@ -1,21 +1,21 @@
-r"""Accelerated proximal gradient for Eq. (1), table and model together.
+r"""Accelerated proximal gradient for Eq. (1), on the table and the model jointly.
 
 .. math:: \min_{\hat X, W, b}\ F = \tfrac12\|R_\Omega(\hat X - X)\|_F^2 + \lambda_1\|\hat X\|_{tr}
           + w\sum_{i\ \mathrm{labelled}} \ell(y_i, W^\top\hat x_i + b) + \frac{\rho}{2}\|W\|_F^2
 
-An outer iteration is one proximal step on the table with the model held, then the fit of the model with
-the table held. Neither half raises F: the smooth part has the known Lipschitz constant
-:math:`L = 1 + c\,w\,\|W\|_2^2`, and the losses lie below their parabolas. Momentum carries table and model
-along together, by the paper's rule with its formula put right,
-:math:`\theta_{k+1} = (\sqrt{\theta_k^4 + 4\theta_k^2} - \theta_k^2)/2`. It starts anew, from 0, as soon as it
+An outer iteration is one proximal step on the table with the model fixed, then a fit of the model with the
+table fixed. Neither half increases F: the smooth part has the known Lipschitz constant
+:math:`L = 1 + c\,w\,\|W\|_2^2`, and the losses are bounded above by their parabolas. Momentum applies to the
+table and the model together, by the paper's rule with its formula corrected,
+:math:`\theta_{k+1} = (\sqrt{\theta_k^4 + 4\theta_k^2} - \theta_k^2)/2`. It restarts from 0 as soon as it
 points uphill, :math:`\langle Z_k - X_{k+1}, X_{k+1} - X_k\rangle > 0` (O'Donoghue and Candes, 2015), or has
-raised F.
+increased F.
 
-Why not complete to convergence between two fits, as the paper has it? The two are strongly coupled where
-labels weigh much, and then hundreds of rounds of it crawl along a valley that momentum on both crosses.
+The paper completes the table to convergence between two fits of the model. With a large label weight, table
+and model are strongly coupled, and hundreds of such rounds crawl along a valley that joint momentum crosses.
 
-The loop knows small matrices only. What it asks of the rows is a `Passes`; where they lie, in this memory or
-on other machines, is up to whoever makes the passes.
+The loop sees only small matrices. It accesses the rows through `Passes`, which may keep them in memory or on
+other machines.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
 
 class Passes(Protocol):
-    """The rows of a table, an iterate X and a point A for each, and three ways to go over them.
+    """The rows of a table, with an iterate X and a point A for each, and three kinds of pass over them.
 
     See `cellworth.complete.solver.step` for what each does to a row. Sums are over all rows.
 
@@ -45,7 +45,7 @@ class Passes(Protocol):
     scale : float
         Frobenius norm of the observed values.
     eps : float
-        Spacing of the precision of the values at 1.
+        Machine epsilon of the values.
     """
 
     scale: float
@@ -53,7 +53,7 @@ class Passes(Protocol):
 
     @property
     def iterate(self) -> Any:
-        """The iterate as it is now: an (n, d) array, or its row blocks."""
+        """The current iterate: an (n, d) array, or its row blocks."""
 
     def first(self, lipschitz: float, model: LinearPart) -> StepSums:
         """Form a point from the iterate, without momentum."""
@@ -71,7 +71,7 @@ class Passes(Protocol):
 
 
 class InPlacePasses:
-    """Passes over a table in this memory, in place, on threads.
+    """Passes over a table in memory, in place, on threads.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class InPlacePasses:
 
     Notes
     -----
-    Memory: one array like ``iterate``, and an eighth.
+    Memory: one and an eighth arrays the size of ``iterate``.
     """
 
     def __init__(self, iterate: FloatArray, rows: Rows, blocks: RowBlocks) -> None:
@@ -94,7 +94,7 @@ class InPlacePasses:
 
     @property
     def iterate(self) -> FloatArray:
-        """The iterate as it is now, (n, d)."""
+        """The current iterate, (n, d)."""
         return self._iterate
 
     def first(self, lipschitz: float, model: LinearPart) -> StepSums:
@@ -141,7 +141,7 @@ class Momentum:
         self.theta = theta
 
     def restart(self) -> None:
-        """Start anew: the next value is 0."""
+        """Restart: the next value is 0."""
         self.theta = 1.0
 
     def next(self) -> float:
@@ -159,18 +159,18 @@ def next_theta(theta: float) -> float:
 
 @dataclass
 class Descent:
-    """Where the iterations stand: all that the next one needs, but for the rows themselves.
+    """The state of the iterations: everything the next one needs except the rows.
 
     Attributes
     ----------
     model, ahead : LinearPart
-        Those of the iterate and of the point.
+        The models of the iterate and of the point.
     lipschitz : float
         L of ``ahead``.
     sums : StepSums
-        Of the pass that formed the point.
+        Sums of the pass that formed the point.
     shrunk : Shrinkage
-        The map that gave the iterate.
+        The map that produced the iterate.
     objective : float
         F of the iterate.
     beta : float
@@ -178,7 +178,7 @@ class Descent:
     sampled : float
         Squared norm of the last move in the sampled rows.
     landing : bool
-        The next pass is probably the last.
+        Whether the next pass is probably the last.
     """
 
     monitor: Monitor
@@ -190,7 +190,7 @@ class Descent:
     objective: float
     beta: float = 0.0
     sampled: float = 0.0
-    landing: bool = True  # a warm start may be as good as done
+    landing: bool = True  # a warm start may already be close enough
     momentum: Momentum = field(default_factory=Momentum)
 
     @classmethod
@@ -205,7 +205,7 @@ class Descent:
         max_iter: int,
         callback: Callback | None = None,
     ) -> Descent:
-        """Form the first point; ``trace_norm`` is that of the iterate, or a bound from above."""
+        """Form the first point; ``trace_norm`` is that of the iterate, or an upper bound on it."""
         lipschitz = model.lipschitz()
         sums = passes.first(lipschitz, model)
         objective = sums.misfit + sums.loss + trace_penalty * trace_norm + model.penalty()
@@ -213,7 +213,7 @@ class Descent:
         return cls(monitor, model, model, lipschitz, sums, shrinkage(sums.gram, np.inf), objective)
 
     def to_arrays(self) -> dict[str, AnyArray]:
-        """Return all that `from_arrays` needs, for a checkpoint: no pickles, so that reading runs no code."""
+        """Return everything `from_arrays` needs for a checkpoint; no pickles, so reading runs no code."""
         arrays: dict[str, Any] = {f"sums.{k}": v for k, v in self.sums._asdict().items()}
         arrays |= {f"shrunk.{k}": v for k, v in self.shrunk._asdict().items()}
         for name, model in (("model", self.model), ("ahead", self.ahead)):
@@ -230,7 +230,7 @@ class Descent:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, AnyArray], callback: Callback | None) -> Descent:
-        """Return the descent of arrays that `to_arrays` returned."""
+        """Return the descent from the arrays of `to_arrays`."""
         sums = StepSums(*(_number(arrays[f"sums.{name}"]) for name in StepSums._fields))
         shrunk = Shrinkage(*(arrays[f"shrunk.{name}"] for name in Shrinkage._fields))
         loss = getattr(losses, str(arrays["loss"]))()
@@ -249,7 +249,7 @@ class Descent:
         )
 
     def wants_more(self) -> bool:
-        """Return whether to go on."""
+        """Return whether to continue."""
         return self.monitor.wants_more(self.objective)
 
     def iterate(self, passes: Passes, trace_penalty: float, *, hold_model: bool = False) -> None:
@@ -276,7 +276,7 @@ class Descent:
         self._go_on(passes, previous, beta_before)
 
     def _go_on(self, passes: Passes, previous: float, beta_before: float) -> None:
-        """Decide whether momentum starts anew, and whether the next pass may be the last."""
+        """Decide whether to restart momentum, and whether the next pass may be the last."""
         monitor = self.monitor
         uphill = beta_before * self.sums.overlap > self.sums.sampled
         rose = self.objective > previous + monitor.slack * abs(previous)
@@ -306,9 +306,9 @@ def descend(
     hold_model: bool = False,
     after: Callable[[Descent], Any] | None = None,
 ) -> Solution:
-    """Iterate until the work is done; ``after`` is called after each iteration.
+    """Iterate until convergence; ``after`` is called after each iteration.
 
-    Ends at a near-stationary point, see `minimise`.
+    Stops at a near-stationary point; see `minimise`.
     """
     while descent.wants_more():
         descent.iterate(passes, trace_penalty, hold_model=hold_model)
@@ -330,27 +330,27 @@ def minimise(
     callback: Callback | None = None,
     hold_model: bool = False,
 ) -> Solution:
-    r"""Minimise F from a table and a model, in this memory.
+    r"""Minimise F from a table and a model, in memory.
 
-    Ends at a near-stationary point: the gradient mapping :math:`L\|Z_k - X_{k+1}\|_F` of the table and the
-    model's move, in the metric of F, must together fall below ``tol`` times the norm of the observed
-    values (or below what the precision can resolve). While there is momentum the former is estimated from
-    sampled rows; a step without momentum confirms it. A step that may be the last, as the first one may
-    after a warm start, does not prepare another: it lands.
+    Stops at a near-stationary point: the gradient mapping :math:`L\|Z_k - X_{k+1}\|_F` of the table and the
+    model's move, in the metric of F, must together be below ``tol`` times the norm of the observed values
+    (or below what the precision can resolve). With momentum, the former is estimated from sampled rows; a
+    step without momentum confirms it. A step that may be the last, like the first one after a warm start,
+    does not prepare another: it lands.
 
     Parameters
     ----------
     iterate : (n, d) array
         Overwritten.
     trace_norm : float
-        Of ``iterate``, or a bound from above.
+        Trace norm of ``iterate``, or an upper bound on it.
     hold_model : bool
         Solve for the table only.
 
     Notes
     -----
-    Time per iteration: one pass over the rows, 3 n d^2 flops, and O(min(n, d)^3). Memory: one array like
-    ``iterate``, and an eighth.
+    Time per iteration: one pass over the rows, 3 n d^2 flops, and O(min(n, d)^3). Memory: one and an eighth
+    arrays the size of ``iterate``.
     """
     passes = InPlacePasses(iterate, rows, blocks)
     descent = Descent.begin(

@@ -1,7 +1,7 @@
-"""The row-block step: all that an iteration does to the rows of a table.
+"""The row-block step: everything an iteration does to the rows of a table.
 
-`step`, `start` and `land` are plain functions of arrays, in place. Threads call them here; an engine on other
-machines can call them on the blocks that live there. Each returns sums that are added over blocks.
+`step`, `start` and `land` are functions that work on arrays in place. Threads call them locally; an engine on
+other machines can call them on the blocks stored there. Each returns sums that are added over blocks.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from scipy.linalg.blas import get_blas_funcs
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 
-SYRK_FROM = 48  # columns; below, BLAS is faster at the full product than at half of it
+SYRK_FROM = 48  # columns; below this, BLAS computes the full product faster than half of it
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The data of a block of rows (or of all rows), scaled.
+    """The scaled data of a row block (or of all rows).
 
     Attributes
     ----------
@@ -30,7 +30,8 @@ class Rows:
     targets : (m, n_outputs) array
         Coded for the loss. The first m rows have labels; the others have none.
     wide : bool
-        The whole table has fewer rows than columns: thresholding works on the row side, in one block.
+        Whether the whole table has fewer rows than columns: thresholding then works on the row side, in one
+        block.
     """
 
     values: FloatArray
@@ -54,7 +55,7 @@ class StepSums(NamedTuple):
     loss: float  # weighted loss of the new iterate
     change: float  # ||D||^2 for the move D = new iterate - old iterate
     sampled: float  # the part of it in the sampled rows
-    overlap: float  # <D, the move before> in the sampled rows
+    overlap: float  # <D, the previous move> in the sampled rows
 
     @property
     def gram(self) -> FloatArray:
@@ -67,10 +68,10 @@ class StepSums(NamedTuple):
 
 
 def sample_size(n_rows: int) -> int:
-    """Return how many rows of a block, the first ones, are sampled: an eighth, but at least 64 if there are.
+    """Return how many of a block's first rows to sample: an eighth, but at least 64 if there are that many.
 
-    Whether momentum still pays shows in the angle between two moves. To keep a whole move would cost an
-    array of the table's size; a sample of it tells the angle well enough, and stays in cache.
+    The angle between two moves shows whether momentum still helps. Keeping a whole move would cost an array
+    of the table's size; a sample estimates the angle well enough, and stays in cache.
     """
     return min(n_rows, max(64, n_rows // 8))
 
@@ -97,7 +98,7 @@ def step(
     iterate, point : (n, d) arrays, C-contiguous
         Overwritten, see above.
     trail : (sample_size(n), d) array
-        The move before, X_k - X_{k-1}, in the sampled rows; overwritten with this one's.
+        The previous move, X_k - X_{k-1}, in the sampled rows; overwritten with this one.
     operator : (d, d) array, or (n, n) if ``rows.wide``
         P of `cellworth.complete.solver.svt.shrinkage` for the Gram matrix of all points.
     momentum : float
@@ -105,11 +106,11 @@ def step(
     lipschitz : float
         L of the model ``ahead``.
     model, ahead : LinearPart
-        The model that X_{k+1} is judged with, and the one that goes with Z_{k+1}.
+        The model for the loss at X_{k+1}, and the one for Z_{k+1}.
 
     Notes
     -----
-    Two products of 2 n d^2 flops (one of them symmetric) and some 15 passes in cache.
+    Two products of 2 n d^2 flops (one of them symmetric) and about 15 passes in cache.
     """
     new = operator @ point if rows.wide else point @ operator
     mask = np.multiply(rows.observed, -1 / lipschitz, dtype=new.dtype)
@@ -134,10 +135,10 @@ def step(
 def land(
     iterate: FloatArray, point: FloatArray, operator: FloatArray, rows: Rows, model: LinearPart
 ) -> StepSums:
-    """Do the proximal half of a `step` on a block of rows: for what is probably the last iteration.
+    """Do the proximal half of a `step` on a block of rows, for what is probably the last iteration.
 
-    On return ``point`` holds the new iterate; ``iterate`` is only read. There is no next point, so that
-    all sums that belong to it are 0; `start` forms one if the work goes on. Half the work of a `step`.
+    On return ``point`` holds the new iterate; ``iterate`` is only read. There is no next point, so all its
+    sums are 0; `start` forms one if the iterations continue. Half the work of a `step`.
     """
     new = operator @ point if rows.wide else point @ operator
     residual = new - rows.values
@@ -170,7 +171,7 @@ def start(
 def _next_point(
     Z: FloatArray, residual: FloatArray, scores: FloatArray, lipschitz: float, rows: Rows, model: LinearPart
 ) -> tuple[FloatArray, FloatArray | float, FloatArray, FloatArray]:
-    """Turn ``residual`` into Z - grad g(Z) / L; return its Gram matrices and what the model's fit needs.
+    """Turn ``residual`` into Z - grad g(Z) / L; return its Gram matrices and the sums for the model fit.
 
     grad g(Z) = R_Omega(Z - X) + weight * l'(s_i) W^T, the second term in labelled rows. On entry
     ``residual`` holds -R_Omega(Z - X) / L and ``scores`` the model's scores of the labelled rows of Z; both
@@ -204,12 +205,12 @@ def _gram(A: FloatArray) -> FloatArray:
 
 
 def _exact(A: FloatArray) -> FloatArray:
-    """Return A in float64, so that sums over blocks lose nothing."""
+    """Return A in float64, so that sums over blocks lose no precision."""
     return A.astype(np.float64, copy=False)
 
 
 def _add_multiple(A: FloatArray, factor: float, B: FloatArray) -> FloatArray:
-    """Return A + factor * B, in A's memory, in one pass."""
+    """Return A + factor * B, in place in A, in one pass."""
     axpy = get_blas_funcs("axpy", (A,))
     axpy(B.reshape(-1), A.reshape(-1), a=factor)
     return A

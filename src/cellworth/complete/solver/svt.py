@@ -5,11 +5,11 @@ cuts at zero. With :math:`A = U\Sigma V^\top` and the small matrix :math:`A^\top
 
 .. math:: \mathrm{SVT}_\tau(A) = A\,P, \qquad P = V\,\mathrm{diag}(\max(0, 1 - \tau/\sigma))\,V^\top,
 
-so a step costs one Gram matrix and one product with a d x d matrix. Where the table is wider than it
-is long the same holds on the other side: :math:`\mathrm{SVT}_\tau(A) = P A` from :math:`AA^\top`.
+so a step costs one Gram matrix and one product with a d x d matrix. If the table has more columns than
+rows, the same holds on the other side: :math:`\mathrm{SVT}_\tau(A) = P A` from :math:`AA^\top`.
 
-Squaring costs half the digits of singular values that are far below the largest: those below about
-1e-8 of it (float64) are noise. A threshold above that level sends them to zero anyway.
+Squaring halves the digits of singular values far below the largest: those below about 1e-8 of it (float64)
+are noise. A threshold above that level sets them to zero anyway.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from cellworth.arrays import FloatArray
 
 
 class Shrinkage(NamedTuple):
-    """The shrinking map of one proximal step, and what it leaves.
+    """The shrinkage map of one proximal step, and its result.
 
     Attributes
     ----------
     operator : (m, m) array
-        Multiply A with it, from the right if the Gram matrix was ``A.T @ A``, else from the left.
+        Multiply A by it, on the right if the Gram matrix was ``A.T @ A``, else on the left.
     singular_values : (rank,) array
         Singular values after shrinking, descending, all positive.
     basis : (m, rank) array
@@ -40,7 +40,7 @@ class Shrinkage(NamedTuple):
 
     @property
     def trace_norm(self) -> float:
-        """Of what is left: the sum of the singular values."""
+        """Trace norm of the result: the sum of the singular values."""
         return float(self.singular_values.sum())
 
 
@@ -52,7 +52,7 @@ def shrinkage(gram: FloatArray, threshold: float) -> Shrinkage:
     gram : (m, m) array
         ``A.T @ A`` or ``A @ A.T``; only its lower triangle is read.
     threshold : float
-        What is taken off each singular value, in the units of A; not negative.
+        Amount subtracted from each singular value, in the units of A; nonnegative.
 
     Notes
     -----
@@ -67,7 +67,7 @@ def shrinkage(gram: FloatArray, threshold: float) -> Shrinkage:
 
 
 def spectrum(X: FloatArray) -> Shrinkage:
-    """Return the positive singular values of X (n, d), and their vectors on its shorter side; none shrunk."""
+    """Return the positive singular values of X (n, d), unshrunk, and their vectors on its shorter side."""
     return shrinkage(X @ X.T if X.shape[0] < X.shape[1] else X.T @ X, 0.0)
 
 

@@ -1,17 +1,16 @@
-r"""Where the iterations begin: at column means, or at an earlier fit brought up to date.
+r"""Where the iterations start: from column means, or from an updated earlier fit.
 
 With balanced factors, :math:`\hat X = LR`, Eq. (1) reads
 
 .. math:: \tfrac12\|R_\Omega(LR - X)\|_F^2 + \frac{\lambda_1}{2}(\|L\|_F^2 + \|R\|_F^2)
           + w\sum_{i\ \mathrm{labelled}} \ell(y_i, W^\top R^\top l_i + b)
 
-and falls apart into rows where R is held. Answers move the rows that they are in by far the most: one
-Newton step brings each of those to its optimum. What they move in common is left to R. Its gradient
-:math:`L^\top G + \lambda_1 R`, with G that of the smooth part in the table, was near 0 at the end of the
-earlier fit, so that the changed rows' part of it is all that is needed; for its curvature every cell is
-taken to be observed to the share p.
+and separates into rows if R is fixed. Answers mostly move their own rows: one Newton step brings each of
+those to its optimum. What they move in common is left to R. Its gradient :math:`L^\top G + \lambda_1 R`, with
+G the gradient of the smooth part in the table, was near 0 at the end of the earlier fit, so only the changed
+rows' part of it is needed. For its curvature, each cell counts as observed with weight p.
 
-A start is all that this gives: the iterations that follow decide when the work is done.
+This only gives a starting point: the iterations that follow decide when to stop.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.step import Rows
 from cellworth.complete.solver.svt import spectrum
 
-WORTH_ITERATIONS = 4  # a refresh that costs more than this many iterations is left out
-LEAST_RIDGE = 1e-8  # of the squared norm of R, where rows see too few cells to be determined without
+WORTH_ITERATIONS = 4  # skip a refresh that costs more than this many iterations
+LEAST_RIDGE = 1e-8  # relative to the squared norm of R, for rows with too few cells
 
 
 def column_means(rows: Rows) -> tuple[FloatArray, float]:
@@ -40,7 +39,7 @@ def column_means(rows: Rows) -> tuple[FloatArray, float]:
 def refresh(
     left: FloatArray, right: FloatArray, fresh: BoolArray, rows: Rows, model: LinearPart, penalty: float
 ) -> tuple[FloatArray, float]:
-    """Return the table (n, d) of an earlier fit, brought up to date, and an upper bound of its trace norm.
+    """Return the updated table (n, d) of an earlier fit, and an upper bound on its trace norm.
 
     Parameters
     ----------
@@ -54,8 +53,8 @@ def refresh(
     Notes
     -----
     O(c rank^2 (d + rank)) for c changed rows, and one product, O(n d rank). If more than a quarter of the
-    rows have changed, or so many that some iterations would cost less, the product of the factors is
-    returned as it is.
+    rows have changed, or so many that some iterations would cost less, returns the product of the factors
+    unchanged.
     """
     n, d = fresh.shape
     changed = np.unique(np.flatnonzero(fresh) // d)
@@ -80,7 +79,7 @@ def refresh(
 
 
 def _newton_step(L: FloatArray, R: FloatArray, rows: Rows, model: LinearPart, penalty: float) -> FloatArray:
-    """Return L (c, rank) after one Newton step of each row, with the loss's largest curvature."""
+    """Return L (c, rank) after one Newton step in each row, with the loss's largest curvature."""
     m = len(rows.targets)
     slope = _gradient(L @ R, rows, model) @ R.T + penalty * L
     ridge = max(penalty, LEAST_RIDGE * float(np.vdot(R, R))) * np.eye(len(R))
@@ -95,12 +94,12 @@ def _newton_step(L: FloatArray, R: FloatArray, rows: Rows, model: LinearPart, pe
 def _common_step(
     gradient: FloatArray, L: FloatArray, R: FloatArray, rows: Rows, share: float, penalty: float
 ) -> FloatArray:
-    r"""Return the Newton step of R (rank, d) for its gradient, with the left factor held.
+    r"""Return the Newton step of R (rank, d) for its gradient, with the left factor fixed.
 
     A move :math:`UB` of the table :math:`U\Sigma V^\top` has the curvature p from the data. The trace norm
     adds :math:`2\lambda_1/(\sigma_k + \sigma_l)` to the antisymmetric part of :math:`BV`, nothing to the
-    symmetric part, and :math:`\lambda_1/\sigma_k` to what lies outside of the row space V. The changed rows
-    L, which may be unlike all others, shorten the step by their own curvature.
+    symmetric part, and :math:`\lambda_1/\sigma_k` to the part outside the row space V. The changed rows L,
+    which may be unlike all others, shorten the step by their own curvature.
     """
     sigma = np.einsum("kj,kj->k", R, R)[:, None]  # the singular values, since the factors are balanced
     V = R.T / np.sqrt(sigma.T)

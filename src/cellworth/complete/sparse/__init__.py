@@ -1,4 +1,4 @@
-"""Tables too wide and too sparse to be written out: only observed cells and two thin factors are kept."""
+"""Completion of tables too wide and sparse to store densely: only observed cells and two thin factors."""
 
 from cellworth.complete.sparse.sparse_completer import SparseCompleter
 

@@ -1,4 +1,4 @@
-"""The penalty of a sparse table, chosen on cells that are hidden for it."""
+"""Choose the penalty of a sparse table on hidden cells."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from cellworth.complete.sparse.row_pass import (
 )
 from cellworth.complete.sparse.trace_norm import SparseTable, fit_trace_norm
 
-CHOICE_ROWS = 20_000  # of a table of row blocks, at least, on which a penalty is chosen
-UNINFORMED = float(PENALTIES[2])  # the relative penalty where the table is too small to hide a cell
-PATH_TOL, PATH_STEPS = 1e-4, 10  # of a fit that only serves to choose the penalty
+CHOICE_ROWS = 20_000  # minimum number of rows for choosing a penalty on row blocks
+UNINFORMED = float(PENALTIES[2])  # relative penalty for a table too small to hide a cell
+PATH_TOL, PATH_STEPS = 1e-4, 10  # of a fit that is only used to choose the penalty
 
 
 def choose_penalty(
@@ -39,9 +39,9 @@ def choose_penalty(
     *,
     cut: bool,
 ) -> tuple[Choice, Float64Array]:
-    """Return the rank limit and relative penalty that fill hidden cells best, and column factors (d, r).
+    """Return the rank limit and relative penalty that best fill hidden cells, and column factors (d, r).
 
-    ``cut``: whether the rank may be less than ``rank``, see `search_path`.
+    ``cut``: whether the rank may be less than ``rank``; see `search_path`.
     """
     held, nothing = hold_out_cells(cells, n_columns, centre, rng, engine), np.zeros((n_columns, 0))
     if held is None:
@@ -53,7 +53,7 @@ def choose_penalty(
 def choose_penalty_on_sample(
     source: Source, centre: str, rng: np.random.Generator, n_jobs: int | None, rank: int, *, cut: bool
 ) -> tuple[Choice, Float64Array]:
-    """Do the same on every k-th row of a table of row blocks, on all of a short one."""
+    """Do the same on every k-th row of a table of row blocks, or on every row of a short one."""
     small = compact(matrix_of(source.sample(max(1, source.n_rows // CHOICE_ROWS)).X))
     with ThreadEngine(n_jobs) as engine:
         choice, found = choose_penalty(small.cells, len(small.columns), centre, rng, engine, rank, cut=cut)
@@ -64,17 +64,17 @@ def choose_penalty_on_sample(
 
 @dataclass(frozen=True)
 class HeldOutCells:
-    """A table without its hidden cells, and how well column factors fill those.
+    """A table without its hidden cells, and how well column factors fill them.
 
     Attributes
     ----------
     table : SparseTable
     pairs : CellBlocks
-        Of pairs of `CellBlock`: the cells of some rows that stayed, and those that are hidden.
+        Pairs of `CellBlock` for the same rows: the cells that are kept, and those that are hidden.
     largest : float
-        Singular value of the table with zeros in its holes.
+        Largest singular value of the table with zeros in its holes.
     rng : Generator
-        Draws the directions that a search for singular vectors begins from.
+        Draws the starting directions of a search for singular vectors.
     """
 
     table: SparseTable
@@ -83,7 +83,7 @@ class HeldOutCells:
     rng: np.random.Generator
 
     def fit(self, relative: float, rank: int, start: Float64Array | None) -> Float64Array:
-        """Return column factors (d, r) under a relative penalty, good enough for a choice."""
+        """Return column factors (d, r) for a relative penalty, accurate enough to choose by."""
         begin = np.zeros((self.table.n_columns, 0)) if start is None else start
         penalty = self._penalty(relative)
         settings: dict[str, Any] = {"tol": PATH_TOL, "max_iter": PATH_STEPS, "rounds": 1}
@@ -95,7 +95,7 @@ class HeldOutCells:
         return float(np.sqrt(squares / number))
 
     def singular_values(self, B: Float64Array) -> Float64Array:
-        """Return those of the fitted table, descending."""
+        """Return the singular values of the fitted table, descending."""
         return np.einsum("jk,jk->k", B, B)
 
     def _penalty(self, relative: float) -> float:
@@ -105,7 +105,7 @@ class HeldOutCells:
 def hold_out_cells(
     cells: CellBlock, n_columns: int, centre: str, rng: np.random.Generator, engine: Engine
 ) -> HeldOutCells | None:
-    """Hide a tenth of the cells, and take off offsets found without them; None if there are too few."""
+    """Hide a tenth of the cells and subtract offsets fitted without them; None if there are too few."""
     seen, hidden = split_cells(cells, rng)
     if not len(hidden.values):
         return None
@@ -118,6 +118,6 @@ def hold_out_cells(
 
 
 def table_of(cells: CellBlock, n_columns: int, engine: Engine) -> SparseTable:
-    """Return the table of these cells, cut into blocks of rows."""
+    """Return the table of these cells, split into row blocks."""
     counts = np.bincount(cells.columns, minlength=n_columns).astype(np.float64)
     return SparseTable(CellBlocks(Blocks(cut_rows(cells, n_columns, cells)), engine), counts)

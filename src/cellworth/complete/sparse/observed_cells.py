@@ -1,4 +1,4 @@
-"""The observed cells of a sparse table: checked, without empty rows and columns, seen and hidden."""
+"""The observed cells of a sparse table: check them, drop empty rows and columns, hide some."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from cellworth.complete.hold_out import hide_listed_cells
 from cellworth.complete.sparse.row_pass import CellBlock
 from cellworth.errors import DataError
 
-FORMATS = ("csr", "csc", "coo")  # the others drop stored zeros, or store zeros that nobody observed
+FORMATS = ("csr", "csc", "coo")  # others drop stored zeros, or store zeros that were not observed
 
 
 def check_cells(estimator: BaseEstimator, X: Any, *, reset: bool) -> csr_array:
-    """Return X (n, d) as compressed rows, columns sorted in each row: every stored cell is observed.
+    """Return X (n, d) in CSR format with sorted columns, where every stored cell is observed.
 
     Parameters
     ----------
     X : sparse matrix, or array-like with NaN for holes
         A stored 0 is an observed 0.
     reset : bool
-        True in ``fit``: the number of columns is learned, and some cell must be observed. False for new
-        rows: it must agree with that of ``fit``.
+        True in ``fit``: learn the number of columns; some cell must be observed. False for new rows: the
+        number of columns must match that of ``fit``.
     """
     if issparse(X) and X.format not in FORMATS:
         raise DataError(
@@ -40,7 +40,7 @@ def check_cells(estimator: BaseEstimator, X: Any, *, reset: bool) -> csr_array:
     cells = _compress(checked, X, n_stored) if issparse(checked) else cells_of_array(checked)
     _refuse_what_is_no_number(cells)
     if reset and not cells.nnz:
-        raise DataError("X has no observed cell; expected some. In a sparse matrix, cells are those stored.")
+        raise DataError("X has no observed cell; expected at least one. In a sparse matrix, store the cell.")
     return cells
 
 
@@ -51,7 +51,7 @@ def _compress(checked: Any, given: Any, n_stored: int) -> csr_array:
     twice = np.flatnonzero((np.diff(rows) == 0) & (np.diff(cells.indices) == 0))
     if len(twice):
         _refuse_double(int(rows[twice[0]]), int(cells.indices[twice[0]]))
-    if cells.nnz < n_stored:  # conversion from COO added them up
+    if cells.nnz < n_stored:  # conversion from COO summed duplicates
         by_place = np.lexsort((given.col, given.row))
         row, column = given.row[by_place], given.col[by_place]
         place = np.flatnonzero((np.diff(row) == 0) & (np.diff(column) == 0))[0]
@@ -90,9 +90,9 @@ class Compact(NamedTuple):
     Attributes
     ----------
     cells : CellBlock
-        Rows and columns are counted among those that are left.
+        Rows and columns are renumbered.
     rows, columns : int arrays
-        Their numbers in the whole table.
+        Their original numbers in the whole table.
     """
 
     cells: CellBlock
@@ -101,7 +101,7 @@ class Compact(NamedTuple):
 
 
 def compact(table: csr_array) -> Compact:
-    """Leave out rows and columns without cells: at the best fit their factors are 0. O(n + d + cells)."""
+    """Drop rows and columns without cells, whose factors are 0 in the best fit. O(n + d + cells)."""
     rows = np.flatnonzero(np.diff(table.indptr))
     columns = np.flatnonzero(np.bincount(table.indices, minlength=table.shape[1]))
     number = np.zeros(table.shape[1], dtype=table.indices.dtype)
@@ -111,7 +111,7 @@ def compact(table: csr_array) -> Compact:
 
 
 def split_cells(cells: CellBlock, rng: np.random.Generator) -> tuple[CellBlock, CellBlock]:
-    """Return the cells that stay and those that are hidden: a tenth, but never a column's first."""
+    """Return the cells to keep and the tenth to hide, which never includes a column's first."""
     hidden = hide_listed_cells(cells.columns, rng)
     return _pick(cells, ~hidden), _pick(cells, hidden)
 
@@ -129,13 +129,13 @@ def put_observed(filled: Float64Array, cells: csr_array) -> Float64Array:
 
 
 def check_numbers(what: str, numbers: Any, n: int) -> IntArray:
-    """Return row or column numbers, (k,); refuse those outside a table that has n of them."""
+    """Return row or column numbers, (k,); raise DataError unless all are integers from 0 to n - 1."""
     found = np.asarray(numbers)
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
         raise DataError(f"{what} must be a list of whole numbers; got {numbers!r}")
     bad = found[(found < 0) | (found >= n)]
     if bad.size:
-        raise DataError(f"{what} must lie from 0 to {n - 1}, as in the table of fit; got {bad[0]}")
+        raise DataError(f"{what} must be between 0 and {n - 1}, as in the table passed to fit; got {bad[0]}")
     return found.astype(np.intp)
 
 

@@ -1,12 +1,12 @@
 r"""Row and column offsets of a sparse table, shrunk towards the overall mean.
 
-The mean of a column that was seen three times says little. So an offset is the mean of its cells and of
+The mean of a column with three observed cells says little. So an offset is the mean of its cells and
 :math:`k` more at the overall mean, with :math:`k = \sigma^2/\tau^2`: the variance of cells around their
-column's mean over the variance of those means, both from the analysis of variance. It is the best estimate
-if both are normal, and the ridge regression on one indicator for each column with the penalty k.
+column's mean divided by the variance of those means, both from an analysis of variance. This is the best
+estimate if both are normal, and equals a ridge regression on column indicators with penalty k.
 
-The offsets of a table in row blocks follow the same rule, one pass at a time: a row's offset follows from its
-own cells and the columns' offsets, and stays where the row is.
+The offsets of a table in row blocks follow the same rule, one pass at a time: a row's offset is computed from
+its own cells and the column offsets, and stays where the row is.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from cellworth.complete.sparse.row_pass import CellBlock, CellBlocks
 from cellworth.errors import ParameterError
 
 CENTRES = ("none", "columns", "both")
-SWEEPS, SETTLED = 100, 1e-9  # most turns between rows and columns; least move, of the values' spread
+SWEEPS, SETTLED = 100, 1e-9  # max row/column alternations; smallest move, relative to the values' spread
 TINY = np.finfo(np.float64).tiny
 
 
 class Offsets(NamedTuple):
-    """What is taken off a cell before the factors are fitted: ``rows[i] + columns[j]``.
+    """Offsets subtracted from a cell before the factors are fitted: ``rows[i] + columns[j]``.
 
     Attributes
     ----------
     rows, columns : (n,) and (d,) arrays
-        The columns' carry the overall mean.
+        ``columns`` includes the overall mean.
     overall : float
-        The overall mean, which a column without cells would have.
+        The overall mean, used for a column without cells.
     row_shrinkage : float
         k of the rows, in cells; infinite without row offsets.
     """
@@ -44,15 +44,15 @@ class Offsets(NamedTuple):
     row_shrinkage: float
 
     def of_new_rows(self, cells: CellBlock) -> Float64Array:
-        """Return the row offsets (m,) of new rows, the columns' held."""
+        """Return the row offsets (m,) of new rows, with the column offsets fixed."""
         left = cells.values - self.columns[cells.columns]
         return shrunk_means(left, cells.rows(), len(cells.starts) - 1, self.row_shrinkage)
 
 
 def fit_offsets(cells: CellBlock, n_columns: int, centre: str) -> Offsets:
-    """Find the offsets of a table.
+    """Fit the offsets of a table.
 
-    ``centre``: "none" for zeros, "columns" for column offsets alone, "both". O(cells) for each turn.
+    ``centre``: "none" for zeros, "columns" for column offsets only, or "both". O(cells) per alternation.
     """
     if centre not in CENTRES:
         raise ParameterError(f"centre must be 'none', 'columns' or 'both'; got {centre!r}")
@@ -80,10 +80,10 @@ def fit_offsets(cells: CellBlock, n_columns: int, centre: str) -> Offsets:
 
 
 def best_shift(rows: tuple[float, int], of_rows: float, columns: Float64Array, of_columns: float) -> float:
-    """Return what is best moved from all columns to all rows: no cell notices, but both are shrunk.
+    """Return the best constant to move from all columns to all rows.
 
-    ``rows`` are the sum and the number of the row offsets.
-    Turns between rows and columns find it too, but in hundreds of them.
+    No cell changes, but the shrinkage penalty does. ``rows`` holds the sum and the number of the row offsets.
+    Alternating between rows and columns finds it too, but takes hundreds of alternations.
     """
     if np.isinf(of_rows) or np.isinf(of_columns):
         return 0.0
@@ -92,12 +92,12 @@ def best_shift(rows: tuple[float, int], of_rows: float, columns: Float64Array, o
 
 
 def take_off(cells: CellBlock, offsets: Offsets) -> CellBlock:
-    """Return the cells without their offsets."""
+    """Return the cells minus their offsets."""
     return cells._replace(values=cells.values - offsets.columns[cells.columns] - offsets.rows[cells.rows()])
 
 
 def shrunk_means(values: Float64Array, group: IntArray, n_groups: int, shrinkage: float) -> Float64Array:
-    """Return for each group the sum of its values over their number plus ``shrinkage``; 0 without values."""
+    """Return each group's sum of values divided by (count + ``shrinkage``); 0 for an empty group."""
     sums = np.bincount(group, values, minlength=n_groups)
     counts = np.bincount(group, minlength=n_groups)
     return np.asarray(sums / np.maximum(counts + shrinkage, np.finfo(np.float64).tiny))
@@ -106,8 +106,8 @@ def shrunk_means(values: Float64Array, group: IntArray, n_groups: int, shrinkage
 def group_shrinkage(values: Float64Array, group: IntArray, n_groups: int) -> float:
     """Return sigma^2 / tau^2 of the groups, by the moments of a one-way analysis of variance.
 
-    Infinite where the groups' means differ no more than chance would have it, or where that cannot be
-    told because no group has two values.
+    Infinite if the group means differ no more than expected by chance, or if that is unknown because no
+    group has two values.
     """
     counts = np.bincount(group, minlength=n_groups)
     sums = np.bincount(group, values, minlength=n_groups)[counts > 0]
@@ -119,12 +119,12 @@ def group_shrinkage(values: Float64Array, group: IntArray, n_groups: int) -> flo
 def variance_ratio(
     n: int, n_groups: int, total: float, squares: float, between_groups: float, squared_counts: float
 ) -> float:
-    """Return sigma^2 / tau^2 of groups from sums that add up over blocks of rows; see `group_shrinkage`.
+    """Return sigma^2 / tau^2 of groups from sums that add over row blocks; see `group_shrinkage`.
 
     Parameters
     ----------
     n, n_groups : int
-        Values, and groups that have some.
+        Number of values, and of nonempty groups.
     total, squares : float
         Sums of the values and of their squares.
     between_groups : float
@@ -142,7 +142,7 @@ def variance_ratio(
 
 
 class ColumnTotals(NamedTuple):
-    """Of the cells of each column; additive over blocks."""
+    """Totals of the cells of each column; additive over blocks."""
 
     counts: Float64Array
     sums: Float64Array
@@ -150,9 +150,9 @@ class ColumnTotals(NamedTuple):
 
 
 class RowTotals(NamedTuple):
-    """Of what column offsets leave of the cells, by rows; additive over blocks."""
+    """Row totals of the cells minus column offsets; additive over blocks."""
 
-    n_rows: int  # that have cells
+    n_rows: int  # with cells
     total: float
     squares: float
     between_rows: float  # sum over rows of (sum of the cells)^2 / count
@@ -160,9 +160,9 @@ class RowTotals(NamedTuple):
 
 
 def fit_block_offsets(cells: CellBlocks, n_columns: int, centre: str) -> tuple[CellBlocks, Offsets]:
-    """Return the cells less their offsets, and the offsets of the columns; those of the rows are left out.
+    """Return the cells minus their offsets, and the column offsets; row offsets are not returned.
 
-    ``centre`` is that of `fit_offsets`. At most `SWEEPS` turns of three passes each.
+    ``centre`` is as in `fit_offsets`. At most `SWEEPS` alternations of three passes each.
     """
     if centre not in CENTRES:
         raise ParameterError(f"centre must be 'none', 'columns' or 'both'; got {centre!r}")
@@ -196,7 +196,7 @@ def _sweep(
     n_rows: int,
     settled: float,
 ) -> Float64Array:
-    """Take turns between rows and columns until the rows move no more; return the columns' offsets."""
+    """Alternate between rows and columns until the rows stop moving; return the column offsets."""
     of_rows, of_columns = shrinkage
     last: Blocks | None = None
     shift = 0.0
@@ -214,14 +214,14 @@ def _sweep(
 
 
 def _largest_move(cells: CellBlocks, rows: Blocks, last: Blocks | None, shift: float) -> float:
-    """Return how far a row's offset moved at most from those of the last turn, shifted; they began at 0."""
+    """Return the largest move of a row offset from its shifted value in the last alternation, initially 0."""
     if last is None:
         return float(cells.engine.reduce(_largest, max, rows))
     return float(cells.engine.reduce(_largest_difference, max, rows, last, cells.blocks, shared=(shift,)))
 
 
 def less_offsets(block: CellBlock, offsets: Offsets) -> CellBlock:
-    """Return the cells of a block without the columns' offsets and those that its own rows have then."""
+    """Return a block's cells minus the column offsets and the row offsets that follow from them."""
     left = block.values - offsets.columns[block.columns]
     rows = offsets.of_new_rows(block)
     return block._replace(values=left - rows[block.rows()])
@@ -250,7 +250,7 @@ def _row_offsets(block: CellBlock, columns: Float64Array, shrinkage: float) -> F
 def _column_sums(
     block: CellBlock, rows: Float64Array, n_columns: int, overall: float
 ) -> tuple[Float64Array, float]:
-    """Return the sums by column of what the overall mean and the rows leave, and the sum of the rows."""
+    """Return column sums of cells minus the overall mean and row offsets, and the sum of row offsets."""
     left = block.values - overall - rows[block.rows()]
     return np.asarray(np.bincount(block.columns, left, n_columns), dtype=np.float64), float(rows.sum())
 

@@ -1,16 +1,16 @@
-r"""One pass over the observed cells of a sparse table: what each block of rows adds to a small sum.
+r"""One pass over the observed cells of a sparse table: each row block's contribution to a small sum.
 
 .. math:: F(B) = \min_A\ \tfrac12\|R_\Omega(X - AB^\top)\|_F^2
           + \tfrac\lambda2\left(\|A\|_F^2 + \|B\|_F^2\right)
 
-over A (n, r) for a given B (d, r). The rows of A are independent ridge regressions. They are solved exactly
-where the row is, and nothing of them is kept between passes. Since A is best for its B, the slope of F is
-the plain one (variable projection),
+over A (n, r) for a given B (d, r). The rows of A are independent ridge regressions, solved exactly where the
+row is and not kept between passes. Since A is optimal for its B, the gradient of F is simply (variable
+projection)
 
 .. math:: \nabla F(B) = \lambda B - R^\top A, \qquad R = R_\Omega(X - AB^\top).
 
-A block contributes a (d, r) and an (r, r) array and two numbers, which add up over blocks. The functions of a
-block are pure: a block and small arrays in, small arrays out, so that any engine can run them where the block
+A block contributes a (d, r) and an (r, r) array and two numbers, which are summed over blocks. The functions
+of a block are pure: a block and small arrays in, small arrays out, so any engine can run them where the block
 is. No array of n d numbers is ever formed.
 """
 
@@ -27,14 +27,14 @@ from scipy.sparse import csr_array
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.blocks.protocol import Blocks, Engine, add, alone, join
 
-BATCH_BYTES = 1 << 20  # of factors gathered for one batch of rows: they stay in a core's cache
+BATCH_BYTES = 1 << 20  # of factors gathered for one batch of rows, to stay in a core's cache
 MOST_BLOCKS = 32
-LEAST_CELLS = 1 << 14  # in a block: with fewer, the calls cost more than the work
-EXTRA = 5  # directions that are carried along, so that those asked for settle sooner
+LEAST_CELLS = 1 << 14  # in a block: with fewer, call overhead dominates
+EXTRA = 5  # extra directions, so that the requested ones converge sooner
 
 
 class CellBlock(NamedTuple):
-    """The observed cells of a block of m rows, row after row.
+    """The observed cells of a block of m rows, row by row.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class CellBlock(NamedTuple):
 
 
 class PassSums(NamedTuple):
-    """What a pass brings together; additive over blocks."""
+    """The sums of one pass; additive over blocks."""
 
     misfit: float  # 1/2 sum over observed cells of (value - estimate)^2
     squares: float  # ||A||^2
@@ -69,7 +69,7 @@ class PassSums(NamedTuple):
 
 
 def step(block: CellBlock, B: Float64Array, penalty: float) -> PassSums:
-    """Return what a block adds to F and to its slope.
+    """Return a block's contribution to F and its gradient.
 
     O(m r min(m, r)) for a row with m cells, and O(d r) for the sums of the block.
     """
@@ -80,12 +80,12 @@ def step(block: CellBlock, B: Float64Array, penalty: float) -> PassSums:
 
 
 def row_factors(block: CellBlock, B: Float64Array, penalty: float) -> Float64Array:
-    """Return the rows A (m, r) that are best for B; 0 for a row without cells."""
+    """Return the best rows A (m, r) for B; 0 for a row without cells."""
     return solve(block, B, penalty)[0]
 
 
 def residual(block: CellBlock, B: Float64Array, penalty: float) -> CellBlock:
-    """Return the cells with what A B^T leaves of their values: R."""
+    """Return the cells with their residuals R from A B^T as values."""
     return solve(block, B, penalty)[1]
 
 
@@ -118,7 +118,7 @@ def fit_parts(block: CellBlock, B: Float64Array, penalty: float) -> tuple[float,
 
 
 def missed(pair: tuple[CellBlock, CellBlock], B: Float64Array, penalty: float) -> tuple[float, int]:
-    """Return the sum of squared errors and the number of the second block's cells, estimated from the first.
+    """Return the squared error and the number of the second block's cells, estimated from the first.
 
     Both blocks have the same rows.
     """
@@ -139,11 +139,11 @@ def cell_products(A: Float64Array, B: Float64Array, rows: IntArray, columns: Int
 
 
 def solve(block: CellBlock, B: Float64Array, penalty: float) -> tuple[Float64Array, CellBlock]:
-    """Return the rows A (m, r) that are best for B, and the cells with what A B^T leaves of their values.
+    """Return the best rows A (m, r) for B, and the cells with their residuals from A B^T as values.
 
-    With G (m, r) the rows of B at the cells x of a row, a = (G^T G + lambda)^-1 G^T x, or where m < r the
-    same on the smaller side, a = G^T (G G^T + lambda)^-1 x. Rows with about as many cells are solved in one
-    batch, padded with empty cells to the same number.
+    With G (m, r) the rows of B at the cells x of a row, a = (G^T G + lambda)^-1 G^T x, or for m < r the
+    smaller system a = G^T (G G^T + lambda)^-1 x. Rows with similar numbers of cells are solved in one batch,
+    padded with empty cells to the same number.
 
     Parameters
     ----------
@@ -186,15 +186,15 @@ def _half_square(values: Float64Array) -> float:
 
 @dataclass(frozen=True)
 class CellBlocks:
-    """The blocks of rows of a table that lie with an engine, and how functions run on them.
+    """The row blocks of a table held by an engine, and how to run functions on them.
 
-    The functions are those above: pure, and importable by name. Blocks, and the order in which their results
-    are added, do not depend on the number of threads or workers: one and many give the same bits.
+    The functions are those above: pure, and importable by name. Neither the blocks nor the order in which
+    their results are added depends on the number of threads or workers, so results are bitwise identical.
 
     Attributes
     ----------
     blocks : Blocks
-        Of `CellBlock`, or of what a function made of them.
+        Blocks of `CellBlock`, or of what a function returned for them.
     engine : Engine
     """
 
@@ -207,7 +207,7 @@ class CellBlocks:
         return total
 
     def map(self, function: Callable[..., Any], *shared: Any) -> CellBlocks:
-        """Return the blocks ``function(block, *shared)``, kept where they were made."""
+        """Return the blocks ``function(block, *shared)``, kept where they were computed."""
         return CellBlocks(self.engine.map(function, self.blocks, shared=shared), self.engine)
 
     def gather(self) -> list[Any]:
@@ -216,9 +216,9 @@ class CellBlocks:
 
 
 def row_blocks(cells: CellBlock, n_columns: int, most: int = MOST_BLOCKS) -> Iterator[slice]:
-    """Yield the slice of rows of each block, at least one: all have about the same number of cells.
+    """Yield each block's slice of rows, at least one block; all have about the same number of cells.
 
-    A block contributes a (d, r) array. To keep that small against the work on the cells, a block has at
+    A block contributes a (d, r) array. To keep that cheap relative to the work on the cells, a block has at
     least twice as many cells as the table has columns.
     """
     n_rows, n_cells = len(cells.starts) - 1, len(cells.values)
@@ -252,17 +252,17 @@ def leading_directions(
 ) -> tuple[Float64Array, Float64Array]:
     """Return the k largest singular values, descending, and their right vectors (d, k).
 
-    Fewer than k where there are not as many directions. Subspace iteration from random directions: values
-    come from below, and their error is of the order of the square of that of the vectors.
+    Returns fewer than k if there are fewer directions. Subspace iteration from random directions: values
+    converge from below, with an error on the order of the squared error of the vectors.
 
     Parameters
     ----------
     blocks : CellBlocks
-        Of `CellBlock`; what is not observed counts as 0.
+        Blocks of `CellBlock`; unobserved cells count as 0.
     outside : (d, j) array with orthonormal columns, or None
-        Look only at directions at right angles to these.
+        Only consider directions orthogonal to these.
     tol : float
-        Ends when no value grew by more than this fraction of the largest.
+        Stop when no value grows by more than this fraction of the largest.
 
     Notes
     -----
@@ -283,19 +283,19 @@ def leading_directions(
         last, best = values, V
         V = _orthonormal(product @ Q[:, ::-1], known)
     else:
-        V = best  # the values belong to the directions before the last turn
+        V = best  # the values belong to the directions before the last iteration
     return values[:k], np.ascontiguousarray(V[:, :k])
 
 
 def largest_singular_value(blocks: CellBlocks, n_columns: int, rng: np.random.Generator) -> float:
-    """Return that of the table with 0 in its holes: a penalty of this size leaves nothing."""
+    """Return that of the table with 0 in its holes; a penalty this large shrinks everything to 0."""
     values, _ = leading_directions(blocks, n_columns, 1, rng, tol=1e-6, max_iter=100)
     return float(values[0])
 
 
 def _orthonormal(V: Float64Array, known: Float64Array) -> Float64Array:
-    """Return an orthonormal basis of the part of V at right angles to ``known``, also if V is 0 in parts."""
+    """Return an orthonormal basis of the part of V orthogonal to ``known``; V may be rank-deficient."""
     Q, _ = np.linalg.qr(V - known @ (known.T @ V))
-    Q -= known @ (known.T @ Q)  # once more, for what rounding left
+    Q -= known @ (known.T @ Q)  # once more, to remove rounding errors
     Q, _ = np.linalg.qr(Q)
     return np.asarray(Q)

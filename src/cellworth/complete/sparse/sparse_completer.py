@@ -1,4 +1,4 @@
-"""Low-rank completion of tables that are too wide and too sparse to be written out."""
+"""Low-rank completion of tables too wide and sparse to store densely."""
 
 from __future__ import annotations
 
@@ -52,71 +52,71 @@ from cellworth.errors import DataError
 FACTORS = ("row_factors_", "column_factors_", "row_offsets_", "column_offsets_", "singular_values_")
 FITTED = (*FACTORS, "rank_", "trace_penalty_", "objective_", "duality_gap_", "n_iter_", "converged_")
 
-MOST_COMPONENTS = 20  # where no rank is given
+MOST_COMPONENTS = 20  # if no rank is given
 
 
 class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    r"""Estimate any cell of a wide, sparse table from few observed cells, without ever writing the table out.
+    r"""Estimate any cell of a wide, sparse table from few observed cells, without forming the dense table.
 
-    With offsets taken off the observed cells :math:`\Omega`, it solves
+    After subtracting offsets from the observed cells :math:`\Omega`, solves
 
     .. math:: \min_{A, B}\ \tfrac12\|R_\Omega(X - AB^\top)\|_F^2
               + \tfrac\lambda2\left(\|A\|_F^2 + \|B\|_F^2\right)
 
-    over A (n, r) and B (d, r). If r does not bind, :math:`AB^\top` is the least-squares fit with
-    :math:`\lambda` times the trace norm: the problem of `SoftImputeCompleter` and `NNLSCompleter`, for
-    tables whose n x d numbers would not fit in memory.
+    over A (n, r) and B (d, r). If r does not bind, :math:`AB^\top` is the least-squares fit penalised by
+    :math:`\lambda` times the trace norm. This is the problem of `SoftImputeCompleter` and `NNLSCompleter`,
+    for tables whose n x d numbers would not fit in memory.
 
     Parameters
     ----------
     rank : int or None, default=None
-        r, the most components. None: at most 20, and if the penalty is chosen too, fewer where cutting at the
-        largest drop of the spectrum fills hidden cells better.
+        r, the maximum number of components. None: at most 20; if the penalty is also chosen, fewer if cutting
+        at the largest drop in the spectrum fills hidden cells better.
     trace_penalty : float or None, default=None
         :math:`\lambda`, greater than 0: larger gives a lower rank and smaller values. None: the one of 16,
         from 0.6 down to 0.0003 times the largest singular value of the table with zeros in its holes, that
         fills a hidden tenth of the observed cells best.
     penalty_unit : {"absolute", "relative"}, default="absolute"
-        "absolute" takes `trace_penalty` as it is; "relative" as a fraction of that singular value.
+        "absolute" uses `trace_penalty` as is; "relative" as a fraction of that singular value.
     centre : {"none", "columns", "both"}, default="both"
-        The offsets that are taken off first: none, one per column, or one per column and one per row. They
-        are means, shrunk towards the overall mean the more, the fewer cells a row or column has. Columns are
-        not brought to a common width: all cells are taken to be in one unit, such as ratings.
+        Which offsets to subtract first: none, one per column, or one per column and one per row. They are
+        means, shrunk towards the overall mean, more so for rows and columns with few cells. Columns are not
+        scaled: all cells are assumed to be in the same unit, such as ratings.
     tol : float, default=1e-5
-        Ends when the next step promises to lower the objective by less than this fraction of it.
+        Stop when the predicted decrease of the next step is below this fraction of the objective.
     max_iter : int, default=200
-        The largest number of steps at the final penalty.
+        The maximum number of steps at the final penalty.
     warm_start : bool, default=False
-        Begin from the column factors of the last fit, if the number of columns is the same, and keep the rank
-        and the relative penalty that were chosen there. Rows may come and go.
+        Start from the column factors of the last fit if the number of columns is the same, and keep the rank
+        and the relative penalty chosen there. Rows may come and go.
     random_state : int, numpy.random.Generator or None, default=0
-        Draws the hidden cells, and the directions that a search for singular vectors begins from. None draws
-        anew in each fit.
+        Draws the hidden cells, and the starting directions of searches for singular vectors. None draws
+        different ones in each fit.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     callback : callable or None, default=None
-        Called with a `Progress` after each step at the final penalty; a true return value ends the fit there.
+        Called with a `Progress` after each step at the final penalty; returning true stops the fit.
 
     Attributes
     ----------
     row_factors_ : (n, rank_) array
         A; each row is the ridge regression of its cells on B. 0 for a row without cells.
     column_factors_ : (d, rank_) array
-        B; columns at right angles, of falling length. 0 for a column without cells.
+        B; its columns are orthogonal, of decreasing length. 0 for a table column without cells.
     row_offsets_, column_offsets_ : (n,) and (d,) arrays
         The estimate of a cell is ``row_offsets_[i] + column_offsets_[j] + row_factors_[i] @
         column_factors_[j]``, in the units of the input.
     singular_values_ : (rank_,) array
-        Of :math:`AB^\top`, descending.
+        Singular values of :math:`AB^\top`, descending.
     rank_ : int
-        May be 0: then the offsets are all that could be learned.
+        May be 0: then only the offsets could be learned.
     trace_penalty_ : float
-        :math:`\lambda` as it was used, whatever `penalty_unit`.
+        The :math:`\lambda` used, always in absolute units.
     objective_ : (n_iter_ + 1,) array
-        Objective after each step at the final penalty, and of the result; never rises.
+        Objective after each step at the final penalty, and of the result; never increases.
     duality_gap_ : float
-        At most how far the last objective is above the least for tables of any rank. Small at convergence,
-        unless `rank` binds. Its norm of the residual is itself estimated, to about 1e-4.
+        Upper bound on how far the last objective is above the minimum over tables of any rank. Small at
+        convergence, unless `rank` binds. The residual norm it uses is itself estimated, to about 1e-4.
     n_iter_ : int
         Steps at the final penalty.
     converged_ : bool
@@ -124,11 +124,10 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     Notes
     -----
-    A step is one pass over blocks of rows: O(r^2) for each observed cell, and a sum of d x r and r x r
-    numbers. For given B the rows of A are solved exactly within the pass, and a quasi-Newton method moves B.
-    Filling the holes in each iteration, as soft-impute does, takes O(r) for each cell, but many times the
-    passes where few cells are observed. Memory: a few arrays as long as there are observed cells, and
-    (n + 20 d) r numbers.
+    A step is one pass over row blocks: O(r^2) per observed cell, and a sum of d x r and r x r numbers. For
+    given B, the pass solves the rows of A exactly, and a quasi-Newton method moves B. Filling the holes in
+    each iteration, as soft-impute does, takes O(r) per cell, but many times as many passes if few cells are
+    observed. Memory: a few arrays with one entry per observed cell, and (n + 20 d) r numbers.
 
     Examples
     --------
@@ -193,11 +192,11 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def fit(
         self, X: Any, y: ArrayLike | None = None, *, checkpoint: str | PathLike[str] | None = None
     ) -> Self:
-        """Learn from the observed cells of X (n, d). ``y`` is accepted and ignored.
+        """Fit to the observed cells of X (n, d). ``y`` is accepted and ignored.
 
-        X is a sparse matrix (CSR, CSC or COO) whose stored cells are the observed ones, stored zeros
-        included, or an array with NaN in its holes; or a `Source` of row blocks. A fit to row blocks that was
-        interrupted begins anew, ``checkpoint`` or not.
+        X is a sparse matrix (CSR, CSC or COO) whose stored cells, including zeros, are the observed ones; an
+        array with NaN in its holes; or a `Source` of row blocks. An interrupted fit to row blocks starts
+        over, with or without a ``checkpoint``.
         """
         self._check_parameters()
         if isinstance(X, Source):
@@ -221,10 +220,10 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return self
 
     def fit_blocks(self, source: Source, summary: TableSummary, checkpoint: Checkpoint | None = None) -> None:
-        """Learn from a table of row blocks; rows that are not observed at all are allowed, columns are not.
+        """Fit to a table of row blocks; rows may have no observed cells, columns may not.
 
-        A penalty that is to be chosen is chosen on every k-th row, 20,000 to 40,000 of them; on every row of
-        a shorter table. Then a step is one pass, O(cells r^2), and one sum of (d, r) and (r, r) arrays.
+        If the penalty is chosen, that uses every k-th row, 20,000 to 40,000 of them, or every row of a
+        shorter table. A step is then one pass, O(cells r^2), and one sum of (d, r) and (r, r) arrays.
         """
         rng, d = generator_of(self.random_state), len(source.columns)
         cells = CellBlocks(source.map(_cells_of_part), source.engine)
@@ -235,34 +234,35 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         fit = self._descend(table, rank, B, rng)
         certificate = certify(table, fit.B, self.trace_penalty_, rng)
         for name in ("row_factors_", "row_offsets_", "_cells"):
-            self.__dict__.pop(name, None)  # those of an earlier table in memory
+            self.__dict__.pop(name, None)  # left from an earlier fit in memory
         self.column_factors_, self.column_offsets_, self._offsets = fit.B, offsets.columns, offsets
         self._keep_trace(fit, certificate)
 
     def complete_rows(self, part: Part, state: None = None) -> tuple[Float64Array, None]:
-        """Return the rows of a block completed, (m, d), each from its own cells; there are no variances."""
+        """Return the completed rows of a block, (m, d), each from its own cells; there are no variances."""
         cells = matrix_of(part.X)
         return put_observed(self._filled(*self._estimate(cells, ThreadEngine(n_jobs=1))), cells), None
 
     def estimate(self, rows: ArrayLike, columns: ArrayLike) -> Float64Array:
         """Return the estimates (k,) of the cells at (rows[0], columns[0]), (rows[1], columns[1]) and so on.
 
-        Rows and columns are those of the table of `fit`, counted from 0. Observed cells are estimated too.
+        Rows and columns are those of the table passed to `fit`, counted from 0. Observed cells are estimated
+        too.
         """
         check_is_fitted(self)
         i = check_numbers("rows", rows, len(self.row_offsets_))
         j = check_numbers("columns", columns, len(self.column_offsets_))
         if i.shape != j.shape:
             raise DataError(
-                f"rows and columns must be equal in number; got {len(i)} rows and {len(j)} columns."
+                f"rows and columns must have the same length; got {len(i)} rows and {len(j)} columns."
             )
         products = cell_products(self.row_factors_, self.column_factors_, i, j)
         return np.asarray(products + self.row_offsets_[i] + self.column_offsets_[j])
 
     def completed_rows(self, rows: slice) -> Float64Array:
-        """Return a slice of rows of the table of `fit`, completed, (m, d): observed cells are kept.
+        """Return a slice of completed rows of the table passed to `fit`, (m, d); observed cells are kept.
 
-        Takes m d numbers of memory: ask for a few rows at a time.
+        Needs memory for m d numbers, so request a few rows at a time.
         """
         check_is_fitted(self)
         filled = self._filled(self.row_factors_[rows], self.row_offsets_[rows])
@@ -271,17 +271,17 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def transform(self, X: Any) -> Float64Array:
         """Return the row factors (m, rank_) of new rows X (m, d), each from its own cells.
 
-        For the table of `fit` they are `row_factors_`.
+        For the table passed to `fit`, they are `row_factors_`.
         """
         return self._new_rows(X)[1]
 
     def complete(self, X: Any) -> Float64Array:
-        """Return new rows X (m, d) completed, as a dense (m, d) array: observed cells are kept."""
+        """Complete new rows X (m, d); return a dense (m, d) array in which observed cells are kept."""
         cells, factors, offsets = self._new_rows(X)
         return put_observed(self._filled(factors, offsets), cells)
 
     def fitted_state(self) -> dict[str, Any]:
-        """Return what the fit has left, observed cells included; see `cellworth.complete.fitted_state`."""
+        """Return the fitted state, including observed cells; see `cellworth.complete.fitted_state`."""
         X, offsets = self._cells, self._offsets
         return state_of(self, FITTED) | {
             "cells": {"values": X.data, "columns": X.indices, "starts": X.indptr, "shape": list(X.shape)},
@@ -290,7 +290,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         }
 
     def restore_fitted(self, state: dict[str, Any]) -> None:
-        """Take over what `fitted_state` of a completer with the same settings returned."""
+        """Restore what `fitted_state` of a completer with the same settings returned."""
         restore(self, state, FITTED)
         cells = state["cells"]
         self._cells = csr_array(
@@ -302,8 +302,8 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _new_rows(self, X: Any) -> tuple[csr_array, Float64Array, Float64Array]:
         """Return the cells, the row factors (m, r) and the row offsets (m,) of new rows; 0 without cells.
 
-        A row offset is the shrunk mean of what the column offsets leave; the factors are the ridge regression
-        of the rest on the column factors.
+        A row offset is the shrunk mean of the cells minus column offsets; the factors are the ridge
+        regression of the rest on the column factors.
         """
         check_is_fitted(self)
         cells = check_cells(self, X, reset=False)
@@ -337,7 +337,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
             check_number("trace_penalty", self.trace_penalty, above=0)
 
     def _last_factors(self, n_columns: int) -> Float64Array | None:
-        """Return the column factors of the last fit, if this one may start from them."""
+        """Return the column factors of the last fit if this one may start from them, else None."""
         factors: Float64Array | None = getattr(self, "column_factors_", None) if self.warm_start else None
         return factors if factors is not None and len(factors) == n_columns else None
 
@@ -349,7 +349,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         rng: np.random.Generator,
         choose: Callable[..., tuple[Choice, Float64Array]],
     ) -> tuple[int, Float64Array]:
-        """Set the penalty; return the rank limit and the column factors to begin from."""
+        """Set the penalty; return the rank limit and the column factors to start from."""
         largest = largest_singular_value(table.blocks, table.n_columns, rng) or 1.0
         rank = min(self.rank or MOST_COMPONENTS, n_rows, table.n_columns)
         if self.trace_penalty is not None:
@@ -370,7 +370,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         )
 
     def _keep_factors(self, small: Compact, offsets: Offsets, A: Float64Array, B: Float64Array) -> None:
-        """Set the fitted attributes of all rows and columns, also of those without cells."""
+        """Set the fitted attributes of all rows and columns, including those without cells."""
         n, d = self._cells.shape
         self.row_factors_, self.column_factors_ = np.zeros((n, B.shape[1])), np.zeros((d, B.shape[1]))
         self.row_factors_[small.rows], self.column_factors_[small.columns] = A, B
@@ -380,7 +380,7 @@ class SparseCompleter(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self._offsets = offsets._replace(rows=self.row_offsets_, columns=self.column_offsets_)
 
     def _keep_trace(self, fit: SparseFit, certificate: Certificate) -> None:
-        """Set the fitted attributes that say how it went; warn if the fit has not converged."""
+        """Set the fitted attributes that describe the fit; warn if it has not converged."""
         self.singular_values_, self.rank_ = certificate.singular_values, fit.B.shape[1]
         self.objective_ = np.minimum.accumulate([*fit.objective, certificate.objective])
         self.duality_gap_ = certificate.gap

@@ -1,26 +1,26 @@
-r"""The trace-norm fit of a sparse table at one penalty, by two factors of growing rank.
+r"""The trace-norm fit of a sparse table at one penalty, by two factors of increasing rank.
 
 .. math:: \min_Z\ \tfrac12\|R_\Omega(X - Z)\|_F^2 + \lambda\|Z\|_\mathrm{tr}
           \;=\; \min_{A, B}\ \tfrac12\|R_\Omega(X - AB^\top)\|_F^2
           + \tfrac\lambda2\left(\|A\|_F^2 + \|B\|_F^2\right)
 
-if the factors have columns enough. Z is best if and only if what is left, :math:`R = R_\Omega(X - Z)`, has
-:math:`RV = \lambda U` on the singular vectors of Z and no singular value above :math:`\lambda`. So a
-direction outside Z with a larger one lowers the objective when it is added, and when there is none, the
-factors have all that they need.
+if the factors have enough columns. Z is optimal if and only if the residual :math:`R = R_\Omega(X - Z)` has
+:math:`RV = \lambda U` on the singular vectors of Z and no singular value above :math:`\lambda`. So adding a
+direction outside Z with a larger singular value lowers the objective, and if there is none, the factors need
+no more columns.
 
 The dual problem is to maximise :math:`\langle Y, X\rangle - \frac12\|Y\|_F^2` over
-:math:`\|Y\|_2 \le \lambda`, Y on the observed cells alone. Its solution is the R of the best Z; any other R,
-scaled down until it fits, gives a lower bound of the objective.
+:math:`\|Y\|_2 \le \lambda`, with Y on the observed cells only. Its solution is the R of the optimal Z; any
+other R, scaled down until feasible, gives a lower bound on the objective.
 
-The slope of F comes from one pass (`cellworth.complete.sparse.row_pass`), and a limited-memory quasi-Newton
-method (Liu and Nocedal, 1989) moves the column factors. Its steps are scaled by the inverse of
+The gradient of F comes from one pass (`cellworth.complete.sparse.row_pass`), and a limited-memory
+quasi-Newton method (Liu and Nocedal, 1989) moves the column factors. Its steps are scaled by the inverse of
 
 .. math:: H_j = n_j G + \lambda, \qquad G = \frac1{|\Omega|}\sum_{(i,j)\in\Omega} a_ia_i^\top,
 
-for the column j with :math:`n_j` observed cells: the matrix of the ridge regression of the column on its
-rows, if those were like all others. That takes one r x r sum, where the exact matrices would take one for
-each column. The last few steps correct what it misses.
+for column j with :math:`n_j` observed cells. This is the matrix of the column's ridge regression if its rows
+were like all others. It takes one r x r sum, where the exact matrices would take one per column. The last few
+steps correct for the difference.
 """
 
 from __future__ import annotations
@@ -46,23 +46,23 @@ from cellworth.complete.sparse.row_pass import (
     step,
 )
 
-SLACK = 1e-3  # a direction is added if its singular value is above the penalty by this share
-ROUNDS = 10  # of growing and descending
-MEMORY = 6  # steps that are remembered; each takes two (d, r) arrays
-ENOUGH = 1e-4  # of the fall that the slope promises is asked of a step (Armijo)
+SLACK = 1e-3  # add a direction if its singular value exceeds the penalty by this fraction
+ROUNDS = 10  # of growth and descent
+MEMORY = 6  # steps to keep; each takes two (d, r) arrays
+ENOUGH = 1e-4  # fraction of the predicted decrease that a step must achieve (Armijo)
 MOST_HALVINGS = 30
 
 
 @dataclass(frozen=True)
 class SparseTable:
-    """Blocks of observed cells, and how many each column has.
+    """Blocks of observed cells, and the number of cells in each column.
 
     Attributes
     ----------
     blocks : CellBlocks
-        Of `CellBlock`.
+        Blocks of `CellBlock`.
     n_cells : (d,) float64 array
-        Observed cells of each column, none of them 0.
+        Number of observed cells in each column, none of them 0.
     """
 
     blocks: CellBlocks
@@ -76,14 +76,14 @@ class SparseTable:
 
 @dataclass
 class SparseFit:
-    """Column factors, and how they were found. The row factors follow from them.
+    """Column factors, from which the row factors follow, and how the fit went.
 
     Attributes
     ----------
     B : (d, r) array
-        Columns at right angles, of falling length.
+        Orthogonal columns of decreasing length.
     objective : list of float
-        After each step; never rises.
+        Objective after each step; never increases.
     n_iter : int
     converged, stopped : bool
     """
@@ -102,11 +102,11 @@ class Certificate:
     Attributes
     ----------
     objective : float
-        Of both factors.
+        Objective at the two factors.
     gap : float
-        At most how far the objective is above the least of all tables of any rank. Not negative.
+        Upper bound on how far the objective is above the minimum over tables of any rank. Nonnegative.
     singular_values : (r,) array
-        Of A B^T, descending.
+        Singular values of A B^T, descending.
     """
 
     objective: float
@@ -133,15 +133,15 @@ def fit_trace_norm(
     penalty : float
         lambda, greater than 0.
     start : (d, k) array
-        Column factors to begin from; k may be 0.
+        Column factors to start from; k may be 0.
     tol : float
-        A round ends when the next step promises to lower the objective by less than this fraction of it.
+        End a round when the predicted decrease of the next step is below this fraction of the objective.
     rounds : int
-        Most rounds of growing and descending.
+        The maximum number of rounds of growth and descent.
 
     Notes
     -----
-    Per step one pass, O(cells r^2). Growing takes some 10 passes of O(cells r).
+    One pass per step, O(cells r^2). Growing takes about 10 passes of O(cells r).
     """
     fit, evaluate = SparseFit(start[:, :rank]), partial(_evaluate, table, penalty)
     for _ in range(rounds):
@@ -168,7 +168,7 @@ def fit_trace_norm(
 
 
 def certify(table: SparseTable, B: Float64Array, penalty: float, rng: np.random.Generator) -> Certificate:
-    """Return objective, duality gap and singular values. Some 30 passes of O(cells)."""
+    """Return the objective, duality gap and singular values. About 30 passes of O(cells)."""
     misfit, overlap, squares, gram = table.blocks.sum(fit_parts, B, penalty)
     objective = misfit + penalty / 2 * (squares + float(np.vdot(B, B)))
     left = table.blocks.map(residual, B, penalty)
@@ -181,7 +181,7 @@ def certify(table: SparseTable, B: Float64Array, penalty: float, rng: np.random.
 
 
 def _evaluate(table: SparseTable, penalty: float, B: Float64Array) -> SlopePoint:
-    """Return F and its slope at B: one pass."""
+    """Return F and its gradient at B, in one pass."""
     sums = PassSums(*table.blocks.sum(step, B, penalty))
     objective = sums.misfit + penalty / 2 * (sums.squares + float(np.vdot(B, B)))
     return SlopePoint(B, objective, penalty * B - sums.products, sums.gram / table.n_cells.sum())
@@ -190,10 +190,10 @@ def _evaluate(table: SparseTable, penalty: float, B: Float64Array) -> SlopePoint
 def _new_directions(
     table: SparseTable, B: Float64Array, penalty: float, rank: int, rng: np.random.Generator
 ) -> Float64Array:
-    """Return columns (d, k) that lower the objective when added to B, with the length that lowers it most.
+    """Return columns (d, k) that lower the objective when added to B, at the length that lowers it most.
 
-    Along t u v^T, for a singular value sigma of R, it falls by t^2 (sigma - lambda) and rises by
-    t^4 / 2 sum over observed cells of (u_i v_j)^2.
+    Along t u v^T, for a singular value sigma of R, the objective decreases by t^2 (sigma - lambda) and
+    increases by t^4 / 2 sum over observed cells of (u_i v_j)^2.
     """
     room = rank - B.shape[1]
     if room <= 0:
@@ -209,7 +209,7 @@ def _new_directions(
 
 
 def _join(evaluate: Callable[[Float64Array], SlopePoint], fit: SparseFit, new: Float64Array) -> SlopePoint:
-    """Return the point with the new columns, shortened until they do not raise the objective."""
+    """Return the point with the new columns, shortened until they do not increase the objective."""
     highest = fit.objective[-1] if fit.objective else np.inf
     point = evaluate(np.ascontiguousarray(np.hstack([fit.B, new])))
     while point.objective > highest and np.any(new):
@@ -219,9 +219,9 @@ def _join(evaluate: Callable[[Float64Array], SlopePoint], fit: SparseFit, new: F
 
 
 def _threshold(table: SparseTable, B: Float64Array, penalty: float) -> Float64Array:
-    """Do one exact soft-impute step in the span of B: it sets small components to 0, and never climbs.
+    """Take one exact soft-impute step in the span of B, which sets small components to 0 and never climbs.
 
-    The singular values of the filled table A B^T + R on that span shrink by lambda.
+    It shrinks the singular values of the filled table A B^T + R on that span by lambda.
     """
     V, _ = np.linalg.qr(B)
     (gram,) = table.blocks.sum(filled_gram, B, penalty, V)
@@ -242,7 +242,7 @@ class SlopePoint(NamedTuple):
     objective : float
     slope : (d, r) array
     gram : (r, r) array
-        G above, not negative definite.
+        G above, positive semidefinite.
     """
 
     B: Float64Array
@@ -259,11 +259,11 @@ class DescentResult:
     ----------
     point : SlopePoint
     objective : list of float
-        After each step; never rises.
+        Objective after each step; never increases.
     promised : float
-        By how much the next step would lower the objective, as a fraction of it.
+        Predicted decrease of the next step, as a fraction of the objective.
     converged, stopped : bool
-        ``stopped``: the watcher ended the work.
+        ``stopped``: the watcher ended the descent.
     """
 
     point: SlopePoint
@@ -283,22 +283,22 @@ def descend(
     max_iter: int,
     watch: Watch,
 ) -> DescentResult:
-    """Lower F from ``start`` on until the next step promises less than ``tol`` times the objective.
+    """Minimise F from ``start`` until the next step's predicted decrease is below ``tol`` times F.
 
     Parameters
     ----------
     evaluate : callable
-        From column factors (d, r) to a `SlopePoint`: one pass over the table.
+        Maps column factors (d, r) to a `SlopePoint`, in one pass over the table.
     n_cells : (d,) array
-        Observed cells of each column.
+        Number of observed cells in each column.
     penalty : float
         lambda, greater than 0.
     watch : callable
-        Called with (step, objective, promised fall as a fraction of it) after each step.
+        Called with (step, objective, predicted decrease as a fraction of it) after each step.
 
     Notes
     -----
-    One pass per step, now and then two; O(MEMORY d r + d r^2) beside it.
+    One pass per step, occasionally two; O(MEMORY d r + d r^2) besides.
     """
     run, memory = DescentResult(start), deque[tuple[Float64Array, Float64Array, float]](maxlen=MEMORY)
     while len(run.objective) < max_iter and not run.stopped:
@@ -310,7 +310,7 @@ def descend(
             run.converged = True
             break
         there = _search(evaluate, here, direction, rate)
-        if there is None:  # nothing lower within rounding
+        if there is None:  # no decrease beyond rounding
             run.converged = True
             break
         _remember(memory, there.B - here.B, there.slope - here.slope)
@@ -323,7 +323,7 @@ def descend(
 def _search(
     evaluate: Callable[[Float64Array], SlopePoint], here: SlopePoint, direction: Float64Array, rate: float
 ) -> SlopePoint | None:
-    """Return the first point along ever shorter steps that is low enough; None if there is none."""
+    """Return the first sufficiently low point, trying shorter and shorter steps; None if there is none."""
     length = 1.0
     for _ in range(MOST_HALVINGS):
         there = evaluate(here.B + length * direction)
@@ -336,7 +336,7 @@ def _search(
 def _remember(
     memory: deque[tuple[Float64Array, Float64Array, float]], move: Float64Array, change: Float64Array
 ) -> None:
-    """Keep a step for later ones if the slope rose along it: otherwise it says nothing about a minimum."""
+    """Keep a step for later ones if it has positive curvature, as near a minimum."""
     curvature = float(np.vdot(move, change))
     if curvature > 1e-10 * float(np.linalg.norm(move) * np.linalg.norm(change)):
         memory.append((move, change, curvature))
@@ -348,7 +348,7 @@ def _scaled(
     n_cells: Float64Array,
     penalty: float,
 ) -> Float64Array:
-    """Return the slope times the inverse of the estimated second derivative (the two loops)."""
+    """Return the gradient times the inverse of the estimated Hessian (the two-loop recursion)."""
     values, Q = np.linalg.eigh(here.gram)
     widths = n_cells[:, None] * np.maximum(values, 0) + penalty
 
