@@ -1,4 +1,4 @@
-"""Tables from files and arrays of all kinds, and back."""
+"""Tables that cannot be opened or completed in row blocks, and the engines that do the work."""
 
 import subprocess
 import sys

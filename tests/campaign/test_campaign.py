@@ -1,4 +1,4 @@
-"""Beginning, opening, money, replays, and what comes of the answers."""
+"""A campaign goes on where it was, and what comes of its answers: the filled table and the model."""
 
 import numpy as np
 import pytest

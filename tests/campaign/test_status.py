@@ -1,4 +1,4 @@
-"""The status of a campaign: its numbers, its learning curve, and what it says."""
+"""The status of a campaign: its numbers, its progress, and what it says."""
 
 import json
 

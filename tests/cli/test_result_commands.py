@@ -1,4 +1,4 @@
-"""What a campaign amounts to, from the shell: log, export, complete, status, report, simulate."""
+"""What a campaign amounts to, from the shell: log, export, complete, status, report."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The choice of a completer: contract, right choices, failures, limits of time, and what is shown."""
+"""The choice of a completer: contract, right choices, and the same on any number of threads."""
 
 import numpy as np
 import pytest

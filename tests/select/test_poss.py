@@ -1,4 +1,4 @@
-"""Poss against brute force, and the compiled loop against the plain one."""
+"""Poss against brute force."""
 
 import importlib.util
 import itertools

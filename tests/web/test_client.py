@@ -1,4 +1,4 @@
-"""A campaign over REST: the same operations, the same errors, once by key, in pages."""
+"""A campaign through the client: the same operations, the same errors, and once what was sent twice."""
 
 from datetime import UTC, date, datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Real servers: notifications, many at once, odd names, and how they end."""
+"""Real servers: notifications, many at once, odd names, who must show a token, and how they end."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The estimator: contract, awkward tables, answers in the user's units, threads, warm starts."""
+"""The estimator: contract, awkward tables, answers in the user's units, threads."""
 
 import numpy as np
 import pytest

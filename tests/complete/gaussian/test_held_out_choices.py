@@ -1,4 +1,4 @@
-"""Labels as columns with a trust, and the paper's tables."""
+"""Labels as columns with a trust, ranks where they help, and the paper's tables."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""E and M steps, posteriors and left-out cells of both models, against the textbook."""
+"""What both models promise alike: posteriors, left-out cells and changes of units, against the textbook."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The queue without a browser: filter, take, answer, refuse, correct, and what is said of what is wrong."""
+"""The queue without a browser: filter, take, answer, refuse, and what is said of what is wrong."""
 
 from cellworth.campaign import Campaign
 from tests.campaign.campaigns import VALUES

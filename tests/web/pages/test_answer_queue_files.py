@@ -1,4 +1,4 @@
-"""Files and batches without a browser: answers down and up, previews and asks, new campaigns."""
+"""Files of answers without a browser: down and up, whole or not at all."""
 
 import csv
 import io

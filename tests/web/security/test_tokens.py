@@ -1,4 +1,4 @@
-"""Who gets in: tokens, roles on every route, sessions, forms, foreign sites, and the headers of answers."""
+"""The file of tokens: for its owner only, without the tokens themselves, and read again when it changes."""
 
 import os
 import stat
