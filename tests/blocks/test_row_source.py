@@ -123,7 +123,7 @@ def test_errors_name_file_and_column(table, tmp_path):
     pq.write_table(pa.table({"city": ["Bern"], "age": [3.0]}), tmp_path / "text.parquet")
     with pytest.raises(DataError, match=r"text\.parquet: the column 'city' holds string; expected numbers"):
         open_blocks(tmp_path / "text.parquet")
-    with pytest.raises(DataError, match="not a Zarr array"):
+    with pytest.raises(DataError, match="not a readable Zarr array"):
         open_blocks(tmp_path / "no.zarr")
     with pytest.raises(ParameterError, match="must be an array"):
         open_blocks(X, target="outcome")
@@ -134,7 +134,7 @@ def test_a_sink_that_is_taken_or_cannot_be_written_is_refused(local, tmp_path):
     done = GaussianCompleter().fit(open_blocks(X, engine=local)).completed_
     (tmp_path / "filled").mkdir()
     (tmp_path / "filled" / "mine.txt").write_text("mine")
-    with pytest.raises(DataError, match="filled: something is there already"):
+    with pytest.raises(DataError, match="filled: already exists"):
         done.write(tmp_path / "filled")
     with pytest.raises(DataError, match="cannot write to"):
         done.write(tmp_path / "nowhere" / "filled")
