@@ -159,7 +159,7 @@ def test_a_reader_who_has_seen_enough_is_no_error():
 def test_characters_that_the_output_lacks_are_shown_by_number(tmp_path):
     done = run("tell", tmp_path / "größe.csv", "--store", tmp_path / "größe.db", PYTHONIOENCODING="ascii")
     assert done.returncode == 3
-    assert "gr\\xf6\\xdfe.db: no campaign is kept there" in done.stderr
+    assert "gr\\xf6\\xdfe.db: there is no campaign here" in done.stderr
 
 
 def test_the_shell_completes_commands():

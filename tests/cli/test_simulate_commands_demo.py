@@ -36,7 +36,7 @@ def test_the_demo_tells_draws_and_plays_a_campaign(quick, tmp_path, capsys):
 def test_a_folder_that_has_a_demonstration_is_not_overwritten(quick, tmp_path, capsys):
     Campaign.create(make_table(), prices=PRICES, store=tmp_path / "demo.db", name="demo").close()
     assert main([*quick, "--folder", str(tmp_path)]) == 4
-    assert "There is a campaign 'demo' already" in capsys.readouterr().err
+    assert "A campaign named 'demo' already exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("hidden", ["0", "0.95", "2", "-1", "nan"])
