@@ -1,1 +1,1 @@
-"""Speed and memory against peers, as ratios within one run: ``python -m benchmarks``."""
+"""Benchmarks of speed and memory against peers, as ratios within one run: ``python -m benchmarks``."""

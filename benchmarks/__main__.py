@@ -29,7 +29,7 @@ PARTS = (
 
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
-    """Return the options."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="part", help=f"some of {', '.join(PARTS)}; default: all")
     parser.add_argument("--quick", action="store_true", help="small sizes only")
@@ -38,20 +38,20 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         type=int,
         default=Settings.cpu_limit,
         metavar="SECONDS",
-        help="for one solver at one size; default: %(default)s",
+        help="limit for one solver at one size; default: %(default)s",
     )
-    parser.add_argument("--seed", type=int, default=0, help="of the data")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the data")
     parser.add_argument("--out", type=Path, metavar="FILE", help="also write the tables as Markdown")
     parser.add_argument("--plot", metavar="FILE", help="plot the scaling part")
     options = parser.parse_args(arguments)
     unknown = set(options.parts) - set(PARTS)
     if unknown:
-        parser.error(f"expected parts out of {', '.join(PARTS)}; got {', '.join(sorted(unknown))}")
+        parser.error(f"parts must be among {', '.join(PARTS)}; got {', '.join(sorted(unknown))}")
     return options
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the parts that were asked for and print their tables as they come."""
+    """Run the requested parts and print each table as it is done."""
     options = parse(arguments)
     settings = Settings(options.quick, options.seed, options.cpu_limit, options.plot)
     begun, sections = time.perf_counter(), []
@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def machine() -> str:
-    """Return one line on what this ran on."""
+    """Describe the machine and the versions in one line."""
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "alipy"))
     return f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores, {platform.machine()}."
 

@@ -1,4 +1,4 @@
-"""Run one function in a fresh process: nothing that ran before can help or hinder it."""
+"""Run a function in a fresh process, unaffected by anything that ran before."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from typing import Any
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-PATIENCE = 5  # wall seconds to wait per CPU second allowed, on a busy machine
+PATIENCE = 5  # wall seconds to wait per CPU second allowed, in case the machine is busy
 
 
 class TimeLimitError(Exception):
@@ -25,14 +25,14 @@ class TimeLimitError(Exception):
 
 
 class FailedError(Exception):
-    """The function raised, or hung; the message says what."""
+    """The function raised or hung; the message says which."""
 
 
 def run_isolated(function: str, *, threads: int = 1, cpu_limit: int | None = None, **arguments: Any) -> Any:
     """Call ``function`` ("module:name") with ``arguments`` in a new process and return its result.
 
-    Arguments and result pass as JSON. BLAS and OpenMP may use ``threads`` threads. A ``cpu_limit``, in
-    seconds, is passed on for the function to apply where its work begins, with `limit_cpu`.
+    Arguments and result are passed as JSON. BLAS and OpenMP may use ``threads`` threads. A ``cpu_limit``, in
+    seconds, is passed on to the function, which applies it with `limit_cpu` when its work starts.
     """
     if cpu_limit is not None:
         arguments["cpu_limit"] = cpu_limit
@@ -57,7 +57,7 @@ def run_isolated(function: str, *, threads: int = 1, cpu_limit: int | None = Non
 
 
 def limit_cpu(seconds: int | None) -> None:
-    """End this process when it has used so many CPU seconds more, on all threads; None: never."""
+    """Kill this process after this many more CPU seconds, over all threads; None removes the limit."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     used = math.ceil(time.process_time())
     most = resource.RLIM_INFINITY if seconds is None else used + seconds
@@ -65,7 +65,7 @@ def limit_cpu(seconds: int | None) -> None:
 
 
 def main() -> None:
-    """Do the part of the new process: call, and print the result as the last line."""
+    """Call the function in the new process, and print the result as the last line."""
     module, name = sys.argv[1].split(":")
     function = getattr(importlib.import_module(module), name)
     print("\n" + json.dumps(function(**json.load(sys.stdin))))

@@ -1,4 +1,4 @@
-"""Run one solver on one problem in a fresh process, and judge what came out."""
+"""Run a solver on a problem in a fresh process, and evaluate the result."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from benchmarks.objective import error_in_holes, objective
 from benchmarks.problem import Array, make_problem
 from benchmarks.solvers import SOLVERS, Estimate
 
-SHORT = 1.0  # CPU seconds; fits are repeated until they add up to this
+SHORT = 1.0  # fits are repeated until they add up to this many CPU seconds
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """What one fit took and what it gave.
+    """The cost and result of one fit.
 
     Attributes
     ----------
     cpu_seconds, wall_seconds : float
-        Of the fit alone, all threads and child processes.
+        Time of the fit alone, over all threads and child processes.
     peak_per_table : float
-        Peak resident memory above what was resident before the fit, in units of the table's bytes.
+        Peak resident memory above that before the fit, in units of the table's bytes.
     objective, objective_filled : float or None
-        Eq. (1) of the solver's own estimate, and of the table with observed cells put back.
+        Eq. (1) for the solver's own estimate, and for the table with observed cells put back.
     error : float or None
-        In the holes, see `benchmarks.objective.error_in_holes`.
+        Error in the holes; see `benchmarks.objective.error_in_holes`.
     iterations : int or None
     """
 
@@ -58,10 +58,10 @@ def measure(
     repeats: int = 5,
     **options: Any,
 ) -> Measurement:
-    """Measure a solver of `SOLVERS` on an n x d problem; ``options`` go to the solver.
+    """Measure a solver from `SOLVERS` on an n x d problem; ``options`` are passed to the solver.
 
-    Short fits are repeated, up to ``repeats`` times, and the one with the median CPU time counts.
-    Raises TimeLimitError if a fit takes more than ``cpu_limit`` CPU seconds.
+    Short fits are repeated up to ``repeats`` times, and the one with the median CPU time counts.
+    Raises TimeLimitError if the fits take more than ``cpu_limit`` CPU seconds.
     """
     result = run_isolated(
         "benchmarks.measure:measure_here",
@@ -88,22 +88,22 @@ def measure_here(
     options: dict[str, Any],
     cpu_limit: int | None = None,
 ) -> dict[str, Any]:
-    """Measure in this process. A small problem goes first, so that imports do not count."""
+    """Measure in this process, after a small warm-up problem so that imports do not count."""
     warnings.simplefilter("ignore")
     complete = SOLVERS[solver].load()
     small = make_problem(100, d, seed)
     complete(small.table, small.labels, **options)
     problem = make_problem(n, d, seed)
-    table = problem.table.copy()  # a solver that writes into its input harms itself alone
+    table = problem.table.copy()  # a solver that writes to its input harms only itself
 
     limit_cpu(cpu_limit)
     costs: list[tuple[float, float, int]] = []
     while not costs or (len(costs) < repeats and sum(cost[0] for cost in costs) < SHORT):
-        estimate = Estimate(())  # frees the last one: each fit starts from the same memory
+        estimate = Estimate(())  # free the last one, so that each fit starts with the same memory
         cost, estimate = _fit(complete, table, problem.labels, options)
         costs.append(cost)
     limit_cpu(None)
-    cpu, wall, peak = median_low(costs)  # by CPU time, which comes first
+    cpu, wall, peak = median_low(costs)  # by CPU time, the first field
 
     judged: dict[str, float | None] = {"objective": None, "objective_filled": None, "error": None}
     if judge:
@@ -129,6 +129,6 @@ def _fit(
 
 
 def _cpu_seconds() -> float:
-    """Return user and system time of all threads of this process and of its children."""
+    """Return the user and system time of this process, all its threads and its children."""
     use = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in use)

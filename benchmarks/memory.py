@@ -12,10 +12,10 @@ STATUS = Path("/proc/self/status")
 
 
 def reset_peak() -> int:
-    """Give free memory back to the system, restart the record of the peak, return bytes resident now.
+    """Return free memory to the system, reset the peak, and return the bytes resident now.
 
-    Where the system cannot restart the record (not Linux) the peak so far is returned, so that a
-    difference to it is a lower bound.
+    Where the peak cannot be reset (outside Linux), returns the peak so far, so that a difference from it is
+    a lower bound.
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
@@ -25,9 +25,9 @@ def reset_peak() -> int:
 
 
 def peak() -> int:
-    """Return the most bytes that were resident since the last `reset_peak`.
+    """Return the peak resident bytes since the last `reset_peak`.
 
-    From VmHWM: ``ru_maxrss`` also remembers the process that this one was forked from.
+    Reads VmHWM, since ``ru_maxrss`` also includes the process this one was forked from.
     """
     if STATUS.exists():
         line = next(row for row in STATUS.read_text().splitlines() if row.startswith("VmHWM"))

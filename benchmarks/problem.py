@@ -1,4 +1,4 @@
-"""The data of all benchmarks: a noisy table of rank 5 with holes, and labels that follow it."""
+"""The data of the benchmarks: a noisy rank-5 table with holes, and labels that depend on it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.floating]
 
 RANK = 5
-NOISE = 0.1  # standard deviation; that of the low-rank part is 1, before scaling
+NOISE = 0.1  # standard deviation before scaling; that of the low-rank part is 1
 OBSERVED = 0.6
 
 
@@ -20,11 +20,11 @@ class Problem(NamedTuple):
     Attributes
     ----------
     table : (n, d) array
-        Each column scaled to [0, 1]; NaN in the holes.
+        Columns scaled to [0, 1], with NaN in the holes.
     labels : (n,) array of -1.0 and +1.0
-        The sign of a linear rule of the full table, plus noise; half of each.
+        A noisy linear function of the full table, split at its median.
     hidden : (n_holes,) array
-        The values of the holes, row by row.
+        The true values of the holes, row by row.
     """
 
     table: Array
@@ -33,7 +33,7 @@ class Problem(NamedTuple):
 
 
 def make_problem(n: int, d: int, seed: int = 0) -> Problem:
-    """Return the problem of a given size and seed."""
+    """Return the problem for a given size and seed."""
     rng = np.random.default_rng(seed)
     table = rng.standard_normal((n, RANK)) @ rng.standard_normal((RANK, d))
     table /= np.sqrt(RANK)

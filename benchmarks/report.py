@@ -6,12 +6,12 @@ import textwrap
 from dataclasses import dataclass, field
 from pathlib import Path
 
-WIDTH = 110  # of a line of text
+WIDTH = 110  # characters per line of text
 
 
 @dataclass
 class Section:
-    """One table of the report, with notes below it; cells are strings, numbers set to the right."""
+    """One table of the report, with notes below it; cells are strings, and numbers are right-aligned."""
 
     title: str
     header: list[str]
@@ -37,12 +37,12 @@ class Section:
 
 
 def write_markdown(sections: list[Section], path: Path, machine: str) -> None:
-    """Write all sections into one file."""
+    """Write all sections to one file."""
     path.write_text("\n".join(["# Benchmarks", "", machine, "", *(s.markdown() for s in sections)]))
 
 
 def number(value: float | None, form: str = ".3g") -> str:
-    """Return a number for a cell, or a dash where there is none."""
+    """Format a number for a cell; a dash for None."""
     return "-" if value is None else format(value, form)
 
 
@@ -58,5 +58,5 @@ def _aligned(header: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def _is_text(cells: list[str]) -> bool:
-    """Tell whether a column holds words: a size or a name, and not numbers, limits and dashes."""
+    """Return whether a column holds text, such as sizes or names, rather than numbers, limits or dashes."""
     return any(cell[:1].isalpha() or " x " in cell for cell in cells if cell != "failed")

@@ -1,1 +1,1 @@
-"""Reproducible experiments, outside the package: completion, the paper run again, and what buying brings."""
+"""Reproducible experiments, outside the package: completion, the paper's experiments, and buying cells."""

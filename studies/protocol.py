@@ -1,8 +1,9 @@
-"""The protocol of the paper's experiments, in one place.
+"""The protocol of the paper's experiments.
 
-What the text omits was recovered by measurement: columns are scaled to [0, 1] over the whole table before
-anything else; 70 % of the rows train and 30 % test; cells of the training rows are hidden at random, test
-rows stay complete; the error is taken over the whole training matrix with the observed values kept.
+Details that the paper omits were inferred by measurement: columns are scaled to [0, 1] over the whole table
+before anything else; 70 % of the rows are for training and 30 % for testing; cells of the training rows are
+hidden at random, and test rows stay complete; the error is taken over the whole training matrix, with
+observed values kept.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ TRAIN_SHARE = 0.7
 
 @lru_cache(maxsize=8)
 def some_rows(name: str, rows: int | None) -> Dataset:
-    """Return a data set of the paper, or at most ``rows`` of its rows: drawn by class, always the same ones.
+    """Return a data set of the paper, or a fixed sample of at most ``rows`` of its rows, stratified by class.
 
-    The seven tables take some 10 MB together; they are kept, because a process plays many runs.
+    Cached, since a process does many runs; the seven tables take about 10 MB together.
     """
     data = load(name)
     table = data.table
@@ -70,7 +71,7 @@ class Trial:
 
 
 def make_trial(data: Dataset, observed_share: float, seed: int) -> Trial:
-    """Split the rows and hide cells of the training rows, each independently of all others."""
+    """Split the rows, and hide cells of the training rows independently."""
     rng = np.random.default_rng(seed)
     X, y = minmax_scale(data.table.values), _classes(data)
     split_seed = int(rng.integers(2**31))
@@ -88,6 +89,6 @@ def reconstruction_error(completed: Float64Array, truth: Float64Array) -> float:
 
 
 def svm_accuracy(completed: Float64Array, trial: Trial) -> float:
-    """Return the share of test rows that a linear SVM (C = 1) trained on the completed rows gets right."""
+    """Return the test accuracy of a linear SVM (C = 1) trained on the completed rows."""
     classifier = LinearSVC(C=1.0, random_state=0, max_iter=10_000).fit(completed, trial.y)
     return float(classifier.score(trial.X_test, trial.y_test))

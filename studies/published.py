@@ -1,4 +1,4 @@
-"""What the paper published: the figures of its Tables 1 and 2, and what its methods are called here."""
+"""The figures the paper published in Tables 1 and 2, and the names of its methods here."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class Figure(NamedTuple):
 
 
 METHODS = ("Supervised", "OptSpace", "LMaFit", "NNLS")
-"""The names that the paper's AFASMC, OptSpace, LmaFit and NNLS have here, in the order of its columns."""
+"""Our names for the paper's AFASMC, OptSpace, LmaFit and NNLS, in the order of its columns."""
 
-# Errors, their deviations, accuracies in per cent, their deviations: one of each per method.
+# Errors, their deviations, accuracies in percent, their deviations: one of each per method.
 _TABLE_1 = {
     ("abalone", 0.6): "0.13 0.38 0.14 0.14  0.01 0.01 0.00 0.00  78.5 71.8 78.3 78.4  1.2 0.8 1.3 1.2",
     ("abalone", 0.8): "0.07 0.23 0.09 0.07  0.00 0.01 0.00 0.00  79.7 76.3 79.5 79.5  0.7 1.2 0.6 0.9",
@@ -51,11 +51,11 @@ def _figures() -> dict[tuple[str, float, str], Figure]:
 
 
 TABLE_1 = _figures()
-"""By (data set, share of observed cells, method); the same for both versions of HillValley."""
+"""Keyed by (data set, share of observed cells, method); the same for both versions of HillValley."""
 
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)
-"""Of the cells that were missing at the start, queried: the columns of Table 2."""
+"""Shares of the initially missing cells that are queried: the columns of Table 2."""
 
 
 class Area(NamedTuple):
@@ -66,7 +66,7 @@ class Area(NamedTuple):
     bold: bool
 
 
-# The areas, a star where the paper has them bold, then their deviations: one of each per share.
+# The areas, starred where the paper has them in bold, then their deviations: one of each per share.
 _TABLE_2 = {
     ("abalone", "random"): "0.859 0.859 0.860 0.861 0.861 0.862 0.866 "
     "0.010 0.010 0.010 0.009 0.009 0.009 0.009",
@@ -127,11 +127,11 @@ def _areas() -> dict[tuple[str, str, float], Area]:
 
 
 TABLE_2 = _areas()
-"""By (data set, strategy, share queried); strategies by their names here."""
+"""Keyed by (data set, strategy, share queried); strategies have our names."""
 
 
 WINDOWS = (2, 4, 8, 16, None)
-"""How many of the last completions the variance of Figure 3 takes; None: all of them."""
+"""How many of the last completions the variance of Figure 3 is taken over; None means all."""
 
 LABELS = {
     "Supervised": "AFASMC",
@@ -146,7 +146,7 @@ LABELS = {
     "afasmc-knapsack": "AFASMC+knapsack",
     "all completions": "m = all (AFASMC)",
 } | {f"last {m}": f"m = {m}" for m in WINDOWS if m is not None}
-"""Labels that differ from the names; strategies that only we have keep their names."""
+"""Labels that differ from the names; strategies not in the paper keep their names."""
 
 OURS = (
     "SoftImpute",
@@ -158,11 +158,11 @@ OURS = (
     "posterior-impact",
     "posterior",
 )
-"""Methods that the paper does not have."""
+"""Methods not in the paper."""
 
 
 def label(method: str) -> str:
-    """Return what a method is called, with a mark if it is ours."""
+    """Return the label of a method, marked if it is ours."""
     text = LABELS.get(method, method)
     return f"{text} (ours)" if method in OURS else text
 
@@ -171,5 +171,5 @@ _DATASETS = {"HillValley": "HillValley (with noise)", WITHOUT_NOISE: "HillValley
 
 
 def dataset_label(dataset: str) -> str:
-    """Return what a data set is called; HillValley with its version."""
+    """Return the label of a data set; HillValley with its version."""
     return _DATASETS.get(dataset, dataset)

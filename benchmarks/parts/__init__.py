@@ -1,1 +1,1 @@
-"""The parts of a run; each file has one function ``run(settings)`` that returns a section."""
+"""The parts of a run; each file has a function ``run(settings)`` that returns a section."""

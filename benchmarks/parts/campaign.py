@@ -1,4 +1,4 @@
-"""A campaign on a large table: how long ask, tell and opening take, against one warm completion."""
+"""A campaign on a large table: how long ask, tell and open take, compared with one warm completion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEADER = ["what", "seconds", "in warm completions", "goal"]
 
 
 def run(settings: Settings) -> Section:
-    """Ask and tell some rounds in a SQLite store."""
+    """Run some rounds of ask and tell in a SQLite store."""
     size = QUICK_SIZE if settings.quick else SIZE
     progress(f"{size_name(*size)}, campaign")
     found = run_isolated("benchmarks.parts.campaign:measure_here", size=size, seed=settings.seed)
@@ -42,7 +42,7 @@ def run(settings: Settings) -> Section:
 
 
 def measure_here(size: tuple[int, int], seed: int) -> dict[str, Any]:
-    """Return median wall seconds of a warm completion, of ask, tell and opening."""
+    """Return the median wall seconds of a warm completion, ask, tell and open."""
     from cellworth import Campaign, GaussianCompleter, Table
 
     values, labels, hidden = make_problem(*size, seed)

@@ -32,7 +32,7 @@ NOTES = [
 
 
 def run(settings: Settings) -> Section:
-    """Measure all solvers at all sizes; one that ran out of time or failed is not run further."""
+    """Measure all solvers at all sizes; drop a solver once it times out or fails."""
     section = Section("Completion", HEADER, [], list(NOTES))
     given_up: set[str] = set()
     for n, d in settings.sizes:
@@ -56,7 +56,7 @@ def _measure(
     d: int,
     settings: Settings,
 ) -> list[str]:
-    """Measure one solver, note how it went, and return the cells of its row."""
+    """Measure one solver, note any failure, and return the cells of its row."""
     progress(f"{size_name(n, d)}, {solver}")
     try:
         m = measured[solver] = measure(solver, n, d, seed=settings.seed, cpu_limit=settings.cpu_limit)
@@ -82,7 +82,7 @@ def _measure(
 
 
 def _race(peer: Measurement, n: int, d: int, settings: Settings) -> str:
-    """Say how long we take to an objective at least as low as the peer's."""
+    """Return how long we take to reach an objective at least as low as the peer's, in words."""
     assert peer.objective is not None
     begin = (
         f"{size_name(n, d)}: {PEER} reaches {peer.objective:.3f} in {peer.cpu_seconds:.3g} CPU s "

@@ -28,7 +28,7 @@ NOTES = [
 
 
 def run(settings: Settings) -> Section:
-    """Compare on each table; without the paper's data, on the synthetic one alone."""
+    """Compare on each table; without the paper's data, only on the synthetic one."""
     section = Section("Joint Gaussian against gcimpute", HEADER, [], list(NOTES))
     has_data = "CELLWORTH_DATA" in os.environ
     for name in (*(TABLES if has_data else ()), size_name(*SIZE)):
@@ -56,7 +56,7 @@ def _measure(which: str, name: str, settings: Settings) -> dict[str, float]:
 
 
 def measure_here(which: str, name: str, seed: int) -> dict[str, float]:
-    """Return error and CPU seconds of one of the two on one table."""
+    """Return the error and CPU seconds of one of the two on one table."""
     warnings.simplefilter("ignore")
     complete, repeats = _solver(which)
     holed, truth = _table(name, seed)
@@ -71,7 +71,7 @@ def measure_here(which: str, name: str, seed: int) -> dict[str, float]:
 
 
 def _solver(which: str) -> tuple[Callable[[Array], Array], int]:
-    """Return what completes a table, and how often it is timed."""
+    """Return a function that completes a table, and how many times to time it."""
     if which == "gcimpute":
         from benchmarks.solvers.gcimpute_copula import complete
 

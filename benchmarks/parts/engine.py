@@ -1,4 +1,4 @@
-"""Tables larger than memory: rows per second, memory, and what a cluster costs, over row blocks."""
+"""Tables larger than memory, in row blocks: rows per second, memory, and the overhead of a cluster."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ ROWS = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
 QUICK_ROWS = (50_000, 100_000, 200_000)
 ROW_BYTES = COLUMNS * 8
 ROW_GROUP = 50_000
-LIMIT = 512 * 10**6  # bytes of the one worker of the out-of-core run
+LIMIT = 512 * 10**6  # bytes for the single worker of the out-of-core run
 EMPTY_BLOCKS, PASSES = 256, 10
-TIMES = 8  # the table of that run, in units of the limit
+TIMES = 8  # size of that run's table, in units of the limit
 STEPS = {"SupervisedCompleter": 8, "GaussianCompleter": 4}
-STEPS_OUTSIDE = 3  # each reads and writes all that is on disk
-ENOUGH = 8 * 10**9  # bytes for all workers where nothing should go to disk
+STEPS_OUTSIDE = 3  # each reads and writes everything on disk
+ENOUGH = 8 * 10**9  # bytes for all workers if nothing should go to disk
 
 HEADER = [
     "what",
@@ -41,7 +41,7 @@ HEADER = [
 
 
 def run(settings: Settings) -> Section:
-    """Time both completers on growing tables, on threads and on workers, and one table far above memory."""
+    """Time both completers on growing tables, with threads and workers, and one table far above memory."""
     rows = QUICK_ROWS if settings.quick else ROWS
     compared = rows[-1] if settings.quick else 1_000_000
     section = Section("Engines", HEADER, [], [])
@@ -87,7 +87,7 @@ def run(settings: Settings) -> Section:
 def _measure(
     section: Section, place: str, what: str, completer: str, n: int, settings: Settings, **options: Any
 ) -> dict[str, float]:
-    """Measure in a fresh process, and add a line to the table."""
+    """Measure in a fresh process, and add a row to the table."""
     progress(f"{size_name(n, COLUMNS)}, {completer}, {what}")
     found: dict[str, float] = run_isolated(
         "benchmarks.parts.engine:measure_here",
@@ -140,13 +140,13 @@ def measure_here(
     limit: int = ENOUGH,
     steps: int | None = None,
 ) -> dict[str, float]:
-    """Return the wall seconds of a median iteration, peak bytes, and bytes moved in an iteration."""
+    """Return the median wall seconds of an iteration, the peak bytes, and the bytes moved per iteration."""
     import cellworth
     from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
 
     warnings.simplefilter("ignore")
     folder = make_table(Path(place) / "tables", n, seed)
-    memory.reset_peak()  # that of writing the table does not count
+    memory.reset_peak()  # writing the table does not count
     times: list[float] = []
     settings = {
         "tol": 0,
@@ -169,7 +169,7 @@ def measure_here(
 
 
 def overhead_here() -> float:
-    """Return the wall seconds that a pass takes for each block, where blocks are empty."""
+    """Return the wall seconds per block of a pass over empty blocks."""
     from cellworth.blocks import DaskEngine
     from cellworth.blocks.protocol import Blocks, add
 
@@ -196,7 +196,7 @@ def _sent(dask_worker: Any) -> float:
 
 
 def make_table(folder: Path, n: int, seed: int) -> Path:
-    """Write a table of n rows as a Parquet folder, if it is not there yet; rank 5, noise, 60 % observed."""
+    """Write a noisy rank-5 table of n rows, 60 % observed, as a Parquet folder, unless it exists."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

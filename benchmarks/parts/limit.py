@@ -1,4 +1,4 @@
-"""How far one iteration is from its limit: the two matrix products that no iteration can do without."""
+"""How close one iteration is to its lower bound: the two matrix products that every iteration needs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NOTES = [
     "Eigen share: the eigendecomposition within the iteration.",
 ]
 
-SECONDS = 3.0  # spent on the repeats of one size
+SECONDS = 3.0  # for the repeats of one size
 FEWEST, MOST = 7, 300  # repeats
 
 
@@ -61,13 +61,13 @@ def run(settings: Settings) -> Section:
 
 
 def measure_here(n: int, d: int, seed: int) -> dict[str, dict[str, float]]:
-    """Return seconds of an iteration, its eigendecomposition and the products: minimum and median.
+    """Return the minimum and median seconds of an iteration, its eigendecomposition and the products.
 
-    The iterations are those of a fit; the products are run between them, in its callback.
+    The iterations are those of a fit; the products run between them, in its callback.
     """
     from benchmarks.solvers.cellworth_one_thread import complete
 
-    warnings.simplefilter("ignore")  # it is not meant to converge
+    warnings.simplefilter("ignore")  # it is not expected to converge
     problem = make_problem(n, d, seed)
     stopwatch = _Stopwatch(np.nan_to_num(problem.table))
     apg: Any = importlib.import_module("cellworth.complete.solver.proximal_gradient")
@@ -80,7 +80,7 @@ def measure_here(n: int, d: int, seed: int) -> dict[str, dict[str, float]]:
 
 
 class _Stopwatch:
-    """A callback that takes the time since its last call ended, then times the bare products."""
+    """A callback that measures the time since its last call ended, then times the bare products."""
 
     def __init__(self, A: Array) -> None:
         from cellworth.blocks.threads import RowBlocks
@@ -95,14 +95,14 @@ class _Stopwatch:
         self.eigen = 0.0
 
     def __call__(self, progress: Any) -> bool:
-        """Note the iteration that just ended, and tell whether that is enough."""
+        """Record the iteration that just ended, and return whether there are enough."""
         iterated = time.process_time()
         np.matmul(self.A, self.P, out=self.out)
         _ = self.out.T @ self.out
         multiplied = time.process_time()
         self.blocks.sum(self._products)
         end = time.process_time()
-        if progress.iteration == 1:  # it holds the set-up
+        if progress.iteration == 1:  # includes the set-up
             self.begun = end
         else:
             self.times["iteration"].append(iterated - self.resumed)
@@ -113,7 +113,7 @@ class _Stopwatch:
         return progress.iteration > FEWEST and end - self.begun > SECONDS
 
     def on_eigen(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function with a clock on it."""
+        """Return the function with timing added."""
 
         def timed(*arguments: Any) -> Any:
             begin = time.process_time()

@@ -1,4 +1,4 @@
-"""One round of buying: new answers in, completion, scores, batch chosen; against ALiPy and a cold start."""
+"""One round of buying (new answers, completion, scores, batch) against ALiPy and a cold start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ HEADER = ["what", "CPU s", "ALiPy / this", "this / cold start", "this / cold com
 
 
 def run(settings: Settings) -> Section:
-    """Time the rounds after the first of both programs on the same table."""
+    """Time the rounds of both programs after the first, on the same table."""
     size = QUICK_SIZE if settings.quick else SIZE
     progress(f"{size_name(*size)}, rounds")
     ours = run_isolated("benchmarks.parts.round:measure_here", size=size, seed=settings.seed)
@@ -58,7 +58,7 @@ def run(settings: Settings) -> Section:
 
 
 def measure_here(size: tuple[int, int], seed: int) -> dict[str, Any]:
-    """Return median CPU seconds: of rounds after the first and their parts, and of beginning cold."""
+    """Return the median CPU seconds of rounds after the first, of their parts, and of a cold start."""
     from cellworth import SupervisedCompleter, strategy
     from cellworth.prices import PriceList
     from cellworth.strategy.choosing import Adviser
@@ -109,7 +109,7 @@ def measure_here(size: tuple[int, int], seed: int) -> dict[str, Any]:
 
 
 def measure_alipy(size: tuple[int, int], seed: int, cpu_limit: int | None = None) -> float:
-    """Return the CPU seconds of the second call of ALiPy's select."""
+    """Return the CPU seconds of the second call to ALiPy's select."""
     from benchmarks.isolate import limit_cpu
     from benchmarks.solvers.alipy_afasmc import import_alipy
 

@@ -11,13 +11,13 @@ from benchmarks.report import Section, number
 from benchmarks.settings import Settings, progress, size_name
 
 COLUMNS = 20
-ITERATIONS = 21  # odd: which buffer the result ends in depends on it, and with it the peak
+ITERATIONS = 21  # odd: parity decides which buffer holds the result, and so the peak
 
 HEADER = ["size", "CPU s", "wall s", "us per row and iteration", "peak / table"]
 
 
 def run(settings: Settings) -> Section:
-    """Fit ever longer tables and report the slope of time against rows, on logarithmic scales."""
+    """Fit increasingly long tables and report the slope of time against rows, on logarithmic scales."""
     measured: dict[int, Measurement] = {}
     for n in settings.rows:
         progress(f"{size_name(n, COLUMNS)}, {ITERATIONS} iterations")
@@ -46,7 +46,7 @@ def run(settings: Settings) -> Section:
 
 
 def slope(measured: dict[int, Measurement]) -> float:
-    """Return the exponent of time as a power of the number of rows, by least squares."""
+    """Return the exponent of time as a power of the number of rows, fitted by least squares."""
     log_rows = np.log(list(measured))
     return float(np.polyfit(log_rows, np.log([m.cpu_seconds for m in measured.values()]), 1)[0])
 

@@ -1,4 +1,4 @@
-"""Spending a budget: how fast the selectors are, what they take, and what the batch is worth."""
+"""Spending a budget: the speed and memory of the selectors, and the worth of their batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HEADER = ["what", "candidates", "budget", "seconds", "in relation", "score / bes
 
 
 def run(settings: Settings) -> Section:
-    """Measure Poss, Knapsack and the others in processes of their own."""
+    """Measure Poss, Knapsack and the others in separate processes."""
     progress("selectors, 57,000 candidates")
     paper = run_isolated("benchmarks.parts.select:measure_paper", seed=settings.seed, quick=settings.quick)
     progress("selectors, memory of the archive")
@@ -57,7 +57,7 @@ def _row(row: dict[str, Any]) -> list[str]:
 
 
 def make_offer(rows: int, columns: int, seed: int) -> Any:
-    """Return an offer with whole prices from 1 to 10 by column and skewed scores."""
+    """Return an offer with integer prices from 1 to 10 by column, and skewed scores."""
     import numpy as np
 
     from cellworth.prices import PriceList
@@ -71,7 +71,7 @@ def make_offer(rows: int, columns: int, seed: int) -> Any:
 
 
 def timed(selector: Any, offer: Any, budget: float, repeats: int = 3) -> tuple[float, Any]:
-    """Return the least CPU seconds of some runs, and the batch."""
+    """Return the minimum CPU seconds over the runs, and the batch."""
     import numpy as np
 
     seconds = []
@@ -83,7 +83,7 @@ def timed(selector: Any, offer: Any, budget: float, repeats: int = 3) -> tuple[f
 
 
 def measure_paper(seed: int, quick: bool) -> dict[str, Any]:
-    """Return times and scores at the paper's size, and the iterations a second."""
+    """Return times and scores at the paper's size, and the iterations per second."""
     from cellworth.select import Draw, Knapsack, Poss, Ratio, Top
 
     offer = make_offer(*PAPER, seed)
@@ -128,7 +128,7 @@ def measure_archive(seed: int, rows: int) -> dict[str, float]:
 
 
 def measure_large(seed: int) -> dict[str, Any]:
-    """Return what the selectors take for a million cells, against sorting them."""
+    """Return the time of the selectors for a million cells, compared with sorting them."""
     import numpy as np
 
     from cellworth.select import Draw, Knapsack, Ratio, Top

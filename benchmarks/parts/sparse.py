@@ -1,4 +1,4 @@
-"""A wide, sparse table of ratings: time, passes, memory and error, against peers and against the noise."""
+"""A wide, sparse table of ratings: time, passes, memory and error, compared with peers and the noise."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from benchmarks.settings import Settings, progress, size_name
 SIZE, SHARE = (100_000, 10_000), 0.005
 QUICK_SIZE, QUICK_SHARE = (20_000, 3_000), 0.01
 RANK, NOISE, LEVEL = 5, 0.5, 3.0
-PASS_RANK = 20  # at which a pass is timed
-GIVEN = 0.05  # relative penalty where none is chosen
-FILLINGS, NEAR = 1000, 0.01  # most iterations of filling the holes; it ends so near our objective
+PASS_RANK = 20  # rank at which a pass is timed
+GIVEN = 0.05  # relative penalty if it is not searched for
+FILLINGS, NEAR = 1000, 0.01  # most hole-filling iterations; they stop this close to our objective
 
 HEADER = ["method", "CPU s", "wall s", "peak MB", "rank", "RMSE", "RMSE / noise"]
 METHODS = {
@@ -36,7 +36,7 @@ METHODS = {
 
 
 class Ratings(NamedTuple):
-    """Observed cells, and other cells with their noisy values to be judged on."""
+    """Observed cells, and held-out cells with their noisy values for evaluation."""
 
     X: csr_array
     rows: Array
@@ -45,7 +45,7 @@ class Ratings(NamedTuple):
 
 
 def run(settings: Settings) -> Section:
-    """Fit with each method in a fresh process and judge all on the same hidden cells."""
+    """Fit with each method in a fresh process and evaluate all on the same hidden cells."""
     size, share = (QUICK_SIZE, QUICK_SHARE) if settings.quick else (SIZE, SHARE)
     section = Section("Wide and sparse", HEADER, [], [])
     for method, threads in METHODS.items():
@@ -108,7 +108,7 @@ def _filling_note(settings: Settings) -> str:
 
 
 def make_ratings(size: tuple[int, int], share: float, seed: int) -> Ratings:
-    """Draw cells by the popularity of rows and columns (log-normal), 2 % more of them to be judged on."""
+    """Draw cells by the popularity of rows and columns (log-normal), and hold out 2 % for evaluation."""
     (n, d), rng = size, np.random.default_rng(seed)
     A, B = rng.normal(size=(n, RANK)), rng.normal(size=(d, RANK)) / np.sqrt(RANK)
     row_effect, column_effect = 0.5 * rng.normal(size=n), 0.5 * rng.normal(size=d)
@@ -127,7 +127,7 @@ def make_ratings(size: tuple[int, int], share: float, seed: int) -> Ratings:
 def measure_here(
     method: str, size: tuple[int, int], share: float, seed: int, cpu_limit: int | None = None
 ) -> dict[str, Any]:
-    """Return what a fit took and its error on the hidden cells."""
+    """Return the cost of a fit and its error on the hidden cells."""
     warnings.simplefilter("ignore")
     fit = _method(method)
     fit(make_ratings((300, 100), 0.2, seed))  # so that imports do not count
@@ -187,7 +187,7 @@ def _truncated(ratings: Ratings) -> Any:
 
 
 def _surprise(ratings: Ratings) -> Any:
-    """Fit the SVD with offsets by stochastic gradient descent, default settings (100 factors, 20 epochs)."""
+    """Fit the SVD with offsets by stochastic gradient descent, with defaults (100 factors, 20 epochs)."""
     from surprise import SVD, Trainset
 
     X = ratings.X.tocoo()
@@ -207,7 +207,7 @@ def _surprise(ratings: Ratings) -> Any:
 
 
 def _count_passes() -> Counter[str]:
-    """Have the engine count, from now on, how often each function runs over all blocks."""
+    """Patch the engine to count how often each function runs over all blocks."""
     from cellworth.complete.sparse.row_pass import CellBlocks as Blocks
 
     counted: Counter[str] = Counter()
@@ -229,7 +229,7 @@ def _in_words(passes: Counter[str]) -> str:
 
 
 def time_passes(size: tuple[int, int], share: float, seed: int) -> dict[str, float]:
-    """Return seconds of one pass, the median of five, on one and on two threads."""
+    """Return the median seconds of five passes, on one and on two threads."""
     from cellworth.blocks import ThreadEngine
     from cellworth.complete.sparse.held_out_cells import table_of
     from cellworth.complete.sparse.row_pass import CellBlock, step
@@ -251,7 +251,7 @@ def time_passes(size: tuple[int, int], share: float, seed: int) -> dict[str, flo
 
 
 def race(seed: int) -> dict[str, float]:
-    """Return CPU seconds of the fit and of filling the holes down to nearly its objective."""
+    """Return the CPU seconds of the fit, and of filling the holes until close to its objective."""
     from cellworth.complete.sparse import SparseCompleter
 
     X = make_ratings(QUICK_SIZE, QUICK_SHARE, seed).X
@@ -267,7 +267,7 @@ def race(seed: int) -> dict[str, float]:
 
 
 def _fill_holes(X: csr_array, penalty: float, goal: float) -> tuple[int, bool]:
-    """Return the iterations of plain soft-impute-ALS down to an objective, and whether it got there."""
+    """Return the iterations of plain soft-impute-ALS to reach an objective, and whether it did."""
     from scipy.sparse.linalg import svds
 
     from cellworth.complete.sparse.row_pass import cell_products

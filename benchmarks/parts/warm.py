@@ -29,7 +29,7 @@ HEADER = [
 
 
 def run(settings: Settings) -> Section:
-    """Reveal cells round by round; fit each time anew and from the last round."""
+    """Reveal cells round by round; fit each time from scratch and from the last round."""
     progress(f"{size_name(*SIZE)}, warm start")
     rounds = run_isolated("benchmarks.parts.warm:measure_here", seed=settings.seed)
     rows = [
@@ -53,7 +53,7 @@ def run(settings: Settings) -> Section:
 
 
 def measure_here(seed: int) -> list[dict[str, dict[str, Any]]]:
-    """Return what the cold and the warm fit took and reached, for each round."""
+    """Return the cost and objective of the cold and the warm fit, for each round."""
     from cellworth import SupervisedCompleter
 
     def completer(**options: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Many people on one server: how long requests take while completions run, and whether an answer is lost."""
+"""Many people on one server: request times while completions run, and whether any answer is lost."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from benchmarks.settings import Settings, progress, size_name
 SIZE = (20_000, 20)
 PEOPLE = 50
 SECONDS, QUICK_SECONDS = 60.0, 10.0
-PAUSE = 0.5  # seconds between two requests of a person, on average
-BATCH = 2_000  # cells of an ask
+PAUSE = 0.5  # mean seconds between a person's requests
+BATCH = 2_000  # cells per ask
 HEADER = ["request", "count", "errors", "median ms", "99th percentile ms", "slowest ms"]
 GOALS = "Goals: no error, no lost answer, median below 50 ms, 99th percentile below 500 ms."
 
 
 @dataclass
 class Measured:
-    """What was seen: seconds and errors by kind of request, answers that were acknowledged, notifications."""
+    """Seconds and errors by kind of request, acknowledged answers, and notifications."""
 
     seconds: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     errors: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -78,7 +78,7 @@ def _at(found: list[float], percent: float) -> float:
 
 
 def begin(store: str, seed: int) -> None:
-    """Begin the campaign, with cells out for people to answer."""
+    """Create the campaign, with cells out for people to answer."""
     from cellworth import Campaign, Table
 
     values, labels, _ = make_problem(*SIZE, seed)
@@ -87,12 +87,12 @@ def begin(store: str, seed: int) -> None:
 
 
 def value_of(row: str, column: str) -> float:
-    """Return the value of a cell, which anybody can look up."""
+    """Return the value of a cell, a fixed function of its names."""
     return (int(row) * 31 + int(column[1:]) * 7) % 1000 / 500 - 1
 
 
 def check(store: str, measured: Measured) -> tuple[int, int]:
-    """Return how many acknowledged answers are not in the log, and how many are there twice."""
+    """Return how many acknowledged answers are missing from the log, and how many cells are in it twice."""
     from cellworth import Campaign
 
     times: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -123,7 +123,7 @@ class Server:
 
 
 class Line:
-    """One connection that is kept open. As small as can be: the server is what is measured."""
+    """A persistent connection, as light as possible, since the server is what we measure."""
 
     def __init__(self, port: int, who: str) -> None:
         self._port = port
@@ -131,7 +131,7 @@ class Line:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def send(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """Send a request and return the status and the JSON of the answer."""
+        """Send a request and return the status and JSON of the response."""
         reader, writer = await self._open()
         content = b"" if body is None else json.dumps(body).encode()
         head = (
@@ -154,7 +154,7 @@ class Line:
                 measured.summaries.update(json.loads(line[5:])["summaries"].values())
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._streams is not None:
             self._streams[1].close()
 
@@ -165,11 +165,11 @@ class Line:
 
 
 async def play(port: int, seconds: float, seed: int) -> Measured:
-    """Let everybody work for so many seconds."""
+    """Let everyone work for this many seconds."""
     measured = Measured()
     lines = [Line(port, f"person{i}") for i in range(2 * PEOPLE + 1)]
     listeners = [asyncio.create_task(line.listen(measured)) for line in lines[:PEOPLE]]
-    for path, body in (("/purchases?limit=1", None), ("/take", {"count": 0})):  # the campaign is opened
+    for path, body in (("/purchases?limit=1", None), ("/take", {"count": 0})):  # opens the campaign
         await lines[-1].send("GET" if body is None else "POST", f"/api/v1/campaigns/study{path}", body)
     end = time.monotonic() + seconds
     people = [person(line, measured, end, random.Random(seed + i)) for i, line in enumerate(lines[PEOPLE:-1])]
@@ -209,7 +209,7 @@ async def person(line: Line, measured: Measured, end: float, chance: random.Rand
 
 
 async def manager(line: Line, measured: Measured, end: float) -> None:
-    """Ask for cells all the time: each ask is a completion of the table as it is by then."""
+    """Ask for cells continuously: each ask completes the table as it is at that point."""
     while time.monotonic() < end:
         begun = time.monotonic()
         status, answer = await line.send("POST", "/api/v1/campaigns/study/ask", {"count": BATCH})
@@ -220,7 +220,7 @@ async def manager(line: Line, measured: Measured, end: float) -> None:
 
 
 async def timed(measured: Measured, kind: str, send: Callable[[], Awaitable[tuple[int, Any]]]) -> Any | None:
-    """Send a request, note how long it took, and return the answer; None if it failed."""
+    """Send a request, record how long it took, and return the response; None if it failed."""
     begun = time.monotonic()
     try:
         status, answer = await send()

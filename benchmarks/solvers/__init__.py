@@ -1,7 +1,7 @@
-"""The solvers that are compared, one file each.
+"""The solvers compared, one file each.
 
-A file has one function ``complete(table, labels, **options)``: the table (n, d) with NaN in its holes
-and labels (n,) of -1 and +1 go in, an `Estimate` comes out. Nothing is imported until it is run.
+Each file has a function ``complete(table, labels, **options)``, which takes a table (n, d) with NaN in its
+holes and labels (n,) of -1 and +1, and returns an `Estimate`. A solver is imported only when it runs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.problem import Array
 
 
 class Estimate(NamedTuple):
-    """A completed table as a product of ``factors`` (one factor: the table itself)."""
+    """A completed table as a product of ``factors``; a single factor is the table itself."""
 
     factors: tuple[Array, ...]
     iterations: int | None = None
@@ -28,7 +28,7 @@ class Estimate(NamedTuple):
 
 
 class Solver(NamedTuple):
-    """Where a solver is, and how many threads its process may use."""
+    """The file of a solver, and how many threads its process may use."""
 
     file: str
     threads: int = 1

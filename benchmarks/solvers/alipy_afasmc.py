@@ -1,15 +1,15 @@
-"""The matrix completion of ALiPy's AFASMC, by authors of the paper: the same problem, but for the ridge.
+"""The matrix completion of ALiPy's AFASMC, by authors of the paper: the same problem, without the ridge.
 
 Its loss is (score - label)^2, not halved, with an intercept; ``lambda2`` is divided by n inside, so
 ``lambda2=1`` is this benchmark's LABEL_WEIGHT = 1 with labels -1 and +1. Two differences remain:
 
 - Its linear model is fitted once to the observed values with 0 in the holes, without a ridge, and never
-  to the completed table. The common judge gives it the best w for its table all the same.
-- It returns its low-rank table with the observed cells put back. To judge what it minimises, the last
-  line is changed to return the low-rank table itself, the one with the lower objective.
+  to the completed table. The shared evaluation uses the best w for its table anyway.
+- It returns its low-rank table with the observed cells put back. To evaluate what it minimises, we change
+  the last line to return the low-rank table itself, which has the lower objective.
 
-`AFASMC_mc` turns a list of cells into a mask and calls `AFASMC_mask_mc`; the latter is called here,
-which saves it the list. Iteration limits are its defaults. Iterations are singular value thresholdings.
+`AFASMC_mc` turns a list of cells into a mask and calls `AFASMC_mask_mc`; we call the latter directly, which
+saves building the list. Iteration limits are its defaults. An iteration is a singular value thresholding.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def complete(table: Array, labels: Array) -> Estimate:
 
 
 def import_alipy() -> Any:
-    """Import ALiPy with the names that Python 3.10 took out of `collections` put back."""
+    """Import ALiPy, restoring the names that Python 3.10 removed from `collections`."""
     for name in ("Iterable", "Mapping", "MutableMapping", "Sequence", "Callable"):
         if not hasattr(collections, name):
             setattr(collections, name, getattr(collections.abc, name))

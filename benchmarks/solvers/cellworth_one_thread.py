@@ -1,4 +1,4 @@
-"""cellworth on one thread. The table is scaled already, so ``scale=None``."""
+"""cellworth on one thread. The table is already scaled, so ``scale=None``."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cellworth import SupervisedCompleter
 
 
 def complete(table: Array, labels: Array, *, until: float | None = None, **options: Any) -> Estimate:
-    """Complete with the settings of the common objective; ``options`` are further parameters.
+    """Complete with the settings of the shared objective; ``options`` are additional parameters.
 
-    ``until`` ends the fit at the first iterate whose objective is at most that.
+    ``until`` stops the fit at the first iterate with an objective of at most this value.
     """
     if until is not None:
         options["callback"] = lambda progress: progress.objective <= until

@@ -9,5 +9,5 @@ from benchmarks.solvers import Estimate, cellworth_one_thread
 
 
 def complete(table: Array, labels: Array, **options: Any) -> Estimate:
-    """Complete as on one thread, but on two."""
+    """Complete like `cellworth_one_thread`, but with two threads."""
     return cellworth_one_thread.complete(table, labels, n_jobs=2, **options)

@@ -8,10 +8,10 @@ from benchmarks.problem import Array
 
 
 def complete(table: Array) -> Array:
-    """Return the completed table; the types of the columns are found by gcimpute itself.
+    """Return the completed table; gcimpute infers the column types itself.
 
-    It refuses a table with a column of which only one value was observed, whatever types it is told, and asks
-    for such columns to be removed. They are, and filled with that value.
+    It rejects tables with a column that has only one distinct observed value, whatever types it is given, and
+    asks for such columns to be removed. We remove them and fill them with that value.
     """
     vars(np).setdefault("round_", np.round)  # gcimpute 0.0.4 was written for NumPy 1
     from gcimpute.gaussian_copula import GaussianCopula

@@ -1,4 +1,4 @@
-"""scikit-learn's IterativeImputer: each column is regressed on the others, in rounds."""
+"""scikit-learn's IterativeImputer: regresses each column on the others, in rounds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""scikit-learn's KNNImputer: holes get the mean of the five nearest rows."""
+"""scikit-learn's KNNImputer: fills holes with the mean of the five nearest rows."""
 
 from __future__ import annotations
 

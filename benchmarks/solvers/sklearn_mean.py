@@ -1,4 +1,4 @@
-"""scikit-learn's SimpleImputer: holes get the mean of their column. The floor."""
+"""scikit-learn's SimpleImputer: fills holes with the column mean. The baseline."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-# A name is imported when it is first used, so that importing the package takes no time of its own.
+# Names are imported on first use, so that `import cellworth` is fast.
 _HOMES = {
     "cellworth.campaign": ("Campaign",),
     "cellworth.complete": (

@@ -1,4 +1,4 @@
-"""Names for the types of arrays, once for the whole package."""
+"""Array type aliases for the whole package."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.floating]
-"""Floats of either precision: a kernel keeps the precision that it is given."""
+"""float32 or float64; kernels keep the precision of their input."""
 
 Float64Array = NDArray[np.float64]
 BoolArray = NDArray[np.bool_]
@@ -14,6 +14,6 @@ IntArray = NDArray[np.intp]
 """Indices and counts."""
 
 Int64Array = NDArray[np.int64]
-"""Amounts that are counted exactly, in whole units."""
+"""Exact amounts, in whole units."""
 
 AnyArray = NDArray[Any]

@@ -1,4 +1,4 @@
-"""A first look: a real table loses cells and gets them filled, and a campaign buys some of them back.
+"""Demo: hide cells of a real table, fill them in, and buy some of them back in a campaign.
 
 The table is scikit-learn's breast cancer data: 569 tumours, 30 measurements, malignant or benign.
 """
@@ -29,29 +29,29 @@ from cellworth.prices import Prices
 from cellworth.strategy import Purchase
 from cellworth.table import Table
 
-LEVEL = 0.9  # of the intervals that are shown
+LEVEL = 0.9  # of the intervals shown
 ROUNDS = 6
-BUDGET = 500.0  # for each round
-LOST = 0.05  # share of the cells that nobody can provide
+BUDGET = 500.0  # per round
+LOST = 0.05  # share of the cells that cannot be provided
 
 
 @dataclass(frozen=True)
 class Filling:
-    """One way to fill the holes, and what it is worth."""
+    """One way to fill the holes, and how well it does."""
 
     name: str
     error: float  # root mean squared error in the holes, in standard deviations of the column
-    auc: float  # of a classifier trained on the filled rows, on complete new rows
+    auc: float  # on complete new rows, of a classifier trained on the filled rows
 
 
 @dataclass(frozen=True)
 class Demo:
-    """Everything that the demonstration shows."""
+    """Everything the demo shows."""
 
     table: Table
     truth: Float64Array  # (n, p)
     filled: Float64Array  # (n, p): by the Gaussian completer
-    lower: Float64Array  # (n, p): of the interval of each cell
+    lower: Float64Array  # (n, p): lower end of each cell's interval
     upper: Float64Array
     fillings: list[Filling]
     full_auc: float  # of a classifier trained on all the true values
@@ -64,7 +64,7 @@ class Demo:
 
 
 def run_demo(hidden: float = 0.7, seed: int = 0) -> Demo:
-    """Hide a share of the cells of 70 % of the tumours, fill them in three ways, and judge each.
+    """Hide a share of the cells of 70 % of the tumours, fill them in three ways, and score each way.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def run_demo(hidden: float = 0.7, seed: int = 0) -> Demo:
 
 
 def demo_prices(table: Table) -> Prices:
-    """Return made-up prices: a mean over the cells of a tumour is cheap, its error and the worst are dear."""
+    """Return made-up prices: the mean over a tumour's cells is cheap; its error and worst value cost more."""
     price = {"mean": 1.0, "error": 2.0, "worst": 5.0}
     return Prices.per_column(
         {name: price[next(word for word in price if word in name)] for name in table.column_names}
@@ -107,10 +107,10 @@ class DemoRound:
     """The campaign after a round; round 0 is the start."""
 
     round: int
-    told: int  # cells, in all
-    refused: int  # cells, in all
+    told: int  # cells so far
+    refused: int  # cells so far
     spent: float
-    auc: Estimate  # cross-validated, on the table filled as it is now
+    auc: Estimate  # cross-validated, on the table as filled after this round
 
     def __str__(self) -> str:
         return (
@@ -123,7 +123,7 @@ HEADER = f"{'round':>5}{'money spent':>14}{'cells bought':>14}{'refused':>10}{'A
 
 
 def begin_campaign(demo: Demo, store: str | Path | Store, *, rounds: int = ROUNDS, seed: int = 0) -> Campaign:
-    """Begin a campaign on the table of a demonstration, with money for ``rounds`` rounds."""
+    """Start a campaign on the demo's table, with a budget for ``rounds`` rounds."""
     return Campaign.create(
         demo.table,
         prices=demo_prices(demo.table),
@@ -135,9 +135,9 @@ def begin_campaign(demo: Demo, store: str | Path | Store, *, rounds: int = ROUND
 
 
 def play(campaign: Campaign, demo: Demo, *, rounds: int = ROUNDS, seed: int = 0) -> Iterator[DemoRound]:
-    """Ask, and answer from the truth, round after round; a few cells are refused.
+    """Ask for cells and answer with the true values, round by round; refuse a few.
 
-    Yields the start and each round; a round costs two completions and a cross-validation.
+    Yields the start and each round. A round takes two completions and a cross-validation.
     """
     rng = np.random.default_rng(seed)
     told = refused = 0
@@ -158,7 +158,7 @@ def _true_value(demo: Demo, purchase: Purchase) -> float:
 
 
 def _cross_validated(campaign: Campaign) -> Estimate:
-    """Return the cross-validated AUC now, the one that ``cellworth status`` and the report show."""
+    """Return the current cross-validated AUC, as shown by ``cellworth status`` and the report."""
     score = campaign.status(max_rounds=1).score
     assert score is not None  # the table has labels
     return score
@@ -183,14 +183,14 @@ def describe(demo: Demo) -> str:
         *(f"{f.name:<22}{f.error:>17.2f} sd{f.auc:>21.3f}" for f in demo.fillings),
         f"{'(all values known)':<22}{'':>20}{demo.full_auc:>21.3f}",
         "",
-        f"For {demo.covered:.0%} of the {n_holes:,} hidden values, the true one lies inside the "
+        f"For {demo.covered:.0%} of the {n_holes:,} hidden values, the true one is inside the "
         f"{LEVEL:.0%} interval of the joint Gaussian.",
     ]
     return "\n".join(lines)
 
 
 def draw(demo: Demo, path: Path) -> None:
-    """Draw the table with its holes, the filled against the true values, and the errors, into a PNG file."""
+    """Plot the table with its holes, filled against true values, and the errors, to a PNG file."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

@@ -1,17 +1,17 @@
-"""Every error that cellworth raises on purpose.
+"""Errors that cellworth raises on purpose.
 
-A message says what was expected, what came, and what to do, in the user's own terms: the file, the row
-id and the column name, never an array index where a name is known.
+A message says what was expected, what was found and how to fix it, in the user's terms: the file, the row id
+and the column name, never an array index where a name is known.
 """
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
 MOST_WRONG_LINES = 20
-"""Reading a file stops after this many wrong lines."""
+"""Stop reading a file after this many wrong lines."""
 
 __all__ = ["CellworthError", "ConflictError", "DataError", "MissingDependencyError", "ParameterError"]
-# The others are told apart inside the package; users catch them by these.
+# The other classes are for use inside the package; users catch them through these base classes.
 
 
 class CellworthError(Exception):
@@ -19,31 +19,31 @@ class CellworthError(Exception):
 
 
 class DataError(CellworthError, ValueError):
-    """The user's data cannot be used as it is; the message names the place and the remedy."""
+    """The data cannot be used as is; the message says where the problem is and how to fix it."""
 
 
 class ParameterError(CellworthError, ValueError):
-    """A setting has a value that makes no sense; the message lists those that do."""
+    """A parameter has an invalid value; the message says which values are valid."""
 
 
 class MissingDependencyError(CellworthError, ImportError):
-    """An optional package is not installed; the message gives the command that installs it."""
+    """An optional package is not installed; the message gives the command to install it."""
 
 
 class ConflictError(CellworthError, RuntimeError):
-    """Somebody else came first, or an answer contradicts one that is kept; the message says what to do."""
+    """Someone else got there first, or an answer contradicts a recorded one; the message says what to do."""
 
 
 class UnusableCacheError(CellworthError):
-    """A campaign's cache cannot be written or read. It is done without: the log has everything."""
+    """A campaign's cache cannot be written or read. Work continues without it: the log has everything."""
 
 
 class UnknownCampaignError(DataError):
-    """The store has no campaign of this name."""
+    """The store has no campaign with this name."""
 
 
 class WrongLine(NamedTuple):
-    """What is wrong with one line of a file: its number, counted from 1, the field, and why."""
+    """A problem on one line of a file: the line number, counted from 1, the field and the reason."""
 
     line: int
     field: str
@@ -51,15 +51,14 @@ class WrongLine(NamedTuple):
 
 
 class WrongLinesError(CellworthError):
-    """Some lines of a file cannot be used, so nothing of it was; the message quotes the first of them.
+    """Some lines of a file are invalid, so none of it was used; the message describes the first of them.
 
     Attributes
     ----------
     problems : tuple of str
-        One message for each wrong line, with file, line and field, in the order of the file; at most
-        `MOST_WRONG_LINES`.
+        One message per wrong line, with file, line and field, in file order; at most `MOST_WRONG_LINES`.
     places : tuple of WrongLine
-        The same as line, field and message.
+        The same problems as (line, field, message).
     """
 
     def __init__(self, path: object, problems: Iterable[WrongLine]) -> None:
@@ -71,15 +70,15 @@ class WrongLinesError(CellworthError):
 
 
 class WrongAnswersError(WrongLinesError, DataError):
-    """A file of cells or answers has lines that make no sense; nothing of it was recorded."""
+    """A file of cells or answers has invalid lines; nothing in it was recorded."""
 
 
 class ConflictingAnswersError(WrongLinesError, ConflictError):
-    """A file of answers contradicts known values but is right otherwise; nothing was recorded."""
+    """A file of answers is valid but contradicts known values; nothing was recorded."""
 
 
 class DownloadError(DataError):
-    """A file could not be downloaded; ``reachable`` tells whether its server answered at all."""
+    """A file could not be downloaded; ``reachable`` says whether its server responded at all."""
 
     def __init__(self, message: str, *, reachable: bool = True) -> None:
         super().__init__(message)
@@ -87,12 +86,12 @@ class DownloadError(DataError):
 
 
 class AccessError(CellworthError):
-    """The server does not know the token, or its role does not allow this."""
+    """The server does not recognise the token, or the token's role does not allow this."""
 
 
 class ServerError(CellworthError):
-    """The server cannot be reached or could not do it; the message says whether to try again."""
+    """The server cannot be reached or the request failed; the message says whether to retry."""
 
 
 class ComputationError(CellworthError, RuntimeError):
-    """A computation ended before its result was there; it may be tried again."""
+    """A computation stopped before it produced a result; it can be retried."""

@@ -1,4 +1,4 @@
-"""Phrases that error messages share: values and lists cut short, and the closest known name."""
+"""Building blocks of error messages: truncated values and lists, and "Did you mean" hints."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 LONGEST_SHOWN = 40
-"""A value longer than this many characters is cut in messages."""
+"""Messages truncate values longer than this many characters."""
 MOST_COMPARED = 5_000
-"""The closest name is sought among this many at most: each comparison takes some 20 microseconds."""
+"""Search at most this many names for the closest one: a comparison takes about 20 microseconds."""
 
 
 def shorten(value: object) -> str:
-    """Show a value as Python would write it, cut to `LONGEST_SHOWN` characters.
+    """Return a value as Python would write it, truncated to `LONGEST_SHOWN` characters.
 
     >>> shorten("short"), shorten("x" * 100)
     ("'short'", "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...' (100 characters)")
@@ -25,7 +25,7 @@ def shorten(value: object) -> str:
 
 
 def as_mark(text: str) -> str:
-    """Show how a text is added to `missing=`, without its letters if it is too long to show.
+    """Return the `missing=` keyword that adds this text, abbreviated if the text is too long to show.
 
     >>> as_mark("n.k."), as_mark("x" * 100)
     ("missing=['n.k.']", 'missing=[...]')
@@ -34,7 +34,7 @@ def as_mark(text: str) -> str:
 
 
 def listing(values: Sequence[object], most: int = 3) -> str:
-    """List the first values and the number of the rest.
+    """List the first values and count the rest.
 
     >>> listing(["a", "b", "c", "d", "e"])
     "'a', 'b', 'c' and 2 more"
@@ -44,7 +44,7 @@ def listing(values: Sequence[object], most: int = 3) -> str:
 
 
 def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """Suggest the closest of the names, as a sentence with a space before it, or nothing.
+    """Suggest the closest name, as a sentence with a leading space; "" if none is close.
 
     >>> did_you_mean("stagee", ["age", "stage"])
     " Did you mean 'stage'?"
@@ -55,7 +55,7 @@ def did_you_mean(name: str, names: Iterable[str]) -> str:
 
 
 def not_there(noun: str, name: object, names: Sequence[str]) -> str:
-    """Say that nothing has this name, which name may have been meant, and which names there are.
+    """Say that there is no such name, suggest the closest one, and list the known names.
 
     >>> not_there("column", "stagee", ["age", "stage"])
     "There is no column 'stagee'. Did you mean 'stage'? The columns are 'age', 'stage'."

@@ -1,4 +1,4 @@
-"""Packages that are imported only where they are needed."""
+"""Optional packages, imported only when needed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INSTALL = {
 
 
 def require(module: str) -> ModuleType:
-    """Import a package that may not be installed; MissingDependencyError says how to install it."""
+    """Import an optional package; if it is missing, MissingDependencyError says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""How long work goes, as a line of text for people."""
+"""A progress bar with the time left, as one line of text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TextIO
 WIDTH = 24  # of the bar, in characters
 
 Steps = Callable[[int, int], object]
-"""Is told how many steps are done, and how many there are in all."""
+"""Called with the number of steps done and the total."""
 
 
 class ProgressLine:
@@ -20,11 +20,11 @@ class ProgressLine:
     ----------
     title : str
     total : int
-        Steps in all.
+        Total number of steps.
     stream : text file, optional
-        By default the standard error at the time of writing.
+        By default, standard error, looked up at each write.
     begun : float, optional
-        When the work began, on the clock of ``time.perf_counter``; by default now.
+        When the work started, by ``time.perf_counter``; by default, now.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class ProgressLine:
         self._longest = 0
 
     def show(self, done: int, note: str = "") -> None:
-        """Draw the line anew; the line ends when all steps are done."""
+        """Redraw the line; end it once all steps are done."""
         seconds = time.perf_counter() - self._begun
         left = seconds / done * (self._total - done) if done else 0.0
         bar = "#" * (WIDTH * done // self._total)

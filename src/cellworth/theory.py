@@ -1,7 +1,7 @@
 r"""When completion works: coherence, and the bound of Theorem 1 of Huang et al. (KDD 2018).
 
 The bound says how the mean squared error falls with the number of observed cells. It holds up to a
-constant that the theory does not give, so its use is to compare: twice the cells, half the rank, another
+constant that the theory does not give, so use it for comparisons: twice the cells, half the rank, another
 table.
 """
 
@@ -19,21 +19,21 @@ def coherence(M: ArrayLike, rank: int | None = None) -> float:
     r"""Return how unevenly the content of a matrix is spread over its rows and columns.
 
     For :math:`M = U\Sigma V^\top` of rank r it is the largest norm of a row of U or of V,
-    :math:`\mu(M) = \max\{\max_i \|U_{i*}\|, \max_j \|V_{j*}\|\}`. It lies between
-    :math:`\sqrt{r/\min(n, d)}`, where all rows and columns matter alike, and 1, where a single row or column
-    carries a component alone: then no other cell says anything about it.
+    :math:`\mu(M) = \max\{\max_i \|U_{i*}\|, \max_j \|V_{j*}\|\}`. It ranges from
+    :math:`\sqrt{r/\min(n, d)}`, where all rows and columns matter equally, to 1, where one row or column
+    carries a whole component by itself, so that no other cell says anything about it.
 
     Parameters
     ----------
     M : (n, d) array-like
         Without holes.
     rank : int, optional
-        How many singular vectors count; by default the numerical rank.
+        Number of singular vectors to use; by default, the numerical rank.
 
     Returns
     -------
     float
-        Not divided by the size of the matrix, as in the paper.
+        Not normalised by the size of the matrix, as in the paper.
 
     Examples
     --------
@@ -71,32 +71,32 @@ def theorem_1_bound(
     .. math:: \frac{1}{nd}\|\hat X^* - X\|_F^2 \le 2\,C_0\,\mu^2\beta\sqrt{\frac{r(n+d)}{|\Omega|}}
               \sqrt{1 + \frac{(n+d)\log(n+d)}{|\Omega|}}
 
-    It holds with probability at least :math:`1 - C/(n+d)` for cells observed independently at random, if
-    labels are an exact function of the rows and :math:`\|X\|_{tr}^2 \le \beta\sqrt{r n d}`.
+    It holds with probability at least :math:`1 - C/(n+d)` if cells are observed independently at random,
+    labels are an exact function of the rows, and :math:`\|X\|_{tr}^2 \le \beta\sqrt{r n d}`.
 
     Parameters
     ----------
     n, d : int
         Rows and columns.
     n_observed : float
-        :math:`|\Omega|`, the number of observed cells; above 0 and at most n d.
+        :math:`|\Omega|`, the number of observed cells; greater than 0 and at most n d.
     rank : int
-        r of the trace norm's bound; from 1 to min(n, d).
+        r in the trace norm bound; from 1 to min(n, d).
     beta : float
         :math:`\beta`, the size of the table's trace norm; positive.
     coherence : float
         :math:`\mu`, the largest coherence of the tables that fit the labels; in (0, 1].
     constant : float
-        :math:`C_0`, which the theory leaves open: the value is meaningful up to it.
+        :math:`C_0`, which the theory does not give; the bound is meaningful only up to this factor.
 
     Returns
     -------
     float
-        In squared units of the table.
+        In the squared units of the table.
 
     Examples
     --------
-    Four times the cells more than halve the bound:
+    Four times as many cells more than halve the bound:
 
     >>> settings = dict(rank=5, beta=1.0, coherence=0.5)
     >>> few, many = (theorem_1_bound(2000, 20, m, **settings) for m in (8000, 32000))

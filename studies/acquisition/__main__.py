@@ -11,7 +11,7 @@ from pathlib import Path
 from studies.acquisition.experiments import Record, experiments, run, run_paper
 from studies.acquisition.report import Results, write_report
 
-DESCRIPTION = "Play every strategy on the paper's tables and on Turney's; write a page with tables and plots."
+DESCRIPTION = "Run every strategy on the paper's tables and on Turney's; write a page with tables and plots."
 PAPER = "paper"
 
 
@@ -25,13 +25,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--out", type=Path, default=Path("docs/results"), help="folder (docs/results)")
     parser.add_argument(
-        "--runs", type=Path, default=Path("runs"), help="folder of finished runs, not done again (runs)"
+        "--runs",
+        type=Path,
+        default=Path("runs"),
+        help="folder of finished runs, which are not repeated (runs)",
     )
     parser.add_argument(
         "--paper-runs",
         type=Path,
         default=Path("paper-results"),
-        help="folder of what `python -m studies.paper` finished, not done again (paper-results)",
+        help="folder of finished runs of `python -m studies.paper`, which are not repeated (paper-results)",
     )
     parser.add_argument("--rounds", type=int, help="fewer rounds than planned, for a quick look")
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
@@ -40,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _results(options: argparse.Namespace) -> Results:
-    """Return the records of all experiments that were asked for."""
+    """Return the records of all requested experiments."""
     fees: dict[str, list[Record]] = {}
     cells: dict[str, list[Record]] = {}
     for experiment in experiments():
@@ -64,7 +67,7 @@ def _results(options: argparse.Namespace) -> Results:
 
 
 def _command(options: argparse.Namespace, known: Sequence[str]) -> str:
-    """Return the command line that makes the same results."""
+    """Return the command that gives the same results."""
     words = ["python -m studies.acquisition", f"--repeats {options.repeats}"]
     if options.only != list(known):
         words.append("--only " + " ".join(options.only))

@@ -1,6 +1,6 @@
-"""The experiments on buying cells: which table, which prices, which strategies, how many rounds.
+"""The experiments on buying cells: table, prices, strategies and number of rounds.
 
-Those from 60 % observed are the paper's own, as `studies.paper` runs them.
+Those that start at 60 % observed are the paper's own, as run by `studies.paper`.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ WITH_PRICES = (*ALL[:3], "afasmc-ratio", "afasmc-poss", "afasmc-knapsack", *ALL[
 
 @dataclass(frozen=True)
 class Experiment:
-    """One table bought back from 20 % of its cells.
+    """One table, bought back starting from 20 % of its cells.
 
     Attributes
     ----------
     name : str
-        Of its folder of runs.
+        Name of its folder of runs.
     table : str
         One of the paper's tables, where every cell costs 1, or of Turney's, with their fees.
     strategies : names
     rounds : int
-        At most: a run ends when all is bought.
+        Most rounds: a run ends when everything is bought.
     share : float, default=0.05
-        The budget of a round, as a share of what all the hidden cells cost.
+        The budget of a round, as a share of the cost of all hidden cells.
     observed : float, default=0.2
-        Share of the cells known at the start.
+        Share of cells known at the start.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Experiment:
 
 
 def experiments() -> tuple[Experiment, ...]:
-    """Return the experiments from 20 % observed, in the order of the page."""
+    """Return the experiments that start at 20 % observed, in the order of the page."""
     return (
         *(Experiment(f"fees-{name}", name, WITH_PRICES, rounds=24) for name in TURNEY_NAMES),
         *(Experiment(f"cells-{name}-20", name, ALL, rounds=11, share=0.1) for name in DATASETS),
@@ -80,10 +80,10 @@ def experiments() -> tuple[Experiment, ...]:
 
 
 def run(experiment: Experiment, seeds: Sequence[int], *, jobs: int, resume: Path) -> list[Record]:
-    """Play an experiment and return its records; each also tells what full information gives.
+    """Run an experiment and return its records, each with the scores under full information.
 
-    Beside what `simulate` records, ``total`` is what all hidden cells cost, in money, and ``hidden`` how many
-    they are; ``full_auc`` and ``full_accuracy`` are those of the classifier that knows all cells.
+    In addition to what `simulate` records, ``hidden`` is the number of hidden cells and ``total`` their cost;
+    ``full_auc`` and ``full_accuracy`` are the scores of the classifier that knows all cells.
     """
     table, prices = load(experiment.table)
     hidden_of = {s: _hidden(table, prices, experiment.observed, s) for s in seeds}
@@ -111,7 +111,7 @@ def run(experiment: Experiment, seeds: Sequence[int], *, jobs: int, resume: Path
 
 
 def _hidden(table: Table, prices: Prices, observed: float, seed: int) -> Record:
-    """Return how many cells are hidden at the start, and what they cost if bought at once."""
+    """Return the number of cells hidden at the start, and their cost if bought at once."""
     world = make_world(table, observed=observed, train=TRAIN_SHARE, seed=seed)
     cells = np.zeros(table.shape, dtype=bool)
     cells[world.rows] = world.hidden
@@ -125,8 +125,7 @@ def _hidden(table: Table, prices: Prices, observed: float, seed: int) -> Record:
 def run_paper(repeats: int, *, jobs: int, folder: Path) -> dict[str, dict[str, list[Record]]]:
     """Return the records of the curves, prices and windows, by experiment and table.
 
-    Runs that the folder of ``python -m studies.paper`` has are not done again. Records are those of
-    `run`.
+    Runs already in the folder of ``python -m studies.paper`` are not repeated. Records are as in `run`.
     """
     names = ("curves", "prices", "windows")
     found = carry_out(names, Settings(repeats=repeats), folder, jobs=jobs, progress=True)
@@ -135,7 +134,7 @@ def run_paper(repeats: int, *, jobs: int, folder: Path) -> dict[str, dict[str, l
 
 
 def known_in_full(rows: list[Record]) -> dict[tuple[str, int], dict[str, float]]:
-    """Return AUC and accuracy by table and seed where every cell is bought: the last round of any run."""
+    """Return AUC and accuracy by table and seed once every cell is bought: the last round of any run."""
     return {
         (row["dataset"], row["seed"]): {"full_auc": row["auc"], "full_accuracy": row["accuracy"]}
         for row in rows
@@ -144,7 +143,7 @@ def known_in_full(rows: list[Record]) -> dict[tuple[str, int], dict[str, float]]
 
 
 def _by_table(rows: list[Record], full: dict[tuple[str, int], dict[str, float]]) -> dict[str, list[Record]]:
-    """Return records by table, the strategies under their name."""
+    """Return records by table, with the method as the strategy."""
     records: dict[str, list[Record]] = {}
     for row in rows:
         known = full[row["dataset"], row["seed"]]

@@ -1,4 +1,4 @@
-"""What the curves say: how much was bought until the goal, and how far above random they run."""
+"""Measures of the curves: how much was bought to reach the goal, and how far they are above random."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from studies.paper.samples import Interval, interval
 
 Record = dict[str, Any]
 
-GOAL = 0.99  # of the AUC with all cells known
+GOAL = 0.99  # share of the AUC with all cells known
 GAUSSIAN = ("em-inference", "random-gaussian", "posterior", "posterior-impact", "recommended")
 
 
@@ -23,14 +23,14 @@ class Measure(NamedTuple):
     Attributes
     ----------
     needed : Interval
-        Bought until the AUC first reaches `GOAL` times that of full information, as a share of all hidden
-        cells (or of what they cost).
+        Amount bought when the AUC first reaches `GOAL` times that of full information, as a share of all
+        hidden cells (or of their cost).
     saved : Interval
-        How much less than the random strategy with the same completer; paired by seed.
+        How much less that is than for the random strategy with the same completer; paired by seed.
     mean_auc : Interval
-        Over the whole curve, from nothing to everything bought.
+        Mean over the whole curve, from nothing to everything bought.
     gain : Interval
-        How much more than the random strategy with the same completer; paired by seed.
+        How much higher that is than for the random strategy with the same completer; paired by seed.
     """
 
     needed: Interval
@@ -40,18 +40,18 @@ class Measure(NamedTuple):
 
 
 def random_of(strategy: str) -> str:
-    """Return the random strategy that completes as the given one does, or as the paper does."""
+    """Return the random strategy with the given strategy's completer, or else the paper's."""
     return "random-gaussian" if strategy in GAUSSIAN else "random"
 
 
 def measure(records: Sequence[Record], unit: str) -> dict[str, Measure]:
-    """Measure each strategy of one experiment, in the order in which they come.
+    """Measure each strategy of one experiment, in order of appearance.
 
     Parameters
     ----------
-    records : of one experiment
+    records : records of one experiment
     unit : {"cells", "money"}
-        In which purchases are counted.
+        Unit of purchases.
     """
     needed: dict[str, dict[int, float]] = {}
     areas: dict[str, dict[int, float]] = {}
@@ -74,7 +74,7 @@ def measure(records: Sequence[Record], unit: str) -> dict[str, Measure]:
 
 
 def first_reach(bought: Float64Array, values: Float64Array, goal: float) -> float:
-    """Return where a curve, straight between its points, first reaches the goal; its end if it never does."""
+    """Return where the piecewise linear curve first reaches the goal; its end if it never does."""
     above = np.flatnonzero(values >= goal)
     if len(above) == 0:
         return float(bought[-1])
@@ -86,7 +86,7 @@ def first_reach(bought: Float64Array, values: Float64Array, goal: float) -> floa
 
 
 def mean_height(bought: Float64Array, values: Float64Array) -> float:
-    """Return the mean of a curve over the share bought from 0 to 1; its last value holds to the end."""
+    """Return the mean of a curve over the share bought, from 0 to 1; the last value extends to the end."""
     at = np.append(bought, max(1.0, bought[-1]))
     return float(trapezoid(np.append(values, values[-1]), at) / at[-1])
 

@@ -1,4 +1,4 @@
-"""The page of the study on buying cells: plots, tables, and where buying pays, in plain words."""
+"""The page of the study on buying cells: plots, tables, and where buying pays, in words."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ COSTS = ("afasmc", "afasmc-ratio", "afasmc-poss", "afasmc-knapsack")
 
 @dataclass(frozen=True)
 class Results:
-    """The records of the study, by table; what is empty is left out of the page.
+    """The records of the study, by table; empty ones are left out of the page.
 
     Attributes
     ----------
     prices, windows : records
         The paper's Figures 2 and 3.
     fees : records by table
-        Turney's tables from 20 % observed.
+        Turney's tables, starting at 20 % observed.
     from_20, from_60 : records by table
-        The paper's tables.
+        The paper's tables, starting at 20 and 60 % observed.
     """
 
     prices: list[Record]
@@ -67,7 +67,7 @@ def write_report(results: Results, folder: Path, command: str, repeats: int) -> 
 
 
 def _in_order(records: list[Record]) -> list[Record]:
-    """Return the records of the strategies that are compared everywhere, in their order."""
+    """Return the records of the strategies compared everywhere, in the order of `ALL`."""
     return [r for name in ALL for r in records if r["strategy"] == name]
 
 
@@ -155,7 +155,7 @@ def _cells(results: dict[str, list[Record]], start: float, folder: Path) -> str:
 
 
 def _tables(measures: dict[str, Measures], of_what: str) -> str:
-    """Return what is needed until the goal, and the height of the curves."""
+    """Return the amounts needed to reach the goal, and the heights of the curves."""
     names = list(next(iter(measures.values())))
     header = ["strategy", *measures]
     needed = [[n, *(_marked(m[n].needed, m[n].saved, 100, 0) for m in measures.values())] for n in names]
@@ -173,7 +173,7 @@ def _tables(measures: dict[str, Measures], of_what: str) -> str:
 
 
 def _where_it_pays(measures: dict[str, Measures]) -> str:
-    """Return plain sentences: on which tables which strategies beat random, and on which none does."""
+    """Return sentences on which strategies beat random on which tables, and where none does."""
     pays: dict[str, list[str]] = {}
     hurts: dict[str, list[str]] = {}
     none = []
@@ -200,7 +200,7 @@ def _where_it_pays(measures: dict[str, Measures]) -> str:
 
 
 def _best_of(records: Sequence[Record]) -> str:
-    """Return which strategy has the highest accuracy over the first half, and whether beyond noise."""
+    """Return which strategy has the highest accuracy over the first half, and whether significantly so."""
     halves = {
         name: {
             run[0]["seed"]: float(np.mean([r["accuracy"] for r in run[: len(run) // 2 + 1]])) for run in runs
@@ -267,7 +267,7 @@ def plot_one(records: Sequence[Record], metric: str, against: str, title: str, p
 
 
 def plot_many(results: dict[str, Sequence[Record]], unit: str, path: Path) -> None:
-    """Draw AUC against cells or money: a column per table, the paper's family above, the Gaussian's below.
+    """Draw AUC against cells or money: a column per table, low-rank strategies above, Gaussian ones below.
 
     Parameters
     ----------
@@ -303,15 +303,15 @@ def _panel(axis: Any, records: Sequence[Record], unit: str) -> None:
 
 
 def _full(records: Sequence[Record], metric: str) -> float:
-    """Return what full information reaches, the mean over seeds."""
+    """Return the score under full information, averaged over seeds."""
     by_seed = {r["seed"]: r[f"full_{metric}"] for r in records}
     return float(sum(by_seed.values()) / len(by_seed))
 
 
 def _levelled(records: Sequence[Record], metric: str) -> list[Record]:
-    """Return records in which every seed has the same full information.
+    """Shift the records so that every seed has the same score under full information.
 
-    Some splits are easier than others, for all strategies alike; without this the bands would show little
+    Some splits are easier than others for all strategies; without the shift, the bands would show little
     else.
     """
     full = _full(records, metric)
@@ -319,14 +319,14 @@ def _levelled(records: Sequence[Record], metric: str) -> list[Record]:
 
 
 def _fit_height(axis: Any) -> None:
-    """Show the lines, with some room; bands may leave the picture."""
+    """Fit the axis to the lines, with some margin; bands may be cut off."""
     heights = [y for line in axis.lines for y in line.get_ydata()]
     room = 0.08 * (max(heights) - min(heights))
     axis.set_ylim(min(heights) - room, max(heights) + room)
 
 
 def plot_gains(measures: dict[str, dict[str, Measure]], path: Path) -> None:
-    """Draw how far each strategy runs above random with the same completer, with intervals: a panel each.
+    """Draw each strategy's gain over random with the same completer, with intervals: a panel per experiment.
 
     Parameters
     ----------

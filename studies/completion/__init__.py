@@ -1,6 +1,5 @@
-"""The paper's completion experiment, with completers that it did not have.
+"""The paper's completion experiment, with additional completers.
 
-``python -m studies.completion`` completes each of the six tables, at two shares of observed cells and with
-several seeds, by each method. It writes a file of figures per seed, and from these alone a page and two
-plots.
+``python -m studies.completion`` completes each of the six tables with each method, at two shares of observed
+cells and with several seeds. It writes files with all results per seed, and from these a page and two plots.
 """

@@ -9,7 +9,7 @@ from pathlib import Path
 from studies.completion.report import write_report
 from studies.completion.study import FAST_ROWS, STUDIED, Outcome, read_results, run_study, write_results
 
-DESCRIPTION = "Complete the paper's tables by every method; write figures, a page and two plots."
+DESCRIPTION = "Complete the paper's tables with every method; write the results, a page and two plots."
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _command(outcomes: Sequence[Outcome], *, fast: bool) -> str:
-    """Return the command line that makes the same results."""
+    """Return the command that gives the same results."""
     names = list(dict.fromkeys(o.dataset for o in outcomes))
     words = ["python -m studies.completion", f"--repeats {len({o.seed for o in outcomes})}"]
     if names != list(STUDIED):

@@ -1,4 +1,4 @@
-"""The page of the completion study: tables, plots, and which claims hold, in plain words."""
+"""The page of the completion study: tables, plots, and which claims hold, in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cellworth.errors import MissingDependencyError
 from studies.completion.study import Coverage, Outcome
 from studies.published import TABLE_1, WITHOUT_NOISE
 
-CLOSE = 0.015  # to the paper's error, which has two digits
+CLOSE = 0.015  # tolerance on the paper's error, which has two digits
 GOALS = {"abalone": 0.09, "letter": 0.155, "image": 0.20, "chess": 0.40}  # errors at 60 % observed
 
 
@@ -41,7 +41,7 @@ def write_report(
 
 
 def summarise(outcomes: Iterable[Outcome]) -> Summaries:
-    """Return the figures by (data set, share, method), in the order in which they come."""
+    """Return the summaries by (data set, share, method), in order of appearance."""
     groups: dict[tuple[str, float, str], list[Outcome]] = {}
     for outcome in outcomes:
         groups.setdefault((outcome.dataset, outcome.share, outcome.method), []).append(outcome)
@@ -111,7 +111,7 @@ def _verdict(claim: str, holds: list[str], fails: list[str], skipped: str = "") 
 
 
 def _supervised_as_in_the_paper(summaries: Summaries) -> str:
-    """State it for the version of HillValley with noise and, where that one was studied, for the other."""
+    """State the claim for HillValley with noise and, if it was studied, for the version without."""
     claim = f"The paper's method errs as the paper says, within {CLOSE}."
     verdict = _verdict(claim, *_near_the_paper(summaries, leave_out=WITHOUT_NOISE))
     if not any(dataset == WITHOUT_NOISE for dataset, _, _ in summaries):
@@ -214,7 +214,7 @@ def _coverage_table(coverages: Sequence[Coverage]) -> str:
     return markdown_table(["table", "observed", *(f"{v:.0%}" for v in levels)], rows)
 
 
-# Okabe and Ito's colours, which people with any kind of colour vision tell apart.
+# Okabe and Ito's palette, safe for colour-blind readers.
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#CC79A7", "#7F7F7F", "#0072B2", "#D55E00")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
@@ -292,7 +292,7 @@ def _draw_panel(
 
 
 def _draw_paper(panel: Any, places: Any, papers: Any, top: float) -> None:
-    """Mark the paper's figures; those beyond the panel by an arrow at its top with their value."""
+    """Mark the paper's figures; those above the panel with an arrow at its top and their value."""
     within = papers < top
     panel.plot(
         places[within],
@@ -318,7 +318,7 @@ def _draw_paper(panel: Any, places: Any, papers: Any, top: float) -> None:
 
 
 def plot_calibration(coverages: Sequence[Coverage], path: Path) -> None:
-    """Draw the share of hidden cells that intervals cover against their level: a panel per share."""
+    """Draw the coverage of the intervals against their level: a panel per share."""
     plt = _pyplot()
     shares = sorted({c.share for c in coverages})
     datasets = list(dict.fromkeys(c.dataset for c in coverages))
@@ -354,6 +354,6 @@ def plot_calibration(coverages: Sequence[Coverage], path: Path) -> None:
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table, its first column to the left and the others to the right."""
+    """Return a table with the first column left-aligned and the others right-aligned."""
     rule = ["---", *["---:"] * (len(header) - 1)]
     return "\n".join("| " + " | ".join(row) + " |" for row in [header, rule, *rows])

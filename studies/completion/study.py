@@ -1,4 +1,4 @@
-"""Every table at every share of observed cells and with every seed, completed by every method."""
+"""Completes every table with every method, at every share of observed cells and with every seed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from studies.published import WITHOUT_NOISE
 STUDIED = (*DATASETS, WITHOUT_NOISE)
 SHARES = (0.6, 0.8)
 LEVELS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-FAST_ROWS = 400  # of each table, with --fast
+FAST_ROWS = 400  # rows of each table with --fast
 
 COMPLETERS: dict[str, Callable[[], Any]] = {
     "Supervised": SupervisedCompleter,
@@ -58,7 +58,7 @@ class Case:
 
 
 def run_case(case: Case, *, fast: bool = False) -> tuple[list[Outcome], list[Coverage]]:
-    """Complete the table of one case by every method; with ``fast``, some rows of it."""
+    """Complete the table of one case with every method; with ``fast``, only some of its rows."""
     trial = make_trial(load(case.dataset), case.share, case.seed)
     trial = _shortened(trial) if fast else trial
     outcomes, coverages = [], []
@@ -104,7 +104,7 @@ def run_study(
 ) -> tuple[list[Outcome], list[Coverage]]:
     """Run all cases on ``jobs`` processes and return their results, sorted.
 
-    All but the seconds are the same for any number of jobs. A line on standard error shows the progress.
+    Results other than the timings do not depend on ``jobs``. A line on standard error shows progress.
     """
     unknown = [name for name in datasets if name not in STUDIED]
     if unknown or repeats < 1:
@@ -129,7 +129,7 @@ def run_study(
 
 
 class Outcome(NamedTuple):
-    """What one method gave in one case; ``coverage`` is that of 90 % intervals, where there are any."""
+    """The result of one method in one case; ``coverage`` is that of its 90 % intervals, if it has any."""
 
     dataset: str
     share: float
@@ -142,7 +142,7 @@ class Outcome(NamedTuple):
 
 
 class Coverage(NamedTuple):
-    """The share of hidden cells that the intervals of one level cover, in one case."""
+    """The share of hidden cells covered by the intervals of one level, in one case."""
 
     dataset: str
     share: float

@@ -1,4 +1,4 @@
-"""The paper's tables and figures, run again: one call, one page with the paper's figures beside ours."""
+"""Reproduces the paper's tables and figures: one call, and one page comparing the paper's with ours."""
 
 from studies.paper.reproduce import PARTS, Reproduction, describe, reproduce
 from studies.paper.settings import Schedule, Settings

@@ -21,11 +21,11 @@ HELP = {
     "all": "all tables and figures of the paper, in one report",
 }
 
-DESCRIPTION = """Run the paper's experiments again, and write an HTML page, pictures, tables (CSV, LaTeX) and
-a Parquet file with every figure of every seed. Runs that the file has are not done again, so an interrupted
-command goes on where it stopped."""
+DESCRIPTION = """Reproduce the paper's experiments: write an HTML page, figures, tables (CSV, LaTeX) and a
+Parquet file with every result of every seed. Runs already in the file are not repeated, so an interrupted
+command resumes where it stopped."""
 
-BAD_DATA = 3  # the exit code, as that of the command cellworth
+BAD_DATA = 3  # exit code, the same as that of the cellworth command
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,11 +53,11 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m studies.paper", description=DESCRIPTION)
     parts = parser.add_subparsers(dest="part", required=True, metavar="PART")
     for name, text in HELP.items():
-        command = parts.add_parser(name, help=text, description=f"Run again {text}. {DESCRIPTION}")
+        command = parts.add_parser(name, help=text, description=f"Reproduce {text}. {DESCRIPTION}")
         add = command.add_argument
-        add("--datasets", type=_names, metavar="NAME,...", help="data sets, with commas (all six)")
+        add("--datasets", type=_names, metavar="NAME,...", help="data sets, comma-separated (all six)")
         add("--repeats", type=int, help="random splits (10, or 2 with --fast)")
-        add("--jobs", type=int, default=2, help="processes; no figure depends on it (2)")
+        add("--jobs", type=int, default=2, help="processes; results do not depend on it (2)")
         add("--fast", action="store_true", help="a quick look: 300 rows of each table, few rounds")
         add("--out", type=Path, default=Path("paper-results"), help="folder (paper-results)")
         if name == "table1":
@@ -66,14 +66,14 @@ def _parser() -> argparse.ArgumentParser:
         add(
             "--batch",
             type=float,
-            help="a batch, as a share of the missing cells, in Figure 2 of their price (0.05; 0.025 in "
+            help="batch size, as a share of the missing cells, or in Figure 2 of their price (0.05; 0.025 in "
             "Figure 2, 0.02 in Figure 3)",
         )
         add(
             "--committee",
             type=_names,
             metavar="NAME,...",
-            help="members of the committee of QBC and Stability, of LMaFit, NNLS, Gaussian, SoftImpute and "
+            help="committee members of QBC and Stability, among LMaFit, NNLS, Gaussian, SoftImpute and "
             "OptSpace (the first three)",
         )
     return parser
@@ -84,7 +84,7 @@ def _names(text: str) -> list[str]:
 
 
 def _command_line(part: str, fast: bool, given: dict[str, Any]) -> str:
-    """Return the command that makes the same results; folder and processes change nothing in them."""
+    """Return the command that gives the same results, which do not depend on the folder or processes."""
     words = ["python", "-m", "studies.paper", part, *["--fast"] * fast]
     for option, value in given.items():
         words += [f"--{option}", ",".join(value) if isinstance(value, list) else str(value)]

@@ -1,4 +1,4 @@
-"""The claims on Figure 1 and Table 2, and how near the AUC is to the paper's."""
+"""The claims on Table 2 and Figures 1 to 3, and how close the AUC is to the paper's."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ DECENT_ON = ("image", "chess")
 HEIGHT = "accuracy, averaged over the whole curve"
 
 Heights = dict[str, dict[str, Samples]]
-"""By data set and method."""
+"""Keyed by data set, then method."""
 
 
 def claims_on_figure_1(rows: Sequence[Row]) -> list[Claim]:
-    """Return the claims on the curves of accuracy: those of the paper, then ours."""
+    """Return the claims on the accuracy curves: the paper's, then ours."""
     curves = curves_of(rows, "accuracy", "cells")
     end = common_end(*curves.values())
     heights: Heights = {}
@@ -104,7 +104,7 @@ def _against(name: str, rival: str, margin: Interval, text: Callable[[Interval],
 
 
 def _pairs(heights: Heights, pairs: Sequence[tuple[str, str]]) -> tuple[Case, ...]:
-    """Return a case per table and pair: how far the first is above the second."""
+    """Return a case per table and pair: how far the first method is above the second."""
     return tuple(
         _case(f"{dataset_label(d)}, {label(a)} against {label(b)}", difference(of[a], of[b]), points)
         for d, of in heights.items()
@@ -182,7 +182,7 @@ def _at_shares(curves: Curves, method: str, rivals: Sequence[str]) -> tuple[Case
 
 
 def check_on_table_2(rows: Sequence[Row]) -> Check:
-    """Return whether the AUC of AFASMC is as high as it must be."""
+    """Return the check that the AUC of AFASMC is high enough."""
     curves = curves_of(rows, "auc", "cells")
     entries, misses = 0, []
     for (dataset, method), by_seed in curves.items():
@@ -249,7 +249,7 @@ def _cases(curves: Curves, pairs: Sequence[tuple[str, str]]) -> tuple[Case, ...]
 
 
 def claims_on_figure_3(rows: Sequence[Row]) -> list[Claim]:
-    """Return the claim on the number of completions that the variance looks at."""
+    """Return the claim on the number of completions the variance is taken over."""
     curves = curves_of(rows, "accuracy", "cells")
     end = common_end(*curves.values())
     heights = {method: mean_height(by_seed, end) for (_, method), by_seed in curves.items()}

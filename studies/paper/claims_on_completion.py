@@ -1,4 +1,4 @@
-"""The claims on Table 1, and how near its figures are."""
+"""The claims on Table 1, and how close our figures are to the paper's."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ERROR_MISSES = 2
 
 
 def claims(rows: Sequence[Row]) -> list[Claim]:
-    """Return the claims on Table 1: those of the paper, then ours."""
+    """Return the claims on Table 1: the paper's, then ours."""
     errors = {case: negated(of) for case, of in grouped(rows, "reconstruction_error").items()}
     accuracies = grouped(rows, "accuracy")
     rivals = METHODS[1:]
@@ -48,11 +48,11 @@ def claims(rows: Sequence[Row]) -> list[Claim]:
 def _cases(
     groups: Grouped, method: str, rivals: Sequence[str], text: Callable[[Interval], str]
 ) -> tuple[Case, ...]:
-    """Return a case per table and share: the method against the rival that it compares worst with."""
+    """Return a case per table and share: the method against its strongest rival."""
     cases = []
     for (dataset, observed), samples in groups.items():
         if dataset == WITHOUT_NOISE:
-            continue  # the other version of HillValley is shown, and not counted twice
+            continue  # this version of HillValley is shown, but not counted twice
         rival, margin = closest_rival(samples, method, rivals)
         name = f"{dataset_label(dataset)} at {observed:.0%}"
         cases.append(Case(name, margin, f"{name}: {text(margin)} against {label(rival)}"))
@@ -60,13 +60,13 @@ def _cases(
 
 
 def checks(rows: Sequence[Row], *, version: Callable[[str], bool]) -> list[Check]:
-    """Return whether AFASMC's figures are as near to the paper's as they must be.
+    """Return the checks that AFASMC's figures are close enough to the paper's.
 
     Parameters
     ----------
-    rows : of Table 1's experiment
+    rows : rows of Table 1's experiment
     version : callable
-        Says which data sets count: HillValley has two versions.
+        Returns whether a data set counts: HillValley has two versions.
     """
     errors = [entry for entry in _means(rows, "reconstruction_error") if version(entry[0])]
     accuracies = [entry for entry in _means(rows, "accuracy") if version(entry[0])]

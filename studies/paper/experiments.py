@@ -1,6 +1,6 @@
 """The paper's four experiments: Table 1, the curves of Figure 1 and Table 2, prices, and windows.
 
-An experiment is a list of runs, each of which gives rows of figures.
+An experiment is a list of runs, each of which gives rows of results.
 """
 
 from __future__ import annotations
@@ -45,20 +45,20 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Experiment:
-    """One experiment; its results are kept in one file.
+    """One experiment; its results are stored in one file.
 
     Attributes
     ----------
     name : str
-        Of its file.
+        Name of its file.
     figures : dict of str to type
-        What a row holds beside the fields of its `Run`: int or float.
+        The results in a row, in addition to the fields of its `Run`: int or float.
     runs : callable
-        Returns the runs that the settings ask for.
+        Returns the runs for given settings.
     perform : callable
-        Makes the rows of one run. They depend on the run and the settings alone.
+        Returns the rows of one run, which depend only on the run and the settings.
     relevant : callable
-        Returns those settings on which the rows depend, for the file.
+        Returns the settings that the rows depend on, to store in the file.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Experiment:
 
 
 def _rounded(value: float) -> float:
-    """Return a figure to nine digits: BLAS may round the last ones differently from process to process."""
+    """Round to nine digits: BLAS may round the last ones differently from process to process."""
     return float(f"{value:.9g}")
 
 
@@ -109,10 +109,10 @@ COMPLETION = Experiment(
 """Table 1: a row per run."""
 
 
-# --- buying: a strategy plays its rounds by the paper's protocol -------------------------------------------
+# --- buying: a strategy runs its rounds under the paper's protocol -----------------------------------------
 
 OBSERVED = 0.6
-"""The share of the cells that is known at the start, in all of the paper's experiments on buying."""
+"""The share of cells known at the start, in all of the paper's experiments on buying."""
 
 OUR_STRATEGIES = ("recommended", "random-gaussian", "posterior-impact")
 """Our strategies in every experiment on buying."""
@@ -128,7 +128,7 @@ BOUGHT: dict[str, type] = {
     "auc": float,
     "log_loss": float,
 }
-"""What a row holds: as in `cellworth.simulation`, how many cells were hidden and what they cost in all."""
+"""The results in a row: those of `cellworth.simulation`, the number of hidden cells and their total cost."""
 
 
 def play_run(
@@ -138,9 +138,9 @@ def play_run(
     rows: int | None,
     prices: Prices | None = None,
 ) -> list[Row]:
-    """Play one run and return a row per round, the start included.
+    """Simulate one run and return a row per round, including the start.
 
-    Without prices a batch is a number of cells, rounded up, so that batches which make up the whole buy
+    Without prices, a batch is a number of cells, rounded up, so that batches that add up to the whole buy
     every cell.
     """
     table = some_rows(run.dataset, rows).table
@@ -182,13 +182,13 @@ def _buying_runs(datasets: Sequence[str], methods: Sequence[str], settings: Sett
 # --- Figure 1 and Table 2: accuracy and AUC while the missing cells are bought, from the same runs ---------
 
 CURVES_OF_PAPER = ("random", "qbc", "stability", "afasmc", "em-inference")
-"""The paper's strategies, in the order of its Table 2, which lacks the last."""
+"""The paper's strategies, in the order of its Table 2, which omits the last."""
 
 CURVES_METHODS = (*CURVES_OF_PAPER, "afasmc-window4", "posterior", *OUR_STRATEGIES)
 
 
 def committee_of(names: Sequence[str]) -> CommitteeCompleter:
-    """Return a committee of the members with these names, of `MEMBERS`."""
+    """Return a committee of the named members, which must be in `MEMBERS`."""
     members: dict[str, Completer] = dict(zip(DEFAULT_COMMITTEE, default_members(), strict=True))
     members |= {"SoftImpute": SoftImputeCompleter(), "OptSpace": OptSpaceCompleter()}
     return CommitteeCompleter([members[name] for name in names])
@@ -220,7 +220,7 @@ PRICES_OF_PAPER = ("afasmc", "afasmc-ratio", "afasmc-poss")
 PRICES_METHODS = (*PRICES_OF_PAPER, "afasmc-knapsack", *OUR_STRATEGIES)
 
 MONEY_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4)
-"""Of the price of all missing cells: where the curves are compared."""
+"""Shares of the price of all missing cells at which the curves are compared."""
 
 
 def one_to_ten(table: Table, seed: int) -> Prices:
@@ -260,7 +260,7 @@ WINDOWS_OF_PAPER = tuple(windows())
 WINDOWS_METHODS = (*WINDOWS_OF_PAPER, *OUR_STRATEGIES)
 
 CELL_SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
-"""Of the missing cells: where the curves are shown as figures."""
+"""Shares of the missing cells at which the curves are tabulated."""
 
 
 def _play_windows(run: Run, settings: Settings) -> list[Row]:

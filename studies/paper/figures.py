@@ -1,4 +1,4 @@
-"""Figures 1, 2 and 3 of the paper, drawn again."""
+"""Figures 1, 2 and 3 of the paper, redrawn."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from studies.paper.samples import Curve, common_end, curves_of
 from studies.published import OURS, dataset_label, label
 
 POINTS = 101
-LEAST_SEEDS = 5  # for a band: intervals from fewer are so wide that they hide the curves
+LEAST_SEEDS = 5  # for a band: with fewer seeds, intervals are wide enough to hide the curves
 AXES = {"cells": "missing cells bought (%)", "money": "money spent (% of the price of all missing cells)"}
 
-# One colour per method in all pictures. The paper's are drawn through, ours dashed.
+# One colour per method in all figures. The paper's methods are solid, ours dashed.
 _COLOUR = {
     "afasmc": "#D55E00",
     "all completions": "#D55E00",
@@ -52,11 +52,11 @@ _DASHES = {
 
 
 def draw_curves(rows: Sequence[Row], unit: Literal["cells", "money"], paths: Sequence[Path]) -> None:
-    """Draw mean accuracy against what was bought: a panel per data set, a line per method.
+    """Draw mean accuracy against the share bought: a panel per data set, a line per method.
 
-    Bands, from five seeds on, are 95 % intervals of the mean. Before, the curves of a seed are moved together
-    by how far their common mean is from that of all seeds: some splits are easier than others for all methods
-    alike, and that says nothing about the methods.
+    Bands, with five or more seeds, are 95 % intervals of the mean. First, the curves of each seed are shifted
+    together so that their common mean equals that of all seeds: some splits are easier than others for all
+    methods, which says nothing about the methods.
     """
     curves = curves_of(rows, "accuracy", unit)
     datasets = list(dict.fromkeys(key[0] for key in curves))

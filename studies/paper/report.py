@@ -1,4 +1,4 @@
-"""The files of a reproduction: page, pictures and tables, from the rows alone."""
+"""The files of a reproduction: page, figures and tables, all from the rows."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _CLASSES = {Outcome.HOLDS: "yes", Outcome.IN_PART: "part", Outcome.FAILS: "no", 
 
 
 class Part(NamedTuple):
-    """One table or figure of the paper, run again."""
+    """One table or figure of the paper, reproduced."""
 
     heading: str
     html: list[str]
@@ -73,14 +73,14 @@ def _write(grid: Grid, folder: Path) -> list[Path]:
 
 
 def table1(rows: Sequence[Row], folder: Path) -> Part:
-    """Write Table 1 and its picture."""
+    """Write Table 1 and its figure."""
     errors, accuracies = (tables.table_1(rows, metric) for metric in ("reconstruction_error", "accuracy"))
     grids = [
         Grid("table1-error", "Reconstruction error", errors, 1, 3, 2, "method", "observed"),
         Grid("table1-accuracy", "Accuracy on test rows (%)", accuracies, 100, 1, 1, "method", "observed"),
     ]
     bars = {
-        (e.dataset, e.share, e.method): (e.mean, np.nan_to_num(e.sd))  # one seed has no deviation
+        (e.dataset, e.share, e.method): (e.mean, np.nan_to_num(e.sd))  # no deviation with one seed
         for e in errors
         if e.dataset != WITHOUT_NOISE
     }
@@ -98,7 +98,7 @@ def table1(rows: Sequence[Row], folder: Path) -> Part:
 
 
 def _checks_without_noise(rows: Sequence[Row]) -> list[Check]:
-    """Return the same checks with the other version of HillValley in the place of the main one."""
+    """Return the same checks with HillValley without noise instead of the main version."""
     if not any(row["dataset"] == WITHOUT_NOISE for row in rows):
         return []
     checks = claims_on_completion.checks(rows, version=lambda name: name != "HillValley")
@@ -118,7 +118,7 @@ def table2(rows: Sequence[Row], folder: Path) -> Part:
 
 
 def figure1(rows: Sequence[Row], folder: Path) -> Part:
-    """Write Figure 1 and its figures."""
+    """Write Figure 1 and its numbers."""
     grid = Grid("figure1", "Accuracy on test rows (%)", tables.figure_1(rows), 100, 1, 1, "share", "bought")
     return _drawn(
         "Figure 1: accuracy while cells are bought", rows, grid, folder, claims_on_buying.claims_on_figure_1
@@ -126,7 +126,7 @@ def figure1(rows: Sequence[Row], folder: Path) -> Part:
 
 
 def figure2(rows: Sequence[Row], folder: Path) -> Part:
-    """Write Figure 2 and its figures."""
+    """Write Figure 2 and its numbers."""
     caption = "Accuracy on test rows (%), by share of the price of all missing cells"
     grid = Grid("figure2", caption, tables.figure_2(rows), 100, 2, 2, "share", "money")
     part = _drawn("Figure 2: prices from 1 to 10", rows, grid, folder, claims_on_buying.claims_on_figure_2)
@@ -135,7 +135,7 @@ def figure2(rows: Sequence[Row], folder: Path) -> Part:
 
 
 def _spent(rows: Sequence[Row]) -> str:
-    """Return how much of the money each method spent in the end: a selector may leave some of its budget."""
+    """Return how much of the money each method spent overall: a selector may leave some of its budget."""
     curves = curves_of(rows, "accuracy", "money")
     ends = {
         label(method): float(np.mean([curve.bought[-1] for curve in by_seed.values()]))
@@ -146,7 +146,7 @@ def _spent(rows: Sequence[Row]) -> str:
 
 
 def figure3(rows: Sequence[Row], folder: Path) -> Part:
-    """Write Figure 3 and its figures."""
+    """Write Figure 3 and its numbers."""
     caption = "Accuracy on test rows (%), by share of the missing cells bought"
     grid = Grid("figure3", caption, tables.figure_3(rows), 100, 2, 2, "share", "bought")
     return _drawn(
@@ -181,7 +181,7 @@ WRITERS: dict[str, Callable[[Sequence[Row], Path], Part]] = {
     "figure2": figure2,
     "figure3": figure3,
 }
-"""By the name of the part."""
+"""Keyed by the name of the part."""
 
 
 # --- the page ---------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ def whole_page(title: str, parts: Iterable[str]) -> str:
 
 
 def picture_of(path: Path, text: str, caption: str) -> str:
-    """Return an SVG or PNG file as part of the page; ``text`` is for those who cannot see it."""
+    """Return an SVG or PNG file embedded in the page; ``text`` is the alternative text."""
     return markup.picture(path.read_bytes(), "svg+xml" if path.suffix == ".svg" else "png", text, caption)
 
 
@@ -221,7 +221,7 @@ def claim_table(claims: Sequence[Claim]) -> str:
 
 
 def rule() -> str:
-    """Return the rule of the verdicts in words."""
+    """Return the rule behind the verdicts, in words."""
     return (
         "A case is a difference paired by seed, with the 95 % interval of its mean (Student's t): the whole "
         "interval on the claim's side confirms, the whole interval on the other side contradicts, else the "

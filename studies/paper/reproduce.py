@@ -1,4 +1,4 @@
-"""The paper's experiments, run again, and the results as one page."""
+"""Reproduce the paper's experiments and write the results as one page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from studies.paper.settings import Schedule, Settings
 from studies.paper.verdict import Check, Claim
 
 PARTS = tuple(WRITERS)
-"""The tables and figures of the paper that can be run again."""
+"""The tables and figures of the paper that can be reproduced."""
 
 _EXPERIMENT_OF = {
     "table1": "table1",
@@ -35,17 +35,17 @@ class Reproduction:
     Attributes
     ----------
     page : path
-        The report, one HTML file that needs nothing else.
+        The report, a self-contained HTML file.
     files : list of paths
-        Tables (CSV, LaTeX) and pictures (PNG, SVG).
+        Tables (CSV, LaTeX) and figures (PNG, SVG).
     claims : list of Claim
         Each with its cases and its outcome.
     checks : list of Check
-        Whether our figures are as near to the paper's as they must be.
+        Whether our figures are close enough to the paper's.
     left_out : list of str
-        Parts that were asked for and need a table that was not.
+        Requested parts that need a table that was not requested.
     warning : str
-        Why the figures should not be compared with the paper's; empty if they may be.
+        Why the figures should not be compared with the paper's; empty if they can be.
     """
 
     page: Path
@@ -65,33 +65,33 @@ def reproduce(
     progress: bool = False,
     command: str = "",
 ) -> Reproduction:
-    """Run the paper's experiments and write the results beside those of the paper.
+    """Run the paper's experiments and write the results next to the paper's.
 
     Parameters
     ----------
     parts : names, default=all of `PARTS`
-        Tables and figures. Figures 2 and 3 are on HTRU2 and left out if the settings do not name it, unless
-        nothing else was asked for.
+        Tables and figures. Figures 2 and 3 use HTRU2 and are left out if the settings do not include it;
+        ParameterError if nothing else was requested.
     settings : Settings, optional
-        By default those of the paper, with ten repeats.
+        By default the paper's settings, with ten repeats.
     out : path, default="paper-results"
-        Folder. A Parquet file per experiment holds every figure of every seed; runs that it has are not done
-        again, so that interrupted work goes on where it stopped.
+        Folder for the results. A Parquet file per experiment holds every result of every seed; runs already
+        in it are not repeated, so interrupted work resumes where it stopped.
     jobs : int, default=1
-        Processes. No figure depends on it.
+        Processes. Results do not depend on it.
     progress : bool, default=False
         Show a bar with the time left on standard error.
     command : str, optional
-        What the page names as the command that made it.
+        The command to name on the page.
 
     Returns
     -------
     Reproduction
-        The page is ``report.html`` for all parts, else named after them.
+        The page is ``report.html`` for all parts, otherwise named after the parts.
 
     Notes
     -----
-    All parts with ten repeats take 52 minutes of one core, half of that for `AutoCompleter` in Table 1.
+    All parts with ten repeats take 52 minutes on one core, half of that for `AutoCompleter` in Table 1.
     """
     settings = settings or Settings()
     chosen, left_out = _choose(parts, settings)
@@ -114,13 +114,13 @@ def reproduce(
 
 
 def describe(done: Reproduction) -> str:
-    """Return the results as lines of text: bounds, verdicts, and where the page is."""
+    """Return the results as lines of text: bounds, verdicts, and the path of the page."""
     lines = [
         f"{'met' if check.passed else 'NOT MET':<16}{check.text} ({check.counts})" for check in done.checks
     ]
     lines += [f"{claim.outcome:<16}{claim.part}: {claim.text} ({claim.counts})" for claim in done.claims]
     if done.left_out:
-        lines.append(f"Left out, for they are on {ONE_TABLE}: {', '.join(done.left_out)}")
+        lines.append(f"Left out, because they use {ONE_TABLE}: {', '.join(done.left_out)}")
     return "\n".join([*[done.warning] * bool(done.warning), *lines, "", f"The report is {done.page}"])
 
 

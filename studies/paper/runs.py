@@ -1,6 +1,6 @@
-"""Runs on several processes, each kept in a Parquet file as soon as it is done.
+"""Carry out runs in several processes, saving each to a Parquet file as soon as it is done.
 
-Interrupted work goes on where it stopped.
+Interrupted work resumes where it stopped.
 """
 
 from __future__ import annotations
@@ -28,22 +28,21 @@ Key = tuple[str, str, Run]
 class ResultFile:
     """The Parquet file of one experiment.
 
-    Every row has the fields of its run, its figures, the version of cellworth and, as JSON, the settings on
-    which the figures depend. Runs of another version or with other settings are kept and left alone. Rows are
-    sorted by all of these, so that the same runs make the same file, in whatever order they end.
+    Every row has the fields of its run, its results, the version of cellworth and, as JSON, the settings that
+    the results depend on. Runs of another version or with other settings are kept unchanged. Rows are sorted
+    by all of these, so that the same runs give the same file in whatever order they finish.
 
     Parameters
     ----------
     folder : path
-        Made if it is not there; the file is named after the experiment.
+        Created if necessary; the file is named after the experiment.
     experiment : Experiment
     settings : Settings
 
     Notes
     -----
     `add` rewrites the whole file, O(rows): a few milliseconds for the 10,000 rows of the largest
-    experiment. A reader sees the file whole, as it is now or as it was before. One process at a time may
-    write to a folder.
+    experiment. The file is replaced atomically. Only one process at a time may write to a folder.
     """
 
     def __init__(self, folder: Path, experiment: Experiment, settings: Settings) -> None:
@@ -63,16 +62,16 @@ class ResultFile:
         self._parts: dict[Key, Any] = self._read() if self.path.exists() else {}
 
     def __contains__(self, run: Run) -> bool:
-        """Whether the file has the run, by this version and with these settings."""
+        """Whether the file has the run, for this version and these settings."""
         return self._key(run) in self._parts
 
     def rows(self, run: Run) -> list[Row]:
-        """Return the rows of a run that the file has."""
+        """Return the rows of a run in the file."""
         found: list[Row] = self._parts[self._key(run)].to_pylist()
         return found
 
     def add(self, run: Run, rows: list[Row]) -> None:
-        """Put the rows of a finished run into the file."""
+        """Add the rows of a finished run to the file."""
         complete = [row | self._context for row in rows]
         self._parts[self._key(run)] = self._arrow.Table.from_pylist(complete, schema=self._schema)
         parts = [self._parts[key] for key in sorted(self._parts)]
@@ -91,7 +90,7 @@ class ResultFile:
             table = self._parquet.read_table(self.path, partitioning=None)
         except (self._arrow.ArrowException, OSError) as error:
             raise DataError(
-                f"{self.path}: expected a Parquet file of results, got {error}; move it away to start afresh"
+                f"{self.path}: expected a Parquet file of results, got {error}; move it away to start over"
             ) from None
         if not table.schema.equals(self._schema):
             raise DataError(
@@ -113,14 +112,14 @@ class ResultFile:
 def carry_out(
     names: Sequence[str], settings: Settings, folder: Path, *, jobs: int = 1, progress: bool = False
 ) -> dict[str, list[Row]]:
-    """Do all runs that the files in the folder lack, and return the rows of all runs, by experiment.
+    """Carry out all runs missing from the folder, and return the rows of all runs, by experiment.
 
     Parameters
     ----------
-    names : of `EXPERIMENTS`
+    names : names in `EXPERIMENTS`
     settings : Settings
     folder : path
-        Of the files, one per experiment. Each run is put there as soon as it is done.
+        Folder with one file per experiment. Each run is saved as soon as it is done.
     jobs : int
         Processes; neither rows nor files depend on it.
     progress : bool
@@ -130,8 +129,8 @@ def carry_out(
     files = {name: ResultFile(folder, experiment, settings) for name, experiment in experiments.items()}
     wanted = {name: experiment.runs(settings) for name, experiment in experiments.items()}
     todo = [(name, run) for name, runs in wanted.items() for run in runs if run not in files[name]]
-    # Seed by seed: seeds cost about the same, so the time left is estimated well, and interrupted work has
-    # whole repeats.
+    # Seed by seed: seeds cost about the same, so the estimate of the time left is good, and interrupted work
+    # has whole repeats.
     todo.sort(key=lambda task: task[1].seed)
     line = ProgressLine("reproducing", len(todo)) if progress and todo else None
     tasks = (delayed(_perform)(name, run, settings) for name, run in todo)

@@ -1,4 +1,4 @@
-"""Figures by seed, and what they say about two methods: paired differences with intervals."""
+"""Results by seed, and comparisons of two methods by paired differences with intervals."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Interval(NamedTuple):
 
 
 def interval(values: Sequence[float]) -> Interval:
-    """Return the mean and the half-width of its 95 % interval; NaN from fewer than two values."""
+    """Return the mean and the half-width of its 95 % interval; NaN with fewer than two values."""
     n = len(values)
     if n < 2:
         return Interval(float(np.mean(values)) if n else float("nan"), float("nan"))
@@ -40,34 +40,34 @@ def interval(values: Sequence[float]) -> Interval:
 
 
 Samples = dict[int, float]
-"""One figure per seed."""
+"""One value per seed."""
 
 Metric = Literal["accuracy", "auc", "reconstruction_error"]
 
 
 class Curve(NamedTuple):
-    """One run: the share bought so far, of the missing cells or of their price, and a figure each time."""
+    """One run: the share of the missing cells or of their price bought by each round, and the values."""
 
     bought: Float64Array
     values: Float64Array
 
     def at(self, share: float) -> float:
-        """Return the figure at a share, on a straight line between rounds."""
+        """Return the value at a share, linear between rounds."""
         return float(np.interp(share, self.bought, self.values))
 
     def mean(self, end: float) -> float:
-        """Return the mean height from nothing bought to a share; 0 < end <= 1."""
+        """Return the mean height from 0 to a share bought; 0 < end <= 1."""
         inside = self.bought < end
         places = np.append(self.bought[inside], end)
         return float(trapezoid(np.append(self.values[inside], self.at(end)), places) / end)
 
 
 Curves = dict[tuple[str, str], dict[int, Curve]]
-"""By (data set, method) and seed."""
+"""Keyed by (data set, method), then seed."""
 
 
 def curves_of(rows: Iterable[Row], metric: Metric, unit: Literal["cells", "money"]) -> Curves:
-    """Return the curves of an experiment on buying, from its rows."""
+    """Return the curves in the rows of an experiment on buying."""
     points: dict[tuple[str, str], dict[int, list[tuple[float, float]]]] = {}
     for row in rows:
         share = row[unit] / row["hidden" if unit == "cells" else "total"]
@@ -80,11 +80,11 @@ def curves_of(rows: Iterable[Row], metric: Metric, unit: Literal["cells", "money
 
 
 Grouped = dict[tuple[str, float], dict[str, Samples]]
-"""By (data set, share observed) and method."""
+"""Keyed by (data set, share observed), then method."""
 
 
 def grouped(rows: Iterable[Row], metric: Metric) -> Grouped:
-    """Return the figures of Table 1's experiment, from its rows."""
+    """Return the results in the rows of Table 1's experiment."""
     out: Grouped = {}
     for row in rows:
         by_method = out.setdefault((row["dataset"], row["observed"]), {})
@@ -93,7 +93,7 @@ def grouped(rows: Iterable[Row], metric: Metric) -> Grouped:
 
 
 def at_share(curves: Mapping[int, Curve], share: float) -> Samples:
-    """Return the figure of each seed at a share bought."""
+    """Return the value of each seed at a share bought."""
     return {seed: curve.at(share) for seed, curve in curves.items()}
 
 
@@ -103,35 +103,34 @@ def mean_height(curves: Mapping[int, Curve], end: float) -> Samples:
 
 
 def common_end(*curves: Mapping[int, Curve]) -> float:
-    """Return the share up to which all curves go."""
+    """Return the largest share that all curves reach."""
     return float(min(curve.bought[-1] for by_seed in curves for curve in by_seed.values()))
 
 
 def reached(shares: Sequence[float], *curves: Mapping[int, Curve]) -> list[float]:
-    """Return those shares that all curves reach; batches of whole cells may end a little short."""
+    """Return the shares that all curves reach, up to rounding: batches of whole cells may fall short."""
     end = common_end(*curves) + 0.005
     return [share for share in shares if share <= end]
 
 
 def difference(first: Samples, second: Samples) -> Interval:
-    """Return the mean of first minus second over the seeds that both have, with its 95 % interval.
+    """Return the mean of first minus second over their common seeds, with its 95 % interval.
 
-    The interval is that of the paired t-test: it excludes zero exactly if the test rejects at 5 %, two-sided.
+    The interval excludes zero exactly when the two-sided paired t-test rejects at 5 %.
     """
     return interval([first[seed] - second[seed] for seed in first if seed in second])
 
 
 def mean_and_sd(samples: Samples) -> tuple[float, float]:
-    """Return mean and standard deviation over seeds; NaN for the latter from one seed."""
+    """Return mean and standard deviation over seeds; the latter is NaN with one seed."""
     values = list(samples.values())
     return float(np.mean(values)), float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
 
 
 def best(samples: Mapping[str, Samples]) -> set[str]:
-    """Return the method of the highest mean and those not significantly worse.
+    """Return the method with the highest mean and those not significantly worse.
 
-    That is by paired t-tests at the 95 % level, as in the paper's Table 2. Empty if there are fewer than two
-    seeds: nothing can be told then.
+    Uses paired t-tests at the 95 % level, as in the paper's Table 2. Empty with fewer than two seeds.
     """
     if not samples or min(map(len, samples.values())) < 2:
         return set()
@@ -142,16 +141,16 @@ def best(samples: Mapping[str, Samples]) -> set[str]:
 
 
 def negated(samples: Mapping[str, Samples]) -> dict[str, Samples]:
-    """Return figures of which low is good as figures of which high is good."""
+    """Negate values for which lower is better, so that higher is better."""
     return {method: {seed: -value for seed, value in by_seed.items()} for method, by_seed in samples.items()}
 
 
 def closest_rival(samples: Mapping[str, Samples], method: str, rivals: Sequence[str]) -> tuple[str, Interval]:
-    """Return the rival that a method compares worst with, and how far the method is ahead of it.
+    """Return a method's strongest rival, and how far the method is ahead of it.
 
-    High figures are good. Where rivals are ahead beyond the 95 % interval it is the one of the lowest upper
-    end, else the one of the lowest lower end: the interval is above zero only if the method is ahead of all,
-    and below zero as soon as one is ahead of it.
+    Higher values are better. If any rival is significantly ahead, this is the one whose interval has the
+    lowest upper end, otherwise the one with the lowest lower end: the interval is above zero only if the
+    method is ahead of all rivals, and below zero as soon as one is ahead of it.
     """
     found = [(rival, difference(samples[method], samples[rival])) for rival in rivals]
     if any(ahead.below_zero for _, ahead in found):

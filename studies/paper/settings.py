@@ -1,4 +1,4 @@
-"""What the paper leaves open: tables, repeats, batches and the committee, with their defaults."""
+"""Settings the paper leaves open: tables, repeats, batches and the committee, with defaults."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from cellworth.errors import ParameterError
 from studies.protocol import DATASETS
 
 DEFAULT_COMMITTEE = ("LMaFit", "NNLS", "Gaussian")
-"""The members of `cellworth.complete.committee_completer.default_members`, by name and in their order."""
+"""The names of `cellworth.complete.committee_completer.default_members`, in the same order."""
 
 MEMBERS = (*DEFAULT_COMMITTEE, "SoftImpute", "OptSpace")
-"""All names; the last two have their defaults, search their rank and take longer."""
+"""All names; the last two use their defaults, search for the rank and take longer."""
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Schedule:
     Attributes
     ----------
     rounds : int
-        Batches, one per round.
+        Number of rounds, each buying one batch.
     batch : float
-        One batch, as a share of the cells that are missing at the start; where cells have prices, as a share
-        of their total price.
+        Batch size, as a share of the cells missing at the start or, if cells have prices, of their total
+        price.
     """
 
     rounds: int
@@ -50,17 +50,17 @@ class Settings:
     repeats : int, default=10
         Random splits, as in the paper; their seeds are 0, 1, ...
     curves : Schedule, default=20 rounds of 5 %
-        Of Figure 1 and Table 2: in the end every cell is bought.
+        For Figure 1 and Table 2: every cell is bought in the end.
     prices : Schedule, default=20 rounds of 2.5 %
-        Of Figure 2: half of the money, where the curves differ most.
+        For Figure 2: half of the money, where the curves differ most.
     windows : Schedule, default=30 rounds of 2 %
-        Of Figure 3: the last 16 completions are not all of them before round 17.
+        For Figure 3: a window of 16 differs from all completions only from round 17 on.
     committee : names, default=("LMaFit", "NNLS", "Gaussian")
-        The members of the committee of QBC and Stability; of `MEMBERS`.
+        The committee members of QBC and Stability, from `MEMBERS`.
     with_auto : bool, default=False
-        Whether `AutoCompleter` takes part in Table 1; it takes ten times as long as all others together.
+        Whether to include `AutoCompleter` in Table 1; it takes ten times as long as all others together.
     rows : int or None, default=None
-        The most rows of each table, drawn at random, the same for all seeds; None: all.
+        Most rows of each table, drawn at random, the same for all seeds; None means all.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Settings:
         batch: float | None = None,
         committee: Sequence[str] | None = None,
     ) -> Self:
-        """Return settings that differ in what is given; rounds and batch are those of all that is bought."""
+        """Return settings with the given changes; rounds and batch apply to all experiments on buying."""
 
         def changed(schedule: Schedule) -> Schedule:
             return Schedule(

@@ -1,4 +1,4 @@
-"""The tables of a reproduction: their entries beside the paper's, written as CSV, LaTeX and HTML."""
+"""The tables of a reproduction: our entries next to the paper's, written as CSV, LaTeX and HTML."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class Entry(NamedTuple):
     ----------
     dataset, method : str
     share : float
-        Observed (Table 1), bought (Table 2, Figures 1 and 3) or of the money (Figure 2).
+        Share observed (Table 1), bought (Table 2, Figures 1 and 3) or of the money (Figure 2).
     mean, sd : float
         Over the seeds.
     paper, paper_sd : float or None
     best : bool
-        Of the paper's methods, the best or not significantly worse.
+        Whether it is the best of the paper's methods or not significantly worse.
     best_of_all : bool
-        The same among all methods, ours included.
+        The same among all methods, including ours.
     """
 
     dataset: str
@@ -85,7 +85,7 @@ def table_1(rows: Sequence[Row], metric: Metric) -> list[Entry]:
 
 
 def table_2(rows: Sequence[Row]) -> list[Entry]:
-    """Return the entries of Table 2; EM Inference, which it lacks, is shown and does not count as its own."""
+    """Return the entries of Table 2; EM Inference is shown, but not counted among the paper's methods."""
     return _bought(rows, "auc", CURVES_OF_PAPER[:4], SHARES, with_paper=True)
 
 
@@ -118,7 +118,7 @@ def _bought(
     for dataset in dict.fromkeys(key[0] for key in curves):
         of_dataset = {method: by_seed for (name, method), by_seed in curves.items() if name == dataset}
         for share in shares:
-            # A strategy that never spends so much has no entry: no curve is drawn out.
+            # A strategy that never spends this much has no entry: curves are not extrapolated.
             samples = {m: at_share(c, share) for m, c in of_dataset.items() if reached([share], c)}
             published = {m: TABLE_2[dataset, m, share][:2] for m in (of_paper if with_paper else ())}
             out += _entries(dataset, share, samples, samples, of_paper, published)
@@ -156,21 +156,21 @@ _LATEX = {
 
 @dataclass(frozen=True)
 class Grid:
-    """A table to be written.
+    """A table to write.
 
     Attributes
     ----------
     name : str
-        Of its files.
+        Name of its files.
     caption : str
         What the figures are, with their unit.
     entries : list of Entry
     unit : float
-        By which figures are multiplied: 100 for per cent.
+        Factor for the figures: 100 for percent.
     digits, paper_digits : int
-        Behind the point, of our figures and of the paper's.
+        Decimal places of our figures and of the paper's.
     across : {"method", "share"}
-        What the columns are; the other goes down, within a data set.
+        What the columns are; the rows of a data set are the other.
     share_of : str
         What a share is a share of, such as "observed".
     """
@@ -191,7 +191,7 @@ class Grid:
 
     @property
     def lines(self) -> dict[tuple[str, str | float], dict[str | float, Entry]]:
-        """The entries by data set and what goes down, and by column."""
+        """The entries by data set and row, then by column."""
         out: dict[tuple[str, str | float], dict[str | float, Entry]] = {}
         for entry in self.entries:
             down, across = self._places(entry)
@@ -206,28 +206,28 @@ class Grid:
         return pair if self.across == "method" else (pair[1], pair[0])
 
     def name_of(self, key: str | float) -> str:
-        """Return how a method or a share is written."""
+        """Return the label of a method or share."""
         return label(key) if isinstance(key, str) else f"{key:.0%}"
 
     @property
     def corner(self) -> str:
-        """What the column before the figures holds."""
+        """The header of the column before the figures."""
         return self.share_of if self.across == "method" else "method"
 
     def paper_figure(self, value: float) -> str:
-        """Return a figure of the paper with as many digits as it has there."""
+        """Format a figure of the paper with as many digits as the paper gives."""
         return f"{self.unit * value:.{self.paper_digits}f}"
 
     def figure(self, value: float, *, sign: bool = False) -> str:
-        """Return a figure in the unit of the table; a deviation from one seed is not known."""
+        """Format a figure in the table's unit; "?" if NaN, as is a deviation over one seed."""
         if math.isnan(value):
             return "?"
-        rounded = round(self.unit * value, self.digits) + 0.0  # no minus before a zero
+        rounded = round(self.unit * value, self.digits) + 0.0  # no negative zero
         return f"{rounded:{'+' if sign else ''}.{self.digits}f}"
 
 
 def to_csv(grid: Grid) -> str:
-    """Return a line per entry, figures as shares; what the paper lacks is empty."""
+    """Return a line per entry, figures as shares; empty where the paper has none."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow((*Entry._fields, "off", "ours"))
@@ -239,12 +239,12 @@ def to_csv(grid: Grid) -> str:
 
 
 def escape_latex(text: str) -> str:
-    """Return text with which LaTeX prints just that text."""
+    """Escape text for LaTeX."""
     return "".join(_LATEX.get(character, character) for character in text)
 
 
 def to_latex(grid: Grid) -> str:
-    """Return a tabular that needs no package; the paper's figure stands in brackets."""
+    """Return a tabular that needs no packages, with the paper's figures in brackets."""
     head = [escape_latex(text) for text in ("data", grid.corner, *map(grid.name_of, grid.columns))]
     body, last = [], ""
     for (dataset, down), cells in grid.lines.items():
@@ -278,7 +278,7 @@ def _latex_cell(grid: Grid, entry: Entry | None) -> str:
 
 
 def to_html(grid: Grid) -> str:
-    """Return a table element; below each figure the paper's, and how far ours is off."""
+    """Return a table element; below each figure is the paper's, and the difference."""
     head = "".join(
         f'<th scope="col"{_class(column)}>{escape(grid.name_of(column))}</th>' for column in grid.columns
     )

@@ -1,4 +1,4 @@
-"""A claim of the paper, its cases, and the rule by which they decide it."""
+"""Claims, their cases, and the rule that decides them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class Case:
     name : str
         Which table, share or method.
     margin : Interval
-        How far the figures are on the claim's side, with a 95 % interval of the mean over seeds: all above
-        zero confirms, all below contradicts, else the case is undecided.
+        How far the figures favour the claim, with a 95 % interval of the mean over seeds: entirely above
+        zero confirms, entirely below contradicts, otherwise the case is undecided.
     note : str
         The figures in words.
     """
@@ -68,7 +68,7 @@ class Claim:
     strength : {"always", "mostly"}
         See `RULES`.
     ours : bool
-        Whether it is about our methods, on which the paper says nothing.
+        Whether the claim is ours and not the paper's.
     """
 
     part: str
@@ -116,7 +116,7 @@ class Check:
     misses : tuple of str
         The entries beyond the bound, with their figures.
     allowed : int
-        How many misses there may be.
+        Number of misses allowed.
     """
 
     text: str

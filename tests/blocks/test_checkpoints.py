@@ -66,7 +66,7 @@ def test_a_checkpoint_of_another_run_is_refused(local, tmp_path):
     clone(normal).fit(open_blocks(X, target=y, engine=local), checkpoint=tmp_path)
     with pytest.raises(DataError, match="settings was"):
         GaussianCompleter().fit(open_blocks(X, target=y, engine=local), checkpoint=tmp_path)
-    with pytest.raises(DataError, match="rows was 100, and is 99 now"):
+    with pytest.raises(DataError, match="rows was 100 and is now 99"):
         clone(normal).fit(open_blocks(X[1:], target=y[1:], engine=local), checkpoint=tmp_path)
 
 

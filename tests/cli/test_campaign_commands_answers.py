@@ -12,7 +12,7 @@ def test_tell_takes_the_filled_file_and_the_same_file_twice(begun):
     begun.fill(skip=1)
     done = begun("tell", "asks.csv", "--who", "laboratory")
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("3 answers recorded, 0 known before, 1 line without a value; ")
+    assert done.out.startswith("3 answers recorded, 0 already known, 1 line without a value; ")
     again = begun("tell", "asks.csv", "--json").json
     assert (again["new"], again["known"], again["blank"]) == (0, 3, 1)
     assert again["spent"] == pytest.approx(sum(float(line["price"]) for line in asked[:3]))
@@ -115,7 +115,7 @@ def test_refuse_and_cancel_take_files(begun):
         (["refuse", "p1:dos", "--reason", "lost"], 3, "Did you mean 'dose'?"),
         (["refuse", "p0:dose", "--reason", "lost"], 4, "has the value"),
         (["cancel"], 2, "one of the two"),
-        (["cancel", "p1:dose", "--all"], 2, "--all stands for every cell"),
+        (["cancel", "p1:dose", "--all"], 2, "--all means every cell"),
         (["cancel", "p0:dose"], 4, "has the value"),
         (["correct", "p0", "dose", "much"], 3, "expected a number"),
         (["correct", "p0", "dose"], 2, "VALUE"),
@@ -137,7 +137,7 @@ def test_what_is_refused_changes_nothing(begun, words, code, message):
 
 def test_correct_takes_negative_numbers_and_says_when_there_is_nothing_to_do(begun):
     assert begun("correct", "p0", "dose", "-5.5", "--reason", "sign").out == "1 value corrected\n"
-    assert begun("correct", "p0", "dose", "-5.5").out.startswith("This value is known already")
+    assert begun("correct", "p0", "dose", "-5.5").out.startswith("This value is already known")
     assert begun("correct", "p0", "dose", "7", "--json").json == {"changed": True}
     with Campaign.open("study.db") as campaign:
         assert campaign.table.values[0, 0] == 7

@@ -76,7 +76,7 @@ def test_data_that_cannot_be_used_end_the_process_with_3(tmp_path):
     done = run("fetch-data", "--data", tmp_path / "none", "--to", tmp_path)
     assert done.returncode == 3
     assert done.stdout == ""
-    assert done.stderr.startswith(f"cellworth: {tmp_path / 'none'}: expected a folder")
+    assert done.stderr.startswith(f"cellworth: {tmp_path / 'none'}: no such folder")
     assert done.stderr.count("\n") == 1
 
 
@@ -159,7 +159,7 @@ def test_a_reader_who_has_seen_enough_is_no_error():
 def test_characters_that_the_output_lacks_are_shown_by_number(tmp_path):
     done = run("tell", tmp_path / "größe.csv", "--store", tmp_path / "größe.db", PYTHONIOENCODING="ascii")
     assert done.returncode == 3
-    assert "gr\\xf6\\xdfe.db: no campaign is kept there" in done.stderr
+    assert "gr\\xf6\\xdfe.db: there is no campaign here" in done.stderr
 
 
 def test_the_shell_completes_commands():

@@ -133,7 +133,7 @@ def test_what_is_there_stays_and_what_is_damaged_is_replaced(nearly, paper_folde
 
 
 def test_a_folder_that_is_none_is_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere: expected a folder"):
+    with pytest.raises(DataError, match=r"nowhere: no such folder"):
         fetch(tmp_path / "to", data=tmp_path / "nowhere")
     assert not (tmp_path / "to").exists()
 
@@ -210,7 +210,7 @@ def test_a_wrong_content_is_refused_and_leaves_nothing_behind(nearly, archive, p
     ("content", "words"),
     [
         (zipped({"other.data": b"1"}), r"expected a zip file with abalone\.data, got \['other\.data'\]"),
-        (b"PK\x03\x04 cut", "expected a zip file, got 8 bytes that are none"),
+        (b"PK\x03\x04 cut", "expected a zip file, got 8 bytes that are not one"),
     ],
 )
 def test_a_wrong_zip_file_is_refused(content, words, nearly, archive):

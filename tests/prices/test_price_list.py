@@ -162,7 +162,7 @@ def test_known_cells_of_another_table():
         (np.ones((1, 2)), [-1], [0, 0], 0, "own must be"),
         (np.zeros((1, 2)), [-1, -1], [0, 0], 0, "positive and finite"),
         (np.full((1, 2), np.nan), [-1, -1], [0, 0], 0, "positive and finite"),
-        (np.ones((1, 2)), [-1, 1], [0, 0], 0, "number of a group"),
+        (np.ones((1, 2)), [-1, 1], [0, 0], 0, "index of a group"),
         (np.ones((1, 2)), [-1, 0], [2, 0], 0, "0 outside groups"),
         (np.ones((1, 2)), [-1, 0], [0, -1], 0, "not negative"),
         (np.ones((1, 2)), [-1, 0], [0, 1], np.nan, "the visit"),

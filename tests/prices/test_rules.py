@@ -38,9 +38,9 @@ def test_a_function_is_not_stored():
 @pytest.mark.parametrize(
     ("plain", "words"),
     [
-        ({}, "expected what Prices.to_dict gives; got {}"),
-        (None, "expected what Prices.to_dict gives"),
-        ({"cells": 3, "groups": [], "visit": 0}, "expected what Prices.to_dict gives"),
+        ({}, "expected the output of Prices.to_dict; got {}"),
+        (None, "expected the output of Prices.to_dict"),
+        ({"cells": 3, "groups": [], "visit": 0}, "expected the output of Prices.to_dict"),
         ({"cells": {"by": "row"}, "groups": [], "visit": 0}, "'column', 'cell' or 'matrix'; got 'row'"),
         ({"cells": {"by": "cell", "default": {"by": "row"}}, "groups": [], "visit": 0}, "got 'row'"),
         (
@@ -53,7 +53,7 @@ def test_a_function_is_not_stored():
                 "groups": [{"name": "g", "columns": ["a"], "first": [1, 2], "then": [1], "lasting": True}],
                 "visit": 0,
             },
-            "expected what Prices.to_dict gives",
+            "expected the output of Prices.to_dict",
         ),
     ],
 )

@@ -10,8 +10,7 @@ from cellworth.campaign.forecast import VISIBLE
 from cellworth.errors import DataError, MissingDependencyError
 from cellworth.report import write_report
 from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES
-from tests.campaign.campaigns import answers_to, begin, make_table
-from tests.campaign.test_status import gaussian_table, play
+from tests.campaign.campaigns import answers_to, begin, gaussian_table, make_table, play
 from tests.report.pages import read_page
 
 pytest.importorskip("matplotlib")
@@ -179,7 +178,7 @@ def test_the_same_campaign_gives_the_same_bytes(tmp_path):
 @pytest.mark.parametrize("strategy", ["afasmc", "qbc"])
 def test_a_completer_without_variances_is_said_so(strategy, tmp_path):
     campaign = begin(gaussian_table()[0], prices=Prices.same(1.0), strategy=strategy)
-    assert "does not tell how sure it is" in report(campaign, tmp_path).text
+    assert "gives no uncertainty" in report(campaign, tmp_path).text
 
 
 def test_an_old_report_survives_a_failure(tmp_path, monkeypatch):

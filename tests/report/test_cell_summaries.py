@@ -44,7 +44,7 @@ def test_a_part_of_the_map(campaign):
     assert part["ids"] == whole["ids"][10:13]
     assert part["codes"] == whole["codes"][10:13]
     assert part["counts"] == whole["counts"]
-    with pytest.raises(ParameterError, match="from 0 to 60"):
+    with pytest.raises(ParameterError, match="last <= 60"):
         cell_map_summary(campaign, 60, 61).to_json()
 
 

@@ -33,9 +33,15 @@ def as_lists(batch):
     return [[each.row, each.column, each.price, each.worth] for each in batch]
 
 
-def campaign_on(table, name, store=None, seed=SEED):
+def campaign_on(table, name, store=None, seed=SEED, campaign="study"):
     return Campaign.create(
-        table, prices=PRICES, strategy=name, seed=seed, budget=1000.0, store=store or MemoryStore()
+        table,
+        prices=PRICES,
+        strategy=name,
+        seed=seed,
+        budget=1000.0,
+        store=store or MemoryStore(),
+        name=campaign,
     )
 
 
@@ -60,23 +66,25 @@ def test_advice_preview_ask_and_command_line_agree(name, tmp_path, monkeypatch, 
 
 
 @pytest.mark.service
-def test_the_page_and_the_rest_interface_agree(tmp_path):
+def test_the_pages_and_the_rest_interface_agree(tmp_path):
     pytest.importorskip("fastapi")
     from starlette.testclient import TestClient
 
     from cellworth.web import create_app
 
     table, url = small_table(), f"sqlite:///{tmp_path}/study.db"
-    expected = as_lists(advise(table, prices=PRICES, budget=BUDGET, seed=SEED))
-    campaign_on(table, "recommended", url).close()
+    for name in strategy.names():
+        campaign_on(table, name, url, campaign=name).close()
     with TestClient(create_app(url), base_url="http://127.0.0.1") as client:
-        page = client.get("/campaigns/study", params={"preview": 1, "budget": BUDGET}).text
-        listed = re.findall(r'<th scope="row">(r\d+)</th><td data-label="column">(\w)</td>', page)
-        assert listed == [(row, column) for row, column, *_ in expected]
-        for door in ("preview", "ask"):
-            shown = client.post(f"/api/v1/campaigns/study/{door}", json={"budget": BUDGET}).json()
-            cells = shown["purchases"]
-            assert [[each["row"], each["column"], each["price"], each["worth"]] for each in cells] == expected
+        for name in strategy.names():
+            expected = as_lists(advise(table, prices=PRICES, budget=BUDGET, strategy=name, seed=SEED))
+            page = client.get(f"/campaigns/{name}", params={"preview": 1, "budget": BUDGET}).text
+            listed = re.findall(r'<th scope="row">(r\d+)</th><td data-label="column">(\w)</td>', page)
+            assert listed == [(row, column) for row, column, *_ in expected], name
+            for door in ("preview", "ask"):
+                shown = client.post(f"/api/v1/campaigns/{name}/{door}", json={"budget": BUDGET}).json()
+                cells = [[c["row"], c["column"], c["price"], c["worth"]] for c in shown["purchases"]]
+                assert cells == expected, (name, door)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,4 +1,4 @@
-"""Rows in blocks: tables that are read, worked on and written block by block, on threads or on Dask."""
+"""Row blocks: read, process and write tables block by block, on threads or on Dask."""
 
 from cellworth.blocks.dask_engine import DaskEngine
 from cellworth.blocks.row_source import open_blocks

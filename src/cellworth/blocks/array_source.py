@@ -1,4 +1,4 @@
-"""Row blocks of arrays: NumPy, Zarr and Dask, and of sparse matrices."""
+"""Row blocks of NumPy, Zarr and Dask arrays and of sparse matrices."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cellworth.errors import DataError, ParameterError
 
 @dataclass(frozen=True)
 class ArrayBlock:
-    """Rows of an array, and of an array of labels: anything that is sliced and then made a NumPy array."""
+    """Rows of an array and of an array of labels: any slice that converts to a NumPy array."""
 
     X: Any
     y: Any
@@ -34,7 +34,7 @@ class ArrayBlock:
 
 
 def _numpy(rows: Any) -> AnyArray:
-    """Return a piece of an array as a NumPy array; a Dask graph runs here, in this thread."""
+    """Return a slice of an array as a NumPy array; a Dask graph runs here, in this thread."""
     if hasattr(rows, "compute"):
         return np.asarray(rows.compute(scheduler="synchronous"))
     return np.asarray(rows.read() if isinstance(rows, ZarrRows) else rows)
@@ -42,7 +42,7 @@ def _numpy(rows: Any) -> AnyArray:
 
 @dataclass(frozen=True)
 class ZarrRows:
-    """Rows of a Zarr array, by the path of its store."""
+    """Rows of a Zarr array, given the path of its store."""
 
     path: str
     start: int
@@ -63,7 +63,7 @@ class ArrayTable:
     ----------
     X, y : NumPy or Dask arrays, or paths of Zarr arrays
     chunk : int
-        Blocks begin at multiples of this many rows, where they have that many.
+        Blocks begin at multiples of this many rows if they are at least that long.
     """
 
     X: Any
@@ -77,7 +77,7 @@ class ArrayTable:
     row_id: str | None = None
 
     def blocks(self, most_rows: int) -> list[Block]:
-        """Cut the table into blocks of at most ``most_rows`` rows."""
+        """Split the table into blocks of at most ``most_rows`` rows."""
         rows = most_rows - most_rows % self.chunk if most_rows >= self.chunk else most_rows
         starts = range(0, self.n_rows, rows)
         return [self._block(start, min(start + rows, self.n_rows)) for start in starts]
@@ -87,7 +87,7 @@ class ArrayTable:
         return ArrayBlock(X, y, start, stop, self.dtype.str)
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells this table from another."""
+        """Return data that identifies this table."""
         path = self.X if isinstance(self.X, str) else type(self.X).__name__
         return {"table": path, "rows": self.n_rows, "columns": list(self.columns), "target": self.target}
 
@@ -99,7 +99,7 @@ def _rows(array: Any, start: int, stop: int) -> Any:
 
 
 def array_table(X: Any, target: Any, columns: Sequence[str] | None) -> ArrayTable:
-    """Return the table of an array, or of a Zarr array's path; its shape and type are checked."""
+    """Open an array, or the path of a Zarr array, as a table; check its shape and type."""
     shape, dtype, chunk = _outline("the table", X)
     if len(shape) != 2:
         raise DataError(f"the table must have rows and columns; got an array of shape {shape}")
@@ -121,18 +121,18 @@ def array_table(X: Any, target: Any, columns: Sequence[str] | None) -> ArrayTabl
 
 
 def _outline(what: str, array: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Return the shape, type and rows per chunk of an array or of a Zarr array's path."""
+    """Return the shape, dtype and rows per chunk of an array, or of the Zarr array at a path."""
     if isinstance(array, str):
         import zarr
 
         try:
             opened = zarr.open_array(array, mode="r")
         except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{array}: {what} is not a Zarr array that can be read: {error}") from None
+            raise DataError(f"{array}: {what} is not a readable Zarr array: {error}") from None
         return tuple(opened.shape), np.dtype(opened.dtype), int(opened.chunks[0])
     if any(np.isnan(size) for size in array.shape):
         raise DataError(
-            f"{what} is a Dask array whose number of rows is not known; call its compute_chunk_sizes() first"
+            f"{what} is a Dask array with an unknown number of rows; call its compute_chunk_sizes() first"
         )
     return tuple(map(int, array.shape)), np.dtype(array.dtype), 1
 
@@ -146,13 +146,13 @@ class SparseBlock:
     stop: int
 
     def read(self) -> Part:
-        """Read the rows; ``X`` is a `csr_array`, whose stored cells are the observed ones."""
+        """Read the rows; ``X`` is a `csr_array` whose stored cells are the observed ones."""
         return Part(read_matrix(self.matrix), None, None, self.start)
 
 
 @dataclass(frozen=True)
 class SparseParts:
-    """A sparse table whose rows lie in parts, one after another; each part is a block."""
+    """A sparse table split by rows into consecutive parts; each part is a block."""
 
     matrices: tuple[Any, ...]
     rows: tuple[int, ...]  # of each part
@@ -164,7 +164,7 @@ class SparseParts:
 
     @property
     def n_rows(self) -> int:
-        """Rows of all parts."""
+        """Total rows of all parts."""
         return sum(self.rows)
 
     @property
@@ -181,13 +181,13 @@ class SparseParts:
         ]
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells this table from another."""
+        """Return data that identifies this table."""
         names = [m if isinstance(m, str) else type(m).__name__ for m in self.matrices]
         return {"table": names, "rows": self.n_rows, "columns": list(self.columns)}
 
 
 def read_matrix(matrix: Any) -> csr_array:
-    """Return a sparse matrix, or that of a file, as compressed rows."""
+    """Return a sparse matrix, or the one in a file, as a `csr_array`."""
     if not isinstance(matrix, str):
         return csr_array(matrix)
     try:
@@ -197,7 +197,7 @@ def read_matrix(matrix: Any) -> csr_array:
 
 
 def is_sparse_table(table: Any) -> bool:
-    """Return whether `open_blocks` should take this for a sparse table."""
+    """Return whether `open_blocks` should treat this as a sparse table."""
     if isinstance(table, str | PathLike):
         path = Path(table)
         return path.suffix == ".npz" or (path.is_dir() and path.suffix != ".zarr" and any(path.glob("*.npz")))
@@ -209,7 +209,7 @@ def is_sparse_table(table: Any) -> bool:
 
 
 def sparse_table(table: Any, columns: Sequence[str] | None) -> SparseParts:
-    """Return the table of a .npz file, of a folder of them, of a matrix, or of a sequence of these."""
+    """Open a .npz file, a folder of them, a sparse matrix, or a sequence of files or matrices as a table."""
     if isinstance(table, str | PathLike) and Path(table).is_dir():
         table = sorted(Path(table).glob("*.npz"))
     given = table if isinstance(table, list | tuple) else [table]

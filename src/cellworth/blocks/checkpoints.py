@@ -1,9 +1,9 @@
-"""Checkpoints: from where a run that was interrupted goes on.
+"""Checkpoints, from which an interrupted run resumes.
 
-A checkpoint is a folder. ``about.json`` says to which run it belongs, and which generation is the last
-complete one. A generation is one file of small arrays and, for runs that keep a state of each block, one file
-of arrays for each block. The file ``about.json`` is replaced in one step after all else is written, so that
-an interruption leaves the earlier generation.
+A checkpoint is a folder. ``about.json`` says which run it belongs to and which generation is the last
+complete one. A generation is one file of small arrays and, for runs that keep state per block, one file of
+arrays per block. ``about.json`` is replaced atomically after everything else is written, so an interruption
+leaves the previous generation intact.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ Arrays = dict[str, AnyArray]
 
 
 class Checkpoint:
-    """A folder that a run leaves its state in.
+    """A folder where a run saves its state.
 
     Parameters
     ----------
     folder : path
-        Created if it does not exist. On a cluster, all workers must see it by the same path.
+        Created if it does not exist. On a cluster, all workers must see it under the same path.
     identity : dict
-        Plain data that tells this run from others, such as the table, the settings and the blocks.
+        Plain data that identifies this run, such as the table, the settings and the blocks.
     """
 
     def __init__(self, folder: str | Path, identity: dict[str, Any]) -> None:
@@ -58,20 +58,20 @@ class Checkpoint:
         if differing:
             key = differing[0]
             raise DataError(
-                f"{self.folder}: the checkpoint there is of another run: {key} was {identity.get(key)!r}, "
-                f"and is {self._identity[key]!r} now. Use another folder, or remove this one to begin anew."
+                f"{self.folder}: the checkpoint there is from another run: {key} was {identity.get(key)!r} "
+                f"and is now {self._identity[key]!r}. Use another folder, or remove this one to start over."
             )
 
     def is_there(self) -> bool:
-        """Return whether there is something to go on from."""
+        """Return whether there is a saved state to resume from."""
         return self._generation > 0
 
     def save(self, arrays: Arrays) -> None:
-        """Save small arrays, in place of those before."""
+        """Save small arrays, replacing the previous ones."""
         self._publish(self._new_generation(), arrays)
 
     def load(self) -> Arrays:
-        """Return the small arrays that were saved last."""
+        """Return the small arrays saved last."""
         return _load(self._last() / "small.npz")
 
     def save_states(
@@ -82,10 +82,10 @@ class Checkpoint:
         to_arrays: Callable[[Any], Arrays],
         from_arrays: Callable[[Arrays], Any],
     ) -> Blocks:
-        """Save small arrays and the states of all blocks; return the states as read from the files.
+        """Save small arrays and the states of all blocks; return the states as read back from the files.
 
-        What was computed before is then no longer needed to make a lost state again. ``to_arrays`` returns
-        the named arrays of a state, ``from_arrays`` the state of such arrays; both run where the block is.
+        A lost state can then be restored without the computations that led to it. ``to_arrays`` converts a
+        state to named arrays and ``from_arrays`` converts them back; both run where the block is.
         """
         folder = self._new_generation()
         numbers = Blocks(range(len(states)))
@@ -94,7 +94,7 @@ class Checkpoint:
         return self.load_states(engine, len(states), from_arrays)
 
     def load_states(self, engine: Engine, n_blocks: int, from_arrays: Callable[[Arrays], Any]) -> Blocks:
-        """Return the states of all blocks that were saved last."""
+        """Return the states of all blocks saved last."""
         shared = str(self._last()), from_arrays
         return engine.map(_read_state, Blocks(range(n_blocks)), shared=shared)
 
@@ -109,7 +109,7 @@ class Checkpoint:
         return self._last()
 
     def _publish(self, folder: Path, arrays: Arrays) -> None:
-        """Make a generation the last one, and remove the one before it: nothing reads it any more."""
+        """Make this generation the current one, and remove the previous one, which is no longer read."""
         np.savez(folder / "small.npz", **arrays)  # type: ignore[arg-type]
         text = json.dumps({"identity": self._identity, "generation": self._generation})
         written = self.folder / "about.json.new"
@@ -119,7 +119,7 @@ class Checkpoint:
 
 
 def remove_checkpoint(folder: str | Path) -> None:
-    """Remove a checkpoint whose run has ended; the folder too, if nothing else is in it."""
+    """Remove the checkpoint of a finished run, and its folder if nothing else is in it."""
     path = Path(folder)
     for generation in path.glob("generation-*"):
         shutil.rmtree(generation, ignore_errors=True)
@@ -130,7 +130,7 @@ def remove_checkpoint(folder: str | Path) -> None:
 
 def _write_state(state: Any, number: int, folder: str, to_arrays: Callable[[Any], Arrays]) -> tuple[int]:
     path = Path(folder) / f"block-{number}.npz"
-    written = path.with_suffix(f".{os.getpid()}.npz")  # Dask may run a task twice at a time
+    written = path.with_suffix(f".{os.getpid()}.npz")  # Dask may run two copies of a task at once
     np.savez(written, **to_arrays(state))  # type: ignore[arg-type]
     os.replace(written, path)
     return (1,)

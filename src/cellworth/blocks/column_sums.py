@@ -1,4 +1,4 @@
-"""Counts, means and squared deviations of columns, which can be merged over blocks of rows."""
+"""Counts, means and squared deviations of columns, mergeable across row blocks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cellworth.arrays import Float64Array, FloatArray
 
 @dataclass(frozen=True)
 class ColumnSums:
-    """Of the observed cells of each column.
+    """Statistics of the observed cells of each column.
 
     Attributes
     ----------
     count, mean, squares : (d,) float64 arrays
-        ``squares`` is the sum of squared deviations from the mean. Both are 0 where nothing is observed.
+        ``squares`` is the sum of squared deviations from the mean. All are 0 where nothing is observed.
     """
 
     count: Float64Array
@@ -25,7 +25,7 @@ class ColumnSums:
 
     @classmethod
     def of(cls, X: FloatArray) -> ColumnSums:
-        """Return the sums of X (m, d), NaN in its holes; two passes over X."""
+        """Return the statistics of X (m, d), NaN in its holes; two passes over X."""
         observed = ~np.isnan(X)
         count = observed.sum(axis=0).astype(np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
@@ -34,7 +34,7 @@ class ColumnSums:
             return cls(count, mean, np.square(deviations).sum(axis=0))
 
     def merged(self, other: ColumnSums) -> ColumnSums:
-        """Return the sums of both together, by the rule of Chan, Golub and LeVeque."""
+        """Return the combined statistics, by the method of Chan, Golub and LeVeque."""
         count = self.count + other.count
         share = other.count / np.maximum(count, 1)
         gap = other.mean - self.mean

@@ -1,4 +1,4 @@
-"""Row blocks on the workers of a Dask cluster: processes of this machine, or other machines."""
+"""Row blocks on the workers of a Dask cluster: processes on this machine, or other machines."""
 
 from __future__ import annotations
 
@@ -25,33 +25,33 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.optional_packages import require
 
 CONNECT_SECONDS = 10.0
-LEAST_MEMORY = 500 * 10**6  # bytes of a worker
-# Dask has its workers give every freed page back at once. The kernels here use and free some megabytes all
-# the time, and would spend much of it in getting pages back. Larger ones, as whole blocks are, go at once.
-MOST_KEPT = 16 << 20  # bytes of one array, in any case
+LEAST_MEMORY = 500 * 10**6  # bytes per worker
+# Dask makes its workers return every freed page to the system at once. Our kernels constantly allocate and
+# free a few megabytes, and would spend much of their time getting pages back, so workers keep freed memory of
+# small arrays. Memory of larger arrays, such as whole blocks, is still returned at once.
+MOST_KEPT = 16 << 20  # bytes of the largest array whose memory is kept
 
 
 class DaskEngine:
-    """Runs row blocks as Dask tasks, and keeps what lies between passes on the workers.
+    """Run row blocks as Dask tasks, and keep results between passes on the workers.
 
-    Dask places, moves and retries the work. What does not fit into a worker's memory it keeps on the worker's
-    disk; what a worker that died had is made again, from the source on or from the last checkpoint.
+    Dask schedules, moves and retries the work. It spills what does not fit in a worker's memory to the
+    worker's disk, and recomputes what a dead worker held, from the source or from the last checkpoint.
 
     Parameters
     ----------
     n_jobs : int or None, default=-1
-        Worker processes to start on this machine, of one thread each; None is one, -1 one for each core.
+        Worker processes to start on this machine, with one thread each; None means 1, -1 one per core.
     memory : str or int, default="4GB"
-        For all these workers together, in bytes or in words such as "512MB". Blocks are made small enough
+        Total memory for these workers, in bytes or as a string such as "512MB". Blocks are made small enough
         for the work on them to stay within it.
     scheduler : str or None, default=None
-        The address of a cluster that is running already, such as "tcp://10.0.0.1:8786". Its workers must
-        have cellworth installed, and see the files by the same paths. `n_jobs` and `memory` then play no
-        part.
+        The address of a running cluster, such as "tcp://10.0.0.1:8786". Its workers must have cellworth
+        installed and see the files under the same paths. `n_jobs` and `memory` are then ignored.
     block_rows : int or None, default=None
-        Rows of a block; None: chosen by the workers and their memory.
+        Rows per block; None chooses them by the number of workers and their memory.
     folder : str or None, default=None
-        Where workers on this machine keep what does not fit in memory; by default Dask's choice.
+        Where workers on this machine spill what does not fit in memory; None leaves the choice to Dask.
 
     Attributes
     ----------
@@ -59,12 +59,12 @@ class DaskEngine:
     block_rows : int or None
         May be changed between tables.
     watch : callable or None
-        Called with the number of blocks that a pass has done, and of all, as their futures finish.
+        Called with the number of blocks done in a pass and the total, as their futures finish.
 
     Notes
     -----
-    A pass is one task for each block, one more that hands over its sums, and one for each eight sums. The
-    order of sums does not depend on the number of workers.
+    A pass takes one task per block, one that distributes the shared arguments, and one for every eight
+    results merged. The order of merging does not depend on the number of workers.
 
     Examples
     --------
@@ -105,11 +105,11 @@ class DaskEngine:
         try:
             limit = parse_bytes(memory)
         except ValueError:
-            raise ParameterError(f"memory must be bytes, or words such as '4GB'; got {memory!r}") from None
+            raise ParameterError(f"memory must be bytes, or text such as '4GB'; got {memory!r}") from None
         if limit < n_workers * LEAST_MEMORY:
             raise ParameterError(
                 f"memory must be at least {LEAST_MEMORY // 10**6} MB for each of {n_workers} workers: half "
-                f"of it goes to Python and its libraries. Got {memory!r}. Raise it, or have fewer workers."
+                f"of it goes to Python and its libraries. Got {memory!r}. Raise it, or use fewer workers."
             )
         with require("dask").config.set(_worker_settings(limit // n_workers)):
             cluster = distributed.LocalCluster(
@@ -128,7 +128,7 @@ class DaskEngine:
         except (OSError, ValueError) as error:
             raise DataError(
                 f"no Dask scheduler answers at {scheduler!r}: {error}. Expected an address such as "
-                "'tcp://10.0.0.1:8786'; see that it runs, and that this machine may connect to it."
+                "'tcp://10.0.0.1:8786'; check that it is running and that this machine can connect to it."
             ) from None
 
     def __enter__(self) -> Self:
@@ -138,7 +138,7 @@ class DaskEngine:
         self.close()
 
     def close(self) -> None:
-        """Leave the cluster; end it if it was started here."""
+        """Disconnect from the cluster; shut it down if it was started here."""
         self._stack.close()
 
     def rows_per_block(self, n_rows: int, row_bytes: int) -> int:
@@ -149,7 +149,7 @@ class DaskEngine:
         return suitable_rows(n_rows, row_bytes, memory, n_threads)
 
     def _resources(self) -> tuple[int | None, int]:
-        """Return the least memory for one thread of a worker, None for any amount, and the threads of all."""
+        """Return the smallest memory per worker thread (None if unlimited) and the total of threads."""
         info = self.client.scheduler_info(n_workers=-1)["workers"].values()
         if not info:
             raise DataError(
@@ -161,7 +161,7 @@ class DaskEngine:
 
     def map(self, function: Function, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
         """Submit ``function(*of_block, *shared)`` for each block; return at once."""
-        # What blocks share is a task of its own: it goes to each worker once, and can be made again.
+        # Shared arguments are a separate task, so each worker gets them once and they can be recomputed.
         held = self.client.submit(_hold, function, *shared, pure=False)
         futures = self.client.map(_call, *(list(b.items) for b in blocks), held=held, pure=False)
         if self.watch is not None:
@@ -171,7 +171,7 @@ class DaskEngine:
         return Blocks(futures)
 
     def reduce(self, function: Function, merge: Merge, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Any:
-        """Do the same, merge the results in a tree on the workers, and wait for what is left."""
+        """Do the same, merge the results in a tree on the workers, and wait for the final result."""
         futures = list(self.map(function, *blocks, shared=shared).items)
         while len(futures) > 1:
             groups = in_groups(futures)
@@ -185,17 +185,18 @@ class DaskEngine:
             return future.result()
         except KilledWorker as error:
             raise ParameterError(
-                f"workers died again and again on one block, most likely for want of memory: {error}. Raise "
-                "memory, or lower block_rows."
+                f"workers kept dying on one block, most likely because they ran out of memory: {error}. "
+                "Raise memory, or lower block_rows."
             ) from None
 
 
 def _worker_settings(memory: int) -> dict[str, Any]:
-    """Return the settings of a worker that Dask starts here with this many bytes.
+    """Return the settings for a local worker with this many bytes of memory.
 
-    Of the memory that Python leaves, half is for results that are kept, and half for the block in work and to
-    spare; the rest goes to disk. Dask would pause a worker that is above its limit. Since all that could
-    go to disk is there by then, that would be for good, and so it is not to.
+    Of the memory that Python leaves free, half is for results kept between passes; results beyond that are
+    spilled to disk. The other half is for the current block and headroom. Pausing is disabled: by the time
+    Dask would pause a worker above its limit, everything that can be spilled has been, so it would never
+    resume.
     """
     room = memory_for_blocks(memory)
     kept = min(MOST_KEPT, room // (2 * ARRAYS_PER_BLOCK))

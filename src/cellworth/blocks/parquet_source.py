@@ -1,4 +1,4 @@
-"""Row blocks of Parquet files: one file, or all files of a folder."""
+"""Row blocks of Parquet files: a single file, or all files in a folder."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class RowGroupPart:
 
 @dataclass(frozen=True)
 class ParquetBlock:
-    """Some rows of a Parquet folder."""
+    """Some rows of a Parquet table."""
 
     pieces: tuple[RowGroupPart, ...]
     start: int
@@ -65,7 +65,7 @@ class ParquetBlock:
 
 
 def plain_values(column: Any) -> AnyArray:
-    """Return a pyarrow column as a NumPy array: NaN for nulls of floats, None for those of others."""
+    """Convert a pyarrow column to a NumPy array; nulls become NaN in float columns, None in others."""
     types = require("pyarrow").types
     if types.is_floating(column.type) or (column.null_count == 0 and types.is_integer(column.type)):
         return np.asarray(column.to_numpy())
@@ -74,7 +74,7 @@ def plain_values(column: Any) -> AnyArray:
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """A table in Parquet files; their rows follow each other in the order of the files' names."""
+    """A table in Parquet files, whose rows are concatenated in the order of the file names."""
 
     path: str
     groups: tuple[RowGroupPart, ...]  # all row groups
@@ -86,11 +86,11 @@ class ParquetTable:
 
     @property
     def n_rows(self) -> int:
-        """Rows of all files."""
+        """Total rows of all files."""
         return sum(group.stop for group in self.groups)
 
     def blocks(self, most_rows: int) -> list[Block]:
-        """Put small row groups together, and cut large ones, into blocks of at most ``most_rows`` rows."""
+        """Combine small row groups and split large ones into blocks of at most ``most_rows`` rows."""
         blocks: list[Block] = []
         pieces: list[RowGroupPart] = []
         start = stop = 0
@@ -103,7 +103,7 @@ class ParquetTable:
         return [*blocks, self._block(pieces, start, stop)]
 
     def _cut(self, most_rows: int) -> list[RowGroupPart]:
-        """Return the row groups, those of more rows than asked for in even parts."""
+        """Return the row groups; those with more than ``most_rows`` rows are split evenly."""
         cut = []
         for group in self.groups:
             n_parts = -(-group.stop // most_rows)
@@ -116,7 +116,7 @@ class ParquetTable:
         return ParquetBlock(tuple(pieces), start, stop, *about)
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells this table from another."""
+        """Return data that identifies this table."""
         return {
             "table": self.path,
             "rows": self.n_rows,
@@ -129,7 +129,7 @@ class ParquetTable:
 def parquet_table(
     path: Path, target: str | None, row_id: str | None, columns: Sequence[str] | None
 ) -> ParquetTable:
-    """Return the table of a Parquet file or folder; all files must have the same columns."""
+    """Open a Parquet file or folder as a table; all files must have the same columns."""
     parquet = require("pyarrow.parquet")
     groups: list[RowGroupPart] = []
     first: Any = None
@@ -179,7 +179,7 @@ def _feature_names(
 
 
 def _check_types(file: Path, schema: Any, first: Any, names: Sequence[str], extra: Sequence[str]) -> None:
-    """Refuse a file that lacks a column, or has one that is no number or of another type than elsewhere."""
+    """Raise DataError if a column is missing, not numeric, or of a different type than in the first file."""
     types = require("pyarrow").types
     for name in (*names, *extra):
         if name not in schema.names:

@@ -1,4 +1,4 @@
-"""What an engine is: a function on each row block, and results merged in a fixed order."""
+"""The engine protocol: call a function on each row block and merge the results in a fixed order."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ R = TypeVar("R")
 Function = Callable[..., Any]
 Merge = Callable[[Any, Any], Any]
 Watch = Callable[[int, int], Any]
-"""Called with the number of blocks that a pass has done, and the number of all blocks."""
+"""Called with the number of blocks done in a pass and the total."""
 
-FAN_IN = 8  # results that are merged into one
-PROCESS_BYTES = 250 * 10**6  # that a worker takes before any work
-ARRAYS_PER_BLOCK = 32  # arrays of a block that a worker has room for: work, old and new state
+FAN_IN = 8  # results merged into one
+PROCESS_BYTES = 250 * 10**6  # memory of an idle worker
+ARRAYS_PER_BLOCK = 32  # arrays the size of a block that a worker has room for: work, old and new state
 BLOCKS_PER_WORKER = 4  # at least, if the table is long, so that workers finish at about the same time
 FEWEST_BLOCKS = 8
-FEWEST_ROWS = 4096  # of a block, if memory allows: with fewer, the calls cost more than the work
+FEWEST_ROWS = 4096  # per block, if memory allows: with fewer, call overhead exceeds the work
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """One thing for each row block of a table, wherever it lies: values here, or futures of a cluster.
+    """One item per row block of a table, wherever it is stored: local values, or futures on a cluster.
 
-    Dropping the last reference to it frees what it stands for.
+    Dropping the last reference frees the stored items.
     """
 
     items: Sequence[Any]
@@ -41,32 +41,32 @@ class Blocks:
 class Engine(Protocol):
     """Where row blocks run.
 
-    Functions are pure: they change none of their arguments, so that a result that was lost can be made again.
+    Functions must be pure: they do not modify their arguments, so that a lost result can be recomputed.
     """
 
     def rows_per_block(self, n_rows: int, row_bytes: int) -> int:
-        """Return how many rows a block of a table should have, given the bytes of one row."""
+        """Return how many rows a block of a table should have, given the bytes per row."""
 
     def map(self, function: Function, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
-        """Call ``function(*of_block, *shared)`` for each block; the results stay where they are made."""
+        """Call ``function(*of_block, *shared)`` for each block; results stay where they are computed."""
 
     def reduce(self, function: Function, merge: Merge, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Any:
-        """Do the same, merge the results of neighbouring blocks in a fixed tree, and return what is left.
+        """Do the same, merge the results of adjacent blocks in a fixed tree, and return the final result.
 
-        Results must be small. The order depends on the number of blocks alone, not on that of the workers;
+        Results must be small. The order depends only on the number of blocks, not on the number of workers;
         see `merge_in_tree`.
         """
 
 
 def merge_in_tree(merge: Merge, results: Iterable[Any]) -> Any:
-    """Merge results eight by eight, then what these gave eight by eight, and so on: the tree of every engine.
+    """Merge results in groups of eight, then the merged results, and so on; every engine uses this tree.
 
-    Results are taken as they come, and at most one partial result of each level is kept.
+    Results are consumed as they arrive, and at most one partial result per level is kept.
 
     >>> merge_in_tree(lambda a, b: f"({a}{b})", "abcdefghij")
     '((((((((ab)c)d)e)f)g)h)(ij))'
     """
-    levels: list[tuple[Any, int]] = []  # of each level, what was merged so far, and of how many
+    levels: list[tuple[Any, int]] = []  # per level: the partial result, and how many results are in it
 
     def put(result: Any, level: int) -> None:
         if level == len(levels):
@@ -92,7 +92,7 @@ def merge_in_tree(merge: Merge, results: Iterable[Any]) -> Any:
 
 
 def in_groups(items: Sequence[R]) -> list[Sequence[R]]:
-    """Cut a sequence into runs of `FAN_IN`: one level of the tree."""
+    """Split a sequence into runs of `FAN_IN`: one level of the tree."""
     return [items[i : i + FAN_IN] for i in range(0, len(items), FAN_IN)]
 
 
@@ -102,19 +102,19 @@ def add(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def join(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return one tuple after the other: results in the order of the blocks."""
+    """Concatenate two tuples: results in block order."""
     return a + b
 
 
 def alone(block: R) -> tuple[R]:
-    """Return the thing itself as a tuple: with `join`, all blocks come to one place."""
+    """Wrap a block in a tuple: with `join`, this gathers all blocks."""
     return (block,)
 
 
 def suitable_rows(n_rows: int, row_bytes: int, memory: int | None, workers: int) -> int:
-    """Return a number of rows with which every worker has several blocks, and each fits its memory.
+    """Return a block size, in rows, that gives every worker several blocks and fits its memory.
 
-    ``memory`` is what one worker may use at a time, in bytes; None: any amount.
+    ``memory`` is what one worker may use at a time, in bytes; None means unlimited.
     """
     even = -(-n_rows // max(FEWEST_BLOCKS, BLOCKS_PER_WORKER * workers))
     rows = max(FEWEST_ROWS, even)
@@ -124,12 +124,12 @@ def suitable_rows(n_rows: int, row_bytes: int, memory: int | None, workers: int)
 
 
 def memory_for_blocks(memory: int) -> int:
-    """Return what a worker's memory leaves for blocks, in bytes."""
+    """Return how much of a worker's memory is left for blocks, in bytes."""
     return max(memory - PROCESS_BYTES, memory // 8)
 
 
 class PassProgress:
-    """Counts the finished blocks of one pass, from any thread, and reports them."""
+    """Count and report the finished blocks of one pass; thread-safe."""
 
     def __init__(self, watch: Watch, total: int) -> None:
         self._watch, self._total, self._done = watch, total, 0
@@ -143,9 +143,9 @@ class PassProgress:
 
 
 class Sized:
-    """A result that is kept between passes. Its size, for ``sys.getsizeof``, is that of all arrays in it.
+    """A result kept between passes, whose ``sys.getsizeof`` includes all arrays in it.
 
-    Dask must know it to decide what goes to disk and what moves where.
+    Dask uses the size to decide what to spill to disk and what to move where.
     """
 
     def __sizeof__(self) -> int:
@@ -153,9 +153,9 @@ class Sized:
 
 
 def bytes_within(thing: Any) -> int:
-    """Return the bytes of the arrays in a thing: its attributes, items, and so on down.
+    """Return the total bytes of the arrays in an object, including attributes and items, recursively.
 
-    An array that is there twice counts twice.
+    An array that appears twice counts twice.
 
     >>> bytes_within({"a": [np.zeros(3), np.zeros(2)]}) - 5 * 8 < 1000
     True

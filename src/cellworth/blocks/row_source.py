@@ -1,4 +1,4 @@
-"""Tables that are read block by block: what they are, and one way to open them."""
+"""Tables that are read block by block: their interface, and `open_blocks` to open them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from cellworth.optional_packages import require
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of a table, read.
+    """Some rows of a table, in memory.
 
     Attributes
     ----------
     X : (m, d) array
         NaN in the holes.
     y : (m,) array or None
-        Labels; NaN or None where missing. None: the table has no target.
+        Labels, NaN or None where missing; None if the table has no target.
     row_ids : (m,) array or None
-        The user's names of the rows; None: rows are numbered.
+        The user's row ids; None if rows are numbered.
     start : int
-        The number of the first row in the whole table.
+        Index of the first row in the whole table.
     """
 
     X: FloatArray
@@ -41,22 +41,22 @@ class Part:
     start: int
 
     def every(self, k: int) -> Part:
-        """Return the rows whose number in the whole table is a multiple of k."""
+        """Return the rows whose index in the whole table is a multiple of k."""
         rows = slice((-self.start) % k, None, k)
         y, row_ids = (None if a is None else a[rows] for a in (self.y, self.row_ids))
         return Part(self.X[rows], y, row_ids, self.start + rows.start)
 
 
 class Block(Protocol):
-    """Where some rows of a table are, small enough to be sent about."""
+    """Where some rows of a table are; small enough to send between processes."""
 
     @property
     def start(self) -> int:
-        """Number of the first row in the whole table."""
+        """Index of the first row in the whole table."""
 
     @property
     def stop(self) -> int:
-        """Number of the row after the last."""
+        """Index after the last row."""
 
     def read(self) -> Part:
         """Read the rows."""
@@ -83,30 +83,30 @@ class StoredTable(Protocol):
 
     @property
     def target(self) -> str | None:
-        """Name of the column of labels; None: there is none."""
+        """Name of the label column; None if there is none."""
 
     @property
     def row_id(self) -> str | None:
-        """Name of the column that names the rows; None: rows are numbered."""
+        """Name of the row id column; None if rows are numbered."""
 
     def blocks(self, most_rows: int) -> list[Block]:
-        """Cut the table into blocks of at most ``most_rows`` rows, in order; each has at least one."""
+        """Split the table into blocks of 1 to ``most_rows`` rows, in order."""
 
     def identity(self) -> dict[str, Any]:
-        """Return what tells this table from another, as plain data: for checkpoints."""
+        """Return plain data that identifies this table, for checkpoints."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table in row blocks, and the engine that works on them: what `fit` of a completer takes.
+    """A table in row blocks and the engine that processes them, as accepted by a completer's `fit`.
 
-    `open_blocks` makes one. It is cut into blocks when they are first needed.
+    Create one with `open_blocks`. The table is split into blocks when they are first needed.
 
     Attributes
     ----------
     table : StoredTable
     engine : Engine
-        Must be open while the table is worked on.
+        Must stay open while the table is in use.
     """
 
     table: StoredTable
@@ -124,7 +124,7 @@ class Source:
 
     @property
     def target(self) -> str | None:
-        """Name of the column of labels; None: there is none."""
+        """Name of the label column; None if there is none."""
         return self.table.target
 
     @property
@@ -134,12 +134,12 @@ class Source:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """Where the rows are: a `Block` for each row block, of a size that suits the engine."""
+        """One `Block` per row block, of a size that suits the engine."""
         row_bytes = max(1, len(self.columns)) * self.dtype.itemsize
         return Blocks(self.table.blocks(self.engine.rows_per_block(self.n_rows, row_bytes)))
 
     def on(self, engine: Engine) -> Source:
-        """Return the same table for another engine."""
+        """Return the same table with another engine."""
         return Source(self.table, engine)
 
     def map(self, function: Function, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
@@ -151,7 +151,7 @@ class Source:
         return self.engine.reduce(OnPart(function), merge, self.blocks, *blocks, shared=shared)
 
     def sample(self, every: int) -> Part:
-        """Gather every k-th row of the table."""
+        """Collect every k-th row of the table."""
         parts: tuple[Part, ...] = self.reduce(_every_kth, join, shared=(every,))
         y, row_ids = (
             None if first is None else np.concatenate([getattr(part, name) for part in parts])
@@ -161,13 +161,13 @@ class Source:
         return Part(vstack(X, format="csr") if issparse(X[0]) else np.concatenate(X), y, row_ids, 0)
 
     def with_blocks(self, change: Callable[[Block], Block]) -> Source:
-        """Return the table with each block replaced by another of the same rows, cut in the same places."""
+        """Return the table with each block replaced by ``change(block)``, which must have the same rows."""
         return replace(self, table=_Recut(self.table, tuple(change(block) for block in self.blocks.items)))
 
 
 @dataclass(frozen=True)
 class OnPart:
-    """Reads a block, and calls a function on its rows."""
+    """Read a block and call a function on its rows."""
 
     function: Function
 
@@ -182,7 +182,7 @@ def _every_kth(part: Part, every: int) -> tuple[Part]:
 
 @dataclass(frozen=True)
 class _Recut:
-    """A table whose blocks are given."""
+    """A table with given blocks."""
 
     table: StoredTable
     given: tuple[Block, ...]
@@ -203,23 +203,23 @@ def open_blocks(
     columns: Sequence[str] | None = None,
     engine: Engine | None = None,
 ) -> Source:
-    """Open a table that is read block by block; only its outline is read now.
+    """Open a table for reading block by block; only its metadata is read now.
 
     Parameters
     ----------
     table : path, array, data frame or StoredTable
-        A Parquet file or folder (with its sub-folders, files in the order of their names); a Zarr array
-        (a path that ends in .zarr); a Dask or NumPy array; a Dask data frame. NaN and null are holes. Sparse
-        tables, for `SparseCompleter`: a .npz file of ``scipy.sparse.save_npz``, a folder or a list of them,
-        or a list of sparse matrices, each a block of rows; the stored cells are the observed ones.
+        A Parquet file or folder (including subfolders, files in name order); a Zarr array (a path that ends
+        in .zarr); a Dask or NumPy array; or a Dask data frame. NaN and null are holes. For `SparseCompleter`,
+        a sparse table: a .npz file from ``scipy.sparse.save_npz``, a folder or list of them, or a list of
+        sparse matrices, each a block of rows; the stored cells are the observed ones.
     target : str or array, optional
-        The labels: the name of a column, or for arrays an array (n,) or the path of a Zarr array.
+        The labels: a column name or, for arrays, an array (n,) or the path of a Zarr array.
     row_id : str, optional
-        The column that names the rows, in Parquet files. By default rows are numbered from 0.
+        The column with the row ids, in Parquet files. By default, rows are numbered from 0.
     columns : sequence of str, optional
         Parquet: the columns to complete, by default all but the target and the row id. Arrays: their names.
     engine : Engine, optional
-        Where the blocks are worked on; by default on the threads of this process, a `ThreadEngine`.
+        Where to process the blocks; by default, on threads of this process with a `ThreadEngine`.
 
     Returns
     -------
@@ -260,7 +260,7 @@ def _open(table: Any, target: Any, row_id: str | None, columns: Sequence[str] | 
     if row_id is not None:
         raise ParameterError(f"row_id is for Parquet tables; got {row_id!r} with {type(table).__name__}")
     if hasattr(table, "to_dask_array"):
-        # The partitions of a Dask data frame are counted now.
+        # This counts the rows of each partition now.
         names = list(columns or (name for name in table.columns if name != target))
         y = None if target is None else table[target].to_dask_array(lengths=True)
         return array_table(table[names].to_dask_array(lengths=True), y, names)

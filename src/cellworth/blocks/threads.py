@@ -1,4 +1,4 @@
-"""Row blocks on the threads of this process, and blocks of an array that stay in a core's cache."""
+"""Row blocks on threads of this process, and array blocks that fit in a core's cache."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from cellworth.blocks.protocol import (
     suitable_rows,
 )
 
-BLOCK_BYTES = 1 << 18  # of one array; a step works on five at a time, and they must fit in a core's L2
-MIN_ROWS = 640  # with fewer rows, the calls cost more than the work
+BLOCK_BYTES = 1 << 18  # per array; a step uses five arrays at a time, which must fit in a core's L2 cache
+MIN_ROWS = 640  # with fewer rows, call overhead exceeds the work
 
 
 class ThreadEngine:
-    """Runs row blocks on threads, and keeps what lies between passes in this process's memory.
+    """Run row blocks on threads, and keep results between passes in this process's memory.
 
-    For tables that fit in memory about five times over; `DaskEngine` is for larger ones, on one machine too.
-    Outside of a ``with`` block, threads are started for each pass.
+    For tables that fit in memory about five times over; use `DaskEngine` for larger ones, even on one
+    machine. Outside a ``with`` block, threads are started for each pass.
 
     Parameters
     ----------
     n_jobs : int or None, default=-1
-        Threads; None is one, -1 all cores. The result does not depend on it.
+        Number of threads; None means 1, -1 all cores. Results do not depend on it.
     block_rows : int or None, default=None
-        Rows of a block; None: chosen by the size of the table.
+        Rows per block; None chooses them by the size of the table.
 
     Attributes
     ----------
     block_rows : int or None
         May be changed between tables.
     watch : callable or None
-        Called with the number of blocks that a pass has done, and of all, as they are done.
+        Called with the number of blocks done in a pass and the total, as blocks finish.
 
     Examples
     --------
@@ -85,7 +85,7 @@ class ThreadEngine:
             return Blocks(list(self._results(pool, function, blocks, shared)))
 
     def reduce(self, function: Function, merge: Merge, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Any:
-        """Do the same, and merge the results in the order of the blocks, as they come."""
+        """Do the same, and merge the results in block order as they arrive."""
         with self._threads() as pool:
             return merge_in_tree(merge, self._results(pool, function, blocks, shared))
 
@@ -121,7 +121,7 @@ def add_up(
 ) -> tuple[Any, ...]:
     """Return the element-wise sum of a function's results over blocks, always added in the same order.
 
-    ``engine`` None works in the calling thread.
+    If ``engine`` is None, runs in the calling thread.
     """
     if engine is None:
         total: tuple[Any, ...] = merge_in_tree(add, map(function, blocks))
@@ -131,18 +131,18 @@ def add_up(
 
 
 class RowBlocks:
-    """Runs a function over row blocks of an array that stay in cache, and adds up what it returns.
+    """Run a function over cache-sized row blocks of an array, and sum its results.
 
-    The blocks, and the order in which their results are added, depend on the shape of the table alone:
-    one thread and many give the same bits.
+    The blocks, and the order in which their results are added, depend only on the shape and item size of the
+    table, so results are bit-identical for any number of threads.
 
     Parameters
     ----------
     shape : (n, d)
     itemsize : int
-        Bytes of one value.
+        Bytes per value.
     engine : ThreadEngine or None
-        None runs the blocks one after another.
+        None runs the blocks one at a time.
     """
 
     def __init__(self, shape: tuple[int, int], itemsize: int, engine: ThreadEngine | None) -> None:
@@ -151,9 +151,9 @@ class RowBlocks:
         self._engine = engine
 
     def arrays(self, n_rows: Callable[[int], int], like: FloatArray) -> dict[int, FloatArray]:
-        """Return an array of zeros for each block, under the number of the block's first row.
+        """Return an array of zeros for each block, keyed by the index of the block's first row.
 
-        It has as many columns as ``like``; ``n_rows`` gives its rows from those of the block.
+        It has as many columns as ``like`` and ``n_rows(rows of the block)`` rows.
         """
         shapes = {b.start: (n_rows(b.stop - b.start), like.shape[1]) for b in self._blocks}
         return {start: np.zeros(shape, dtype=like.dtype) for start, shape in shapes.items()}
@@ -164,14 +164,14 @@ class RowBlocks:
 
 
 def block_size(shape: tuple[int, int], itemsize: int) -> int:
-    """Return how many rows a block of a table of this shape has; a table wider than long is one block."""
+    """Return the rows per block of a table of this shape; a table wider than it is long is one block."""
     n, d = shape
     return n if n < d else max(d, MIN_ROWS, BLOCK_BYTES // (d * itemsize))
 
 
 @contextmanager
 def worker_threads(n_threads: int) -> Iterator[ThreadPoolExecutor | None]:
-    """Yield a pool of threads (None for one thread), with BLAS held to one thread each meanwhile."""
+    """Yield a thread pool, or None for one thread, with BLAS limited to one thread meanwhile."""
     with _blas().limit(limits=1, user_api="blas"):
         if n_threads == 1:
             yield None
@@ -182,5 +182,5 @@ def worker_threads(n_threads: int) -> Iterator[ThreadPoolExecutor | None]:
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Find the loaded BLAS libraries: once, for it takes milliseconds."""
+    """Find the loaded BLAS libraries; cached, since it takes milliseconds."""
     return ThreadpoolController()

@@ -1,4 +1,4 @@
-"""Completed tables written block by block, as Parquet folders or Zarr arrays."""
+"""Write completed tables block by block, as Parquet folders or Zarr arrays."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from cellworth.blocks.row_source import Part, Source
 from cellworth.errors import DataError
 from cellworth.optional_packages import require
 
-LEAST_CHUNK = 64  # rows of a chunk of a Zarr array
+LEAST_CHUNK = 64  # rows per chunk of a Zarr array
 
 
 def check_new(path: Path) -> None:
-    """Refuse a path that is taken, or where nothing can be written: better now than after the work."""
+    """Raise DataError if the path exists or is not writable: better now than after the work."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise DataError(f"{path}: something is there already; expected a new or empty folder.")
+        raise DataError(f"{path}: already exists; expected a new or empty folder.")
     parent = path.absolute().parent
     if not parent.is_dir() or not os.access(parent, os.W_OK):
-        raise DataError(f"{path}: nothing can be written to {parent}; expected a folder that may be written.")
+        raise DataError(f"{path}: cannot write to {parent}; expected an existing, writable folder.")
 
 
 @dataclass(frozen=True)
@@ -37,10 +37,10 @@ class FilledPart:
     Attributes
     ----------
     part : Part
-        As they were read.
+        The rows as read.
     completed : (m, d) array
     variance : (m, d) array or None
-        Of each cell, 0 where observed.
+        Variance of each cell, 0 where observed.
     """
 
     part: Part
@@ -56,7 +56,7 @@ class FilledPart:
 def write_blocks(
     source: Source, reduce: Callable[..., Any], path: str | PathLike[str], *, variance: bool
 ) -> None:
-    """Write the completed blocks of a table, and then give the result its name.
+    """Write the completed blocks of a table, then rename the result into place.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ def write_blocks(
         ``reduce(function, merge, *blocks, shared=())`` calls a function on each `FilledPart`, as
         `Source.reduce` does on each `Part`.
     path : path
-        A new Parquet folder; or, if it ends in .zarr, a Zarr array.
+        A new Parquet folder, or a Zarr array if it ends in .zarr.
     variance : bool
-        Write the variances as well: in columns ``<name>_variance``, or in a second array beside the first
-        whose name ends in .variance.zarr.
+        Whether to write the variances too: in columns ``<name>_variance``, or in a second array next to the
+        first, whose name ends in .variance.zarr.
     """
     final = Path(fspath(path)).absolute()
     if final.suffix == ".zarr":
@@ -79,7 +79,7 @@ def write_blocks(
     if variance:
         taken = set(source.columns) & {f"{name}_variance" for name in source.columns}
         if taken:
-            raise DataError(f"the column {min(taken)!r} is in the table; its name is needed for variances.")
+            raise DataError(f"the table already has a column {min(taken)!r}, a name needed for variances.")
     partial = _begin(final)
     numbers = Blocks(range(len(source.blocks)))
     shared = str(partial), source.columns, source.target, source.table.row_id, variance
@@ -88,7 +88,7 @@ def write_blocks(
 
 
 def _begin(final: Path) -> Path:
-    """Return the folder in which the result is made, cleared of what an interrupted run left."""
+    """Return an empty folder to write the result in, cleared of leftovers from an interrupted run."""
     check_new(final)
     partial = final.with_name(final.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -114,7 +114,7 @@ def _write_parquet(
     row_id: str | None,
     variance: bool,
 ) -> tuple[int]:
-    """Write one block as one file, whose name keeps the order of the blocks."""
+    """Write one block to its own file, named so that files sort in block order."""
     pyarrow, parquet = require("pyarrow"), require("pyarrow.parquet")
     arrays: dict[str, Any] = {}
     if row_id is not None:
@@ -127,7 +127,7 @@ def _write_parquet(
     if target is not None:
         arrays[target] = _arrow(filled.part.y)
     path = Path(folder) / f"part-{number:06d}.parquet"
-    written = path.with_suffix(f".{os.getpid()}.writing")  # Dask may run a task twice at a time
+    written = path.with_suffix(f".{os.getpid()}.writing")  # Dask may run two copies of a task at once
     parquet.write_table(pyarrow.table(arrays), written)
     os.replace(written, path)
     return (1,)
@@ -143,8 +143,8 @@ def _write_zarr(source: Source, reduce: Callable[..., Any], final: Path, *, of_v
     chunk = int(np.gcd.reduce(starts)) if starts else source.n_rows
     if chunk < min(LEAST_CHUNK, source.n_rows):
         raise DataError(
-            f"{final}: blocks of unequal lengths have no common chunks of {LEAST_CHUNK} rows or more in a "
-            "Zarr array; write a Parquet folder, or choose a block_rows that divides the files' row groups."
+            f"{final}: blocks of unequal length have no common Zarr chunk of {LEAST_CHUNK} rows or more; "
+            "write a Parquet folder, or choose a block_rows that divides the files' row groups."
         )
     partial = _begin(final)
     shape = source.n_rows, len(source.columns)

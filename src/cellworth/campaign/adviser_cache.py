@@ -1,8 +1,8 @@
-"""The state of an adviser as bytes: arrays and JSON, so that reading them can run nothing.
+"""Serialize an adviser's state as arrays and JSON, so that loading it cannot run code.
 
-The bytes are a zlib stream. It begins with the length of a JSON text, as 8 bytes, and the text; the arrays
-follow, one behind the other. The text has the version of this form and of the package, and the content, in
-which ``{"array": [type, shape, order]}`` stands for the next array and ``{"dict": {...}}`` for a dict.
+The bytes are a zlib stream: the length of a JSON text as 8 bytes, the text, and then the arrays back to back.
+The text holds the version of this format, the package versions, and the content, in which
+``{"array": [type, shape, order]}`` stands for the next array and ``{"dict": {...}}`` for a dict.
 """
 
 from __future__ import annotations
@@ -20,50 +20,50 @@ from cellworth.errors import UnusableCacheError
 
 FORM = 1
 LARGEST = 2_000_000_000
-"""Bytes of a cache once it is unpacked; a larger one is neither written nor read."""
+"""Size limit of an unpacked cache, in bytes; a larger one is neither written nor read."""
 WORTH_SHRINKING = 32_000_000
-"""Bytes. Fitted floats shrink by a third, at a second for each 30 MB: larger caches would delay the ask."""
+"""In bytes. Compression saves a third but takes a second per 30 MB; above this it would delay the ask."""
 _PLAIN_TYPES = "biuf"
-"""Kinds of NumPy types that may be stored: booleans, whole numbers, floats."""
+"""Kinds of NumPy types that can be stored: booleans, integers, floats."""
 
 
 def pack_cache(content: dict[str, Any]) -> bytes:
-    """Return a dict of arrays, numbers, texts, None, and lists and dicts of these as bytes.
+    """Pack a dict of arrays, numbers, strings, None, and lists and dicts of these into bytes.
 
-    Raises UnusableCacheError if it holds anything else, or is too large.
+    Raises UnusableCacheError if it holds anything else or is too large.
     """
     arrays: list[AnyArray] = []
     head = {"form": FORM, "versions": _versions(), "content": _to_json(content, arrays)}
     text = json.dumps(head).encode("ascii")
     size = len(text) + sum(array.nbytes for array in arrays)
     if size > LARGEST:
-        raise UnusableCacheError(f"it has {size:,} bytes, more than {LARGEST:,}")
+        raise UnusableCacheError(f"its {size:,} bytes are more than {LARGEST:,}")
     packed = b"".join([len(text).to_bytes(8, "little"), text, *(array.tobytes() for array in arrays)])
     return zlib.compress(packed, level=1 if len(packed) <= WORTH_SHRINKING else 0)
 
 
 def unpack_cache(blob: bytes) -> dict[str, Any]:
-    """Return what `pack_cache` packed; UnusableCacheError if it is damaged, too large or from elsewhere."""
+    """Undo `pack_cache`; UnusableCacheError if the bytes are damaged, too large or of another version."""
     try:
         stream = zlib.decompressobj()
         packed = memoryview(stream.decompress(blob, LARGEST + 8))
         if stream.unconsumed_tail or not stream.eof:
-            raise UnusableCacheError("it is too large, or cut off")
+            raise UnusableCacheError("it is too large or truncated")
         length = int.from_bytes(packed[:8], "little")
         head = json.loads(bytes(packed[8 : 8 + length]))
         if head["form"] != FORM or head["versions"] != _versions():
-            raise UnusableCacheError("it is of another version")
+            raise UnusableCacheError("it was written by another version")
         reader = _Reader(packed[8 + length :])
         content = reader.read(head["content"])
     except (zlib.error, ValueError, LookupError, TypeError, RecursionError, MemoryError) as error:
         raise UnusableCacheError(f"it is damaged: {type(error).__name__}") from error
     if not isinstance(content, dict) or len(reader.rest):
-        raise UnusableCacheError("it is damaged: what it holds is not what it says")
+        raise UnusableCacheError("it is damaged: its header and content do not match")
     return content
 
 
 class _Reader:
-    """Takes arrays off the front of bytes."""
+    """Reads arrays from the front of a buffer."""
 
     def __init__(self, rest: memoryview) -> None:
         self.rest = rest
@@ -99,7 +99,7 @@ def _to_json(value: Any, arrays: list[AnyArray]) -> Any:
     if isinstance(value, np.generic):
         return _to_json(value.item(), arrays)
     if isinstance(value, np.ndarray) and value.dtype.kind in _PLAIN_TYPES:
-        # The order in memory is kept too: sums in another order differ in their last bit.
+        # Keep the memory order too: sums in another order differ in the last bit.
         by_column = value.flags.f_contiguous and not value.flags.c_contiguous
         arrays.append(np.ascontiguousarray(value.T if by_column else value))
         return {"array": [value.dtype.str, list(value.shape), "F" if by_column else "C"]}
@@ -111,5 +111,5 @@ def _to_json(value: Any, arrays: list[AnyArray]) -> Any:
 
 
 def _versions() -> list[str]:
-    """Return the versions that decide whether a fitted completer can be used again."""
+    """Return the package versions that decide whether a fitted completer can be reused."""
     return [version("cellworth"), np.__version__]

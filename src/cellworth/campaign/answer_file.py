@@ -1,7 +1,7 @@
-"""Lists of cells as files: written for people to fill in, read back line by line, and told.
+"""Files of cells: written for people to fill in, then read back line by line as answers.
 
-A file of asks has the fields `FIELDS`; its column ``value`` is empty. With that column filled in, by hand or
-in a spreadsheet, it is a file of answers, of which only ``row``, ``column`` and ``value`` are read.
+A file of asks has the fields `FIELDS`, with an empty ``value`` column. Once that column is filled in, by hand
+or in a spreadsheet, it is a file of answers; only ``row``, ``column`` and ``value`` are read.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class FileAnswer(NamedTuple):
 
 @dataclass(frozen=True)
 class FileResult:
-    """What became of a file of answers.
+    """What happened to a file of answers.
 
     Attributes
     ----------
     new : int
         Answers that were recorded.
     known : int
-        Answers that were known before, with the same value.
+        Answers that were already known, with the same value.
     blank : int
         Lines without a value: not answered yet.
     """
@@ -65,12 +65,12 @@ class FileResult:
 
 @dataclass(frozen=True)
 class FileCheck:
-    """What would become of a file of answers.
+    """What would happen to a file of answers.
 
     Attributes
     ----------
     new : list of FileAnswer
-        Lines that would be recorded, the first of each cell.
+        Lines that would be recorded; the first line for each cell.
     known, blank : int
         As in `FileResult`.
     """
@@ -81,9 +81,9 @@ class FileCheck:
 
 
 def write_asks(path: str | os.PathLike[str], purchases: Iterable[Purchase]) -> None:
-    """Write what was asked for to a .csv or .tsv file, with an empty column for the values; O(purchases).
+    """Write the cells asked for to a .csv or .tsv file, with an empty value column; O(purchases).
 
-    The file is replaced whole or not at all. `Campaign.tell_file` takes it once it is filled in.
+    The file is replaced atomically. Once filled in, pass it to `Campaign.tell_file`.
     """
     write_lines(Path(path), [FIELDS, *map(_record, purchases)])
 
@@ -94,7 +94,7 @@ def asks_csv(purchases: Iterable[Purchase]) -> str:
 
 
 def check_asks_path(path: str | os.PathLike[str]) -> None:
-    """Raise DataError if no list of cells can be written there; call it before money is reserved."""
+    """Raise DataError if a list of cells cannot be written there; call it before reserving money."""
     check_place(Path(path))
 
 
@@ -104,23 +104,23 @@ def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) ->
     Parameters
     ----------
     path : str or path
-        A .csv, .tsv or .txt file, each also with .gz. Fields may come in any order, further ones are passed
-        over, and semicolons and tabs may stand for commas, as some spreadsheets have it.
+        A .csv, .tsv or .txt file, optionally with .gz. Fields may come in any order, extra fields are
+        ignored, and the separator may be a comma, a semicolon or a tab.
     table : Table
-        Whose cells are answered.
+        The table whose cells are answered.
     encoding : str, optional
-        By default UTF-8, or UTF-16 where the file begins with its mark.
+        By default UTF-8, or UTF-16 if the file starts with its byte order mark.
 
     Returns
     -------
     list of FileAnswer
-        Lines without a value are in it, with ``value=None``; wholly blank lines are not.
+        Lines without a value are included, with ``value=None``; blank lines are not.
 
     Raises
     ------
     DataError
-        If the file cannot be read at all; `WrongAnswersError`, with the wrong lines, if names or values in
-        it do not fit the table, or a cell has two values.
+        If the file cannot be read at all; `WrongAnswersError`, with the wrong lines, if names or values do
+        not fit the table or a cell has two values.
 
     Examples
     --------
@@ -150,7 +150,7 @@ def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) ->
 
 
 def read_cells(path: AnyFile, table: Table, *, encoding: str | None = None) -> list[tuple[str, str]]:
-    """Read a list of cells, (row, column) each, from a file with these two fields; as `read_answers`."""
+    """Read (row, column) pairs from a file with these two fields; like `read_answers`."""
     index = _index(table)
     problems: list[WrongLine] = []
     cells: list[tuple[str, str]] = []
@@ -166,19 +166,19 @@ def read_cells(path: AnyFile, table: Table, *, encoding: str | None = None) -> l
 
 
 def triples(lines: Iterable[FileAnswer]) -> list[tuple[str, str, str]]:
-    """Return row, column and value of the lines that have a value."""
+    """Return the row, column and value of each line that has a value."""
     return [(row, column, value) for _, row, column, value in lines if value is not None]
 
 
 def result(lines: Sequence[FileAnswer], new: int) -> FileResult:
-    """Return what became of the lines, given how many answers were new."""
+    """Summarize what happened to the lines, given how many answers were new."""
     given = triples(lines)
     cells = {(row, column) for row, column, _ in given}
     return FileResult(new, len(cells) - new, len(lines) - len(given))
 
 
 def check_answers(state: State, path: AnyFile, lines: Sequence[FileAnswer]) -> FileCheck:
-    """Say what would become of the lines of a file, or raise with the wrong ones; nothing is recorded."""
+    """Return what would happen to the lines of a file, or raise, naming the wrong lines; records nothing."""
     given = [answer for answer in lines if answer.value is not None]
     _raise_by_line(state, path, given, unsolicited=False)
     found = told(state, as_answers(state, triples(given)), unsolicited=False, price=None)
@@ -190,16 +190,16 @@ def check_answers(state: State, path: AnyFile, lines: Sequence[FileAnswer]) -> F
 
 @contextmanager
 def blame_lines(path: AnyFile, lines: Iterable[FileAnswer], log: Log, *, unsolicited: bool) -> Iterator[None]:
-    """Turn the error of an answer that a campaign does not take into one that names all such lines."""
+    """Turn the error for a rejected answer into one that names every rejected line."""
     try:
         yield
     except (DataError, ConflictError):
         _raise_by_line(log.state, path, lines, unsolicited=unsolicited)
-        raise  # it is no line that is wrong, but the key or the store
+        raise  # the fault is in the key or the store, not in a line
 
 
 def _raise_by_line(state: State, path: AnyFile, answers: Iterable[FileAnswer], *, unsolicited: bool) -> None:
-    """Raise with all lines that a campaign does not take, if it is a line that is at fault."""
+    """Raise an error that names every line the campaign rejects; return if it rejects none."""
     problems: list[WrongLine] = []
     all_conflicts = True
     for line, *triple in answers:
@@ -219,7 +219,7 @@ def _raise_by_line(state: State, path: AnyFile, answers: Iterable[FileAnswer], *
 
 
 def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:
-    """Return the row and column of cells written as ROW:COLUMN; either may have colons in its name.
+    """Return the row and column of cells written as ROW:COLUMN; either name may contain colons.
 
     >>> table = Table.from_arrays([[61.0, 1.5]], columns=["age", "dose"], row_ids=["site:1"])
     >>> parse_cells(["site:1:dose"], table)
@@ -247,7 +247,7 @@ def _index(table: Table) -> CellIndex:
 
 
 def _check(index: CellIndex, answer: FileAnswer, first: dict[Cell, tuple[int, float]]) -> WrongLine | None:
-    """Say what is wrong with a line, if anything; ``first`` has the line and number of each cell so far."""
+    """Return what is wrong with a line, or None; ``first`` maps each cell so far to its line and number."""
     line, row, column, value = answer
     if value is None:
         return None
@@ -261,12 +261,12 @@ def _check(index: CellIndex, answer: FileAnswer, first: dict[Cell, tuple[int, fl
     before, known = first.setdefault(cell, (line, number))
     if known == number:
         return None
-    words = f"{index.words(cell)} has another value on line {before}. Keep the right one."
+    words = f"{index.words(cell)} has a different value on line {before}. Keep only the right one."
     return WrongLine(line, "value", words)
 
 
 def _collect(path: AnyFile, problems: list[WrongLine], problem: WrongLine) -> None:
-    """Note a problem; end here when there are enough of them, for each search for a close name takes time."""
+    """Add a problem, and stop once there are enough: each search for a close name takes time."""
     problems.append(problem)
     if len(problems) == MOST_WRONG_LINES:
         raise WrongAnswersError(path, problems)
@@ -290,5 +290,7 @@ def _parse_cell(text: str, index: CellIndex) -> tuple[str, str]:
     names = {column.name for column in index.columns}
     found = [(row, column) for row, column in splits if row in index and column in names]
     if len(found) > 1:
-        raise DataError(f"{shorten(text)} can be read as several cells. List the right one in a file.")
+        raise DataError(
+            f"{shorten(text)} is ambiguous: it can mean several cells. Name the cell in a file instead."
+        )
     return found[0] if found else index.names(index.cell(*splits[-1]))

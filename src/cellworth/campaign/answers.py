@@ -1,7 +1,6 @@
-"""What people report, checked against the newest state and turned into what an event holds.
+"""Check what people report against the newest state, and turn it into the content of an event.
 
-Each function returns that, or None where there is nothing to record. It changes nothing: an error leaves the
-campaign as it was.
+Each function returns that content, or None if there is nothing to record. None of them changes the campaign.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from cellworth.prices.rules import check_visit
 
 
 class Answer(NamedTuple):
-    """A value for a cell, as the table holds it."""
+    """A value for a cell, as stored in the table."""
 
     cell: Cell
     number: float
 
 
 def as_answers(state: State, answers: object) -> list[Answer]:
-    """Take a mapping of (row, column) to values, or triples of row, column and value; O(answers).
+    """Parse a mapping of (row, column) to value, or triples (row, column, value); O(answers).
 
-    Raises DataError if there is no such cell, its column cannot hold the value, or it has two values.
+    Raises DataError if a cell does not exist, its column cannot hold the value, or it has two values.
     """
     if isinstance(answers, Mapping):
         answers = [(*_pair(cell), value) for cell, value in answers.items()]
@@ -57,13 +56,14 @@ def as_answers(state: State, answers: object) -> list[Answer]:
         if numbers.setdefault(cell, number) != number:
             raise DataError(
                 f"{state.index.words(cell)}: got two answers at once, "
-                f"{_shown(state, cell, numbers[cell])} and {_shown(state, cell, number)}. Give the right one."
+                f"{_shown(state, cell, numbers[cell])} and {_shown(state, cell, number)}. "
+                "Keep only the right one."
             )
     return list(itertools.starmap(Answer, numbers.items()))
 
 
 class Telling:
-    """Answers that are to be told; they are read on the newest state, which has the rows of others too."""
+    """Answers to record; parsed against the newest state, so that rows added by others are known."""
 
     def __init__(self, answers: object, *, unsolicited: bool, price: float | None) -> None:
         self._answers = answers
@@ -76,7 +76,7 @@ class Telling:
         return told(state, self._given(state), unsolicited=self._unsolicited, price=self._price)
 
     def request(self, state: State) -> object:
-        """Return what tells these answers from others."""
+        """Return what distinguishes these answers from others."""
         return [sorted(self._given(state)), self._price]
 
     def _given(self, state: State) -> list[Answer]:
@@ -86,7 +86,7 @@ class Telling:
 
 
 class Change(NamedTuple):
-    """A value that is to replace a wrong one."""
+    """A new value to replace a wrong one."""
 
     row: object
     column: object
@@ -95,7 +95,7 @@ class Change(NamedTuple):
 
 
 def as_cells(cells: object) -> list[tuple[object, object]]:
-    """Take pairs of row and column, or purchases."""
+    """Parse pairs of row and column, or purchases."""
     if isinstance(cells, str) or not isinstance(cells, Iterable):
         raise ParameterError(f"cells must be a list of (row, column); got {shorten(cells)}.")
     return [(cell.row, cell.column) if hasattr(cell, "row") else _pair(cell) for cell in cells]
@@ -104,7 +104,7 @@ def as_cells(cells: object) -> list[tuple[object, object]]:
 def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float | None) -> Told | None:
     """Return the answers that are new; O(answers).
 
-    An answer costs ``price`` if it is given, else what its cell was last asked for at, else nothing.
+    An answer costs ``price`` if given, else the price at which its cell was last asked for, else nothing.
     """
     each = None if price is None else check_visit(price, what="the price of an answer")
     new = [answer for answer in answers if _is_new(state, *answer, unsolicited)]
@@ -112,35 +112,35 @@ def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float
 
 
 def refused(state: State, cells: list[tuple[object, object]], reason: str) -> Refused | None:
-    """Return the cells that are now known not to be had; those refused before are left out."""
+    """Return the cells to mark as refused, without those already refused."""
     check_text("the reason", reason)
     found = [state.index.cell(row, column) for row, column in cells]
     for cell in found:
-        _must_be_open(state, cell, "cannot be refused. Use correct if the value is wrong")
+        _must_be_open(state, cell, "cannot be refused. If the value is wrong, use correct")
     new = [cell for cell in dict.fromkeys(found) if state.status_of(cell) != CellStatus.REFUSED]
     return Refused(_names(state, new), reason) if new else None
 
 
 def cancelled(state: State, cells: list[tuple[object, object]]) -> Cancelled | None:
-    """Return the asked cells that go back to the pool; those that have gone back before are left out."""
+    """Return the asked cells to return to the pool, without those already returned."""
     found = [state.index.cell(row, column) for row, column in cells]
     for cell in found:
         _must_be_open(state, cell, "cannot be cancelled")
         if state.status_of(cell) == CellStatus.REFUSED:
-            raise ConflictError(f"{state.index.words(cell)} was refused: there is nothing to cancel.")
+            raise ConflictError(f"{state.index.words(cell)} was refused, so there is nothing to cancel.")
         if cell not in state.last_price:
-            raise DataError(f"{state.index.words(cell)} was never asked for: there is nothing to cancel.")
+            raise DataError(f"{state.index.words(cell)} was never asked for, so there is nothing to cancel.")
     new = [cell for cell in dict.fromkeys(found) if state.status_of(cell) == CellStatus.ASKED]
     return Cancelled(_names(state, new)) if new else None
 
 
 def corrected(state: State, change: Change) -> Corrected | None:
-    """Return a new value of a known cell beside the old one; None if they are the same."""
+    """Return the new value of a known cell with the old one; None if they are the same."""
     row, column, value, reason = change
     check_optional_text("the reason", reason)
     cell = state.index.cell(row, column)
     if state.status_of(cell) not in HAS_VALUE:
-        raise DataError(f"{state.index.words(cell)} has no value yet that could be wrong. Use tell.")
+        raise DataError(f"{state.index.words(cell)} has no value yet. Use tell to record one.")
     number, old = _parse(state, cell, value), float(state.values[cell])
     if number == old:
         return None
@@ -164,7 +164,7 @@ def _parse(state: State, cell: Cell, value: object) -> float:
 
 
 def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
-    """Say whether an answer is to be recorded; raise if it contradicts what is known or was not asked for."""
+    """Return whether to record an answer; raise if it contradicts a known value or was never asked for."""
     if state.status_of(cell) in HAS_VALUE:
         if float(state.values[cell]) == number:
             return False
@@ -175,8 +175,8 @@ def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
         )
     if cell not in state.last_price and not unsolicited:
         raise DataError(
-            f"{state.index.words(cell)} was never asked for. Check the names, or pass unsolicited=True to "
-            "take the value all the same."
+            f"{state.index.words(cell)} was never asked for. Check the names; to record the value anyway, "
+            "pass unsolicited=True (on the command line, --unsolicited)."
         )
     return True
 

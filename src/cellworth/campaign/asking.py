@@ -1,4 +1,4 @@
-"""From the scores of a round to the cells that are asked for, each with its reason."""
+"""Turn the scores of a round into the cells to ask for, each with its reason."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from cellworth.table import Column
 
 @dataclass(frozen=True)
 class Wish:
-    """What somebody wants: the most money, the most cells, and for how long they are reserved."""
+    """The limits of an ask: the most money, the most cells, and how long to reserve them."""
 
     budget: float | None
     count: int | None
@@ -48,9 +48,9 @@ class Wish:
 
 
 class Asker:
-    """Chooses the cells to ask for. One ask costs a round, if one is due, and a selection.
+    """Chooses the cells to ask for. An ask costs a round, if one is due, and a selection.
 
-    ``groups`` has the price group of each column that is in one.
+    ``groups`` maps columns to their price groups.
     """
 
     def __init__(self, log: Log, prices: Prices, groups: Mapping[str, str]) -> None:
@@ -63,11 +63,11 @@ class Asker:
         self._list: PriceList | None = None
 
     def ask(self, wish: Wish, *, who: str | None, key: str | None) -> Batch:
-        """Ask, and record it; in a replay only say what would be asked for."""
+        """Ask for cells and record it; in a replay, only return what would be asked for."""
         attempts = iter((True,))
 
         def make(state: State, time: datetime) -> Asked | None:
-            # After a conflict no further round is begun, so that the next attempt is a quick one.
+            # After a conflict, start no further round, so that the next attempt is quick.
             return self.asked(wish, time, may_begin=next(attempts, False))
 
         if self._log.read_only:
@@ -78,24 +78,24 @@ class Asker:
         return self._batch(event)
 
     def preview(self, wish: Wish) -> Batch:
-        """Say what would be asked for now."""
+        """Return what would be asked for now."""
         self._log.refresh()
         make = partial(self.asked, wish, may_begin=True, tentative=True)
         return self._batch(self._log.sketch(lambda _, time: make(time), who=None))
 
     def leave(self) -> None:
-        """Keep the newest round for those who open the campaign later."""
-        if self._rounds is not None:  # else none was run here
+        """Save the newest round for whoever opens the campaign next."""
+        if self._rounds is not None:  # else no round was run here
             self._rounds.save(self._log.state.number, leaving=True)
 
     def make_rounds(self) -> Rounds:
-        """Return the rounds of the campaign, led by an adviser of their own."""
+        """Return the campaign's rounds, with a separate adviser."""
         return Rounds(self._log, self._strategy, self._log.settings["seed"])
 
     def asked(self, wish: Wish, time: datetime, *, may_begin: bool, tentative: bool = False) -> Asked | None:
-        """Return what to ask for on the newest state; None if nothing can be had.
+        """Return what to ask for in the newest state; None if nothing can be bought.
 
-        ``tentative`` if it is not meant to be recorded.
+        Set ``tentative`` if the result will not be recorded.
         """
         state = self._log.state
         available, before, limit = self._offered(wish, time)
@@ -125,7 +125,7 @@ class Asker:
         return Asked(newest.round, newest.based_on, until, tuple(_cells(state, newest, selection, average)))
 
     def _offered(self, wish: Wish, time: datetime) -> tuple[BoolArray, BoolArray, float | None]:
-        """Return the cells that can be had, those that are known, and the most money to spend."""
+        """Return the cells that can be bought, those already known, and the most money to spend."""
         state = self._log.state
         available = state.status == CellStatus.HOLE
         for cell in state.open.expired(time):
@@ -137,7 +137,7 @@ class Asker:
             limit = left if limit is None else min(left, limit)
         elif limit is None and wish.count is None:
             raise ParameterError(
-                "an ask needs a limit, for the campaign has no budget: give budget=, count=, or both."
+                "the campaign has no budget, so an ask needs a limit: give budget=, count=, or both."
             )
         return available, before, limit
 
@@ -152,7 +152,7 @@ class Asker:
         )
 
     def _price_list(self) -> PriceList:
-        """Return the prices of the table's cells; they change only when rows are added."""
+        """Return the prices of all cells; they change only when rows are added."""
         if self._list is None or self._list.own.shape != self._log.state.values.shape:
             self._list = self._prices.on(self._log.state.table())
         return self._list
@@ -171,7 +171,7 @@ def _cells(state: State, newest: NewestRound, selection: Selection, average: flo
 
 
 def _guess(column: Column, completer: Any, row: int, block: slice) -> str:
-    """Say in words what is thought of a cell; ± is one standard deviation."""
+    """Describe the current guess for a cell; ± is one standard deviation."""
     filled = np.asarray(completer.completed_[row, block], dtype=np.float64)
     if column.kind in ("number", "integer", "date"):
         unit = {"date": " days"}.get(column.kind, "" if column.unit is None else f" {column.unit}")

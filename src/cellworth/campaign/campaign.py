@@ -1,4 +1,4 @@
-"""The long-lived object of a person who spends real money on the cells of a table."""
+"""A campaign: the long-lived object for buying cells of a table with real money."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ Cells = Iterable[tuple[object, str] | Purchase]
 
 
 class Campaign:
-    """Ask for cells, tell their values, refuse those that cannot be had; never lose an answer.
+    """Ask for cells, tell their values, refuse those that cannot be obtained; never lose an answer.
 
-    Begin one with `create`, go on with `open`. Its state is the original table and a log of events that is
-    only ever added to: any number of processes may work on one campaign, and any moment of it can be
-    replayed. Whatever is looked at, the log is read to its end first. An object is for one thread at a time.
-    Money that is asked for is reserved, spent when the value is told, and released when the cell is refused,
-    cancelled, or its lease runs out. An answer that comes later still counts, and still costs.
+    Start one with `create`, resume it with `open`. Its state is the original table and an append-only log of
+    events: any number of processes may work on one campaign, and any moment of it can be replayed. Every read
+    first catches up with the log. Use each object from one thread at a time. Asking for a cell reserves its
+    price; telling its value spends it; refusing or cancelling the cell, or letting its lease expire, releases
+    it. An answer that arrives later still counts, and still costs.
 
     ``name``, ``strategy``, ``prices``, ``budget`` (None for no limit), ``seed`` and ``created`` (in UTC) are
-    what it was created with; ``read_only`` says whether it is a replay.
+    what it was created with; ``read_only`` is True for a replay.
 
     Examples
     --------
@@ -87,12 +87,12 @@ class Campaign:
         who: str | None = None,
         clock: Clock = utc_now,
     ) -> Self:
-        """Begin a campaign on a table with holes, which is kept as it is, for ever.
+        """Start a campaign on a table with holes; the table is stored permanently, unchanged.
 
-        Without prices every cell costs 1; without a budget there is no limit to what may be spent. The
-        strategy is the name of a registered one, see `cellworth.strategy.names`; the seed is for those that
-        draw. The store is the URL of a database or an open store, in which the name must be new (else
-        ConflictError). ``who`` begins it; the clock gives times with their time zone.
+        Without prices, every cell costs 1; without a budget, there is no spending limit. ``strategy`` is the
+        name of a registered strategy, see `cellworth.strategy.names`; ``seed`` is for those that choose at
+        random. ``store`` is a database URL or an open store, in which the name must be new (ConflictError
+        otherwise). ``who`` is the person who starts it; ``clock`` returns times with a time zone.
         """
         stated = prices or Prices.same(1.0)
         record = make_record(name, table, stated, strategy, budget=budget, seed=seed, who=who, time=clock())
@@ -102,7 +102,7 @@ class Campaign:
 
     @classmethod
     def open(cls, store: str | Path | Store, name: str | None = None, *, clock: Clock = utc_now) -> Self:
-        """Go on with a campaign; its name may be left out if the store has only one. O(n p + events)."""
+        """Resume a campaign; the name is optional if the store holds only one. O(n p + events)."""
         with opened(store) as (place, owned):
             return cls(Log(place, only_name(place) if name is None else name, clock, owns_store=owned))
 
@@ -115,19 +115,19 @@ class Campaign:
         lease: str | timedelta | None = ASK_LEASE,
         key: str | None = None,
     ) -> Batch:
-        """Ask for the cells that are most worth buying now; the first choice first.
+        """Ask for the cells most worth buying now, best first.
 
-        ``budget`` and ``count`` are the most money and the most cells to ask for; without a limit, all that
-        is left of the campaign's budget is spent. ``who`` asks. The cells are reserved for the time of the
-        lease, such as "7d", "12h" or "30m", None for ever; after that they may be asked for again. With the
-        same ``key`` a request is answered once, and the same, however often it is sent. The batch is empty if
-        nothing can be had for the money. Costs one warm completion with its scores if the table has changed
-        since the last ask, and a selection. In a replay nothing is recorded.
+        ``budget`` and ``count`` limit the money and the cells to ask for; with neither, the ask uses all that
+        is left of the campaign's budget. ``who`` is the person asking. The cells are reserved for ``lease``,
+        such as "7d", "12h" or "30m"; None never expires. After that they may be asked for again. Requests
+        with the same ``key`` are recorded once and all get the same batch. The batch is empty if the money
+        buys nothing. Costs a selection and, if the table has changed since the last ask, one warm completion
+        and scoring. In a replay, nothing is recorded.
         """
         return self._asker.ask(Wish(budget, count, parse_lease(lease)), who=who, key=key)
 
     def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
-        """Return what `ask` would ask for now, at the same cost; nothing is recorded or reserved."""
+        """Return what `ask` would ask for now, at the same cost, without recording or reserving anything."""
         return self._asker.preview(Wish(budget, count, None))
 
     def tell(
@@ -142,11 +142,11 @@ class Campaign:
         """Record values of cells, all of them or none, and return how many were new; O(answers).
 
         Answers are a mapping of (row, column) to value, or triples (row, column, value), with values as you
-        write them: numbers, texts, booleans, dates or ISO texts. The same value once more is not recorded,
-        nor an error. ``who`` and ``key`` are as in `ask`; ``unsolicited`` takes cells that were never asked
-        for; ``price`` is what each answer cost, by default what its cell was asked for at. Raises DataError
-        if there is no such cell, it was never asked for, or its column cannot hold the value, and
-        ConflictError if another value is known, or the key was used for other answers.
+        write them: numbers, strings, booleans, dates or ISO strings. Telling the same value again is not an
+        error and records nothing. ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells
+        never asked for; ``price`` is what each answer cost, by default the price its cell was asked for at.
+        Raises DataError if a cell does not exist, was never asked for, or its column cannot hold the value;
+        ConflictError if a different value is known or the key was used for other answers.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
         return kinds.size(self._log.write(kinds.Told, make, who=who, key=key, request=make.request))
@@ -160,11 +160,11 @@ class Campaign:
         unsolicited: bool = False,
         encoding: str | None = None,
     ) -> answer_file.FileResult:
-        """Record the answers of a file: all of them or, if one line is wrong, none; O(n + p + lines).
+        """Record the answers in a file: all of them or, if any line is wrong, none; O(n + p + lines).
 
-        See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. The same
-        file once more is no error. Raises WrongAnswersError, or ConflictingAnswersError if the only thing
-        wrong is that other values are known; both name the lines.
+        See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Telling
+        the same file again is not an error. Raises WrongAnswersError, or ConflictingAnswersError if the only
+        problem is that different values are known; both name the lines.
         """
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
@@ -172,52 +172,52 @@ class Campaign:
         return answer_file.result(lines, new)
 
     def check_file(self, path: AnyFile, *, encoding: str | None = None) -> answer_file.FileCheck:
-        """Say what `tell_file` would do with a file, or raise what it would raise; nothing is recorded."""
+        """Return what `tell_file` would do with a file, or raise what it would raise; records nothing."""
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         return answer_file.check_answers(self._log.state, path, lines)
 
     def refuse(self, cells: Cells, reason: str, *, who: str | None = None) -> int:
-        """Record that cells cannot be had: they are never asked for again. Return how many are new.
+        """Record that cells cannot be obtained, so they are never asked for again; return how many are new.
 
-        A value that comes all the same is taken. Refusing a cell that has a value is a ConflictError.
+        A value that arrives anyway is accepted. Refusing a cell that has a value is a ConflictError.
         """
         pairs = reports.as_cells(cells)
         return self._write(kinds.Refused, lambda state, _: reports.refused(state, pairs, reason), who)
 
     def cancel(self, cells: Cells, *, who: str | None = None) -> int:
-        """Give asked cells back to the pool, and their money. Return how many were still out."""
+        """Return asked cells to the pool and release their money; return how many were still out."""
         pairs = reports.as_cells(cells)
         return self._write(kinds.Cancelled, lambda state, _: reports.cancelled(state, pairs), who)
 
     def correct(
         self, row: object, column: str, value: object, *, who: str | None = None, reason: str | None = None
     ) -> bool:
-        """Replace a known value that was wrong; the old one stays in the log. False if it is the same."""
+        """Replace a wrong value; the old one stays in the log. Return False if the value is the same."""
         change = reports.Change(row, column, value, reason)
         return self._write(kinds.Corrected, lambda state, _: reports.corrected(state, change), who) > 0
 
     def extend(self, rows: Rows, *, who: str | None = None) -> int:
-        """Add rows with new ids at the end of the table and return how many.
+        """Append rows with new ids to the table, and return how many.
 
-        They are a Table with the same columns, read with ``Table.read(path, **campaign.table.keywords())``,
-        or a mapping of row id to values by column name, which may leave columns out.
+        Pass a Table with the same columns, read with ``Table.read(path, **campaign.table.keywords())``, or a
+        mapping of row id to values by column name, which may omit columns.
         """
         return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
 
     def take(self, cells: Cells | int, *, who: str, lease: str | timedelta = TAKE_LEASE) -> list[Purchase]:
-        """Take cells that are out, so that nobody else works on them meanwhile.
+        """Take cells that are out, so that nobody else works on them in the meantime.
 
-        Takes all of the cells that are named or, if one cannot be had, none; a number stands for that many
-        cells that nobody has, those asked for first. After the lease others may take them; taking them once
-        more renews it. Returns them with ``holder`` and ``held_until``. An answer by somebody else is
-        recorded all the same: no answer is ever lost. Raises ConflictError if somebody else has a cell, who
-        is named, or it is not out any more, and DataError if a cell was never asked for.
+        Takes all the cells named or, if one is unavailable, none; a number takes that many cells that nobody
+        has, in the order they were asked for. When the lease expires, others may take them; taking them again
+        renews it. Returns them with ``holder`` and ``held_until``. Answers from other people are still
+        recorded: no answer is ever lost. Raises ConflictError if somebody else, named in the error, has a
+        cell or it is no longer out; DataError if a cell was never asked for.
         """
         event = self._log.write(kinds.Taken, open_cells.Taking(cells, who, lease), who=who)
         return open_cells.purchases_of(self._log.state, event, self._groups)
 
     def give_back(self, cells: Cells, *, who: str) -> int:
-        """Let others have cells that were taken, and return how many; ConflictError if another has one."""
+        """Give back cells you have taken, and return how many; ConflictError if somebody else has one."""
         kinds.check_text("who", who)
         pairs = reports.as_cells(cells)
         return self._write(
@@ -226,12 +226,12 @@ class Campaign:
 
     @property
     def table(self) -> Table:
-        """The table with all answers in."""
+        """The table with all answers filled in."""
         return self._log.newest().table()
 
     @property
     def original(self) -> Table:
-        """The table that the campaign began with."""
+        """The table that the campaign started with."""
         return self._log.original
 
     @property
@@ -241,7 +241,7 @@ class Campaign:
 
     @property
     def spent(self) -> float:
-        """What the answers cost, in the money of the prices."""
+        """What the answers have cost, in the currency of the prices."""
         return self.totals().spent
 
     @property
@@ -251,15 +251,15 @@ class Campaign:
 
     @property
     def left(self) -> float | None:
-        """Budget less spent less reserved, None without a budget; below 0 if late answers cost more."""
+        """Budget minus spent and reserved; None without a budget, negative if late answers exceed it."""
         return self.totals().left
 
     def totals(self) -> Totals:
-        """Return money and cells as they are now, all of the same moment; O(new events)."""
+        """Return money and cell counts, all as of the same moment; O(new events)."""
         return totals_of(self._log.newest(), self.budget, self._log.now())
 
     def open_purchases(self) -> list[Purchase]:
-        """Return the cells that are out now, in the order in which they were asked for."""
+        """Return the cells that are out now, in the order they were asked for."""
         return open_cells.open_purchases(self._log.newest(), self._log.now(), self._groups)
 
     def open_page(
@@ -273,44 +273,44 @@ class Campaign:
         holder: str | None = None,
         free: bool = False,
     ) -> open_cells.OpenPage:
-        """Return at most ``most`` of the cells that are out, in the order in which they were asked for.
+        """Return at most ``most`` of the cells that are out, in the order they were asked for.
 
-        ``after`` is what the page before said, 0 for the first: answers that come between two pages move
-        nothing. Only cells of this row or column, that this person asked for, that this one has taken, or
-        that are ``free`` are listed. O(cells that are out), a tenth of a microsecond each, and O(page).
+        ``after`` is the previous page's ``after``, 0 for the first page; answers that arrive in between shift
+        nothing. The filters keep cells in this row or column, asked for by this person, held by this person,
+        or ``free``. O(cells that are out), a tenth of a microsecond each, and O(page).
         """
         wanted = open_cells.Wanted(row, column, asked_by, holder, free)
         return open_cells.open_page(self._log.newest(), self._log.now(), self._groups, wanted, after, most)
 
     def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
-        """Return rows as they are now, with the status of each cell, without the first ``after`` rows."""
+        """Return rows as they are now, with the status of each cell, skipping the first ``after`` rows."""
         return row_records(self._log.newest(), self._log.now(), max(after, 0), max(after, 0) + most)
 
     def row(self, row: object) -> RowRecord:
-        """Return one row as it is now; DataError with the closest id if there is no such row."""
+        """Return one row as it is now; DataError suggesting the closest id if there is no such row."""
         place = self._log.newest().index.row(row)
         return row_records(self._log.state, self._log.now(), place, place + 1)[0]
 
     def cells(self) -> CellArrays:
-        """Return all cells as arrays: status, price, and what the strategy finds them worth now.
+        """Return all cells as arrays: status, price, and what they are worth to the strategy now.
 
-        Costs the rounds since the last cache, and one more if the table has changed since, run apart from
-        the campaign's own: its next ask is neither changed nor delayed.
+        Costs the rounds since the last cache, and one more if the table has changed since. They run
+        separately from the campaign's own rounds: the next ask is neither changed nor delayed.
         """
         return cell_arrays(self._log.newest(), self.prices, self._asker.make_rounds())
 
     def fill(self, level: float = 0.9) -> FilledTable:
-        """Fill the table as it is now, by the strategy's completer; with intervals where it has them.
+        """Fill the table as it is now with the strategy's completer, with intervals if it provides them.
 
-        Costs a completion from scratch: the result depends on the table only, not on the rounds so far.
+        Costs a completion from scratch: the result depends only on the table, not on the rounds so far.
         """
         return fill(self.table, registered(self.strategy).completer, level=level)
 
     def model(self) -> Any:
         """Return a model of the target, fitted on the table as it is now.
 
-        A scikit-learn pipeline of the strategy's completer, scaling, and logistic or ridge regression. It
-        takes rows as ``Table.encode().X`` gives them, with holes, and predicts labels as you write them.
+        It is a scikit-learn pipeline of the strategy's completer, scaling, and logistic or ridge regression.
+        It takes rows with holes, as in ``Table.encode().X``, and predicts labels as you write them.
         """
         return fit_model(self.table, registered(self.strategy).completer)
 
@@ -324,15 +324,15 @@ class Campaign:
         seed: int = 0,
         progress: Steps | None = None,
     ) -> Status:
-        """Say how the campaign, or a replay of it, is doing: money, cells, learning curve and forecast.
+        """Report how the campaign, or a replay of it, is doing: money, cells, learning curve and forecast.
 
-        ``folds`` and ``repeats`` are those of the cross-validation; rows are dealt into folds 10 times for
-        200 labelled rows, less often for more, once from 2,000 on. The learning curve has at most
-        ``max_rounds`` points, the beginning and now included; 1 looks at now only. The forecast is for
-        ``ahead`` money. The same campaign and ``seed`` give the same status. ``progress`` is called with how
-        many points are scored, and how many there are. Costs a completion for each point, most of them warm,
-        and ``folds * repeats`` small fits each: some seconds for a few hundred rows. Of more than 20,000
-        rows, as many at random take part in the score.
+        ``folds`` and ``repeats`` are those of the cross-validation; by default it is repeated 10 times for up
+        to 200 labelled rows, less often for more, and once from 2,000 on. The learning curve has at most
+        ``max_rounds`` points, including the start and now; 1 means now only. The forecast is for spending
+        ``ahead`` more money. The same campaign and ``seed`` give the same status. ``progress`` is called with
+        the number of points scored and the total. Costs one completion per point, mostly warm, and
+        ``folds * repeats`` small fits each: a few seconds for a few hundred rows. With more than 20,000
+        labelled rows, a random 20,000 of them are scored.
         """
         judging = Judging(folds, repeats, max_rounds, ahead, seed)
         return status_of(self._log, self.prices, self.totals(), judging, progress)
@@ -343,42 +343,42 @@ class Campaign:
 
     def write_report(self, path: str | Path, *, progress: Steps | None = None) -> None:
         """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""
-        from cellworth.report import write_report  # the one import that goes down
+        from cellworth.report import write_report  # the one import from a lower layer
 
         write_report(self, path, progress=progress)
 
     def history(self, frame: Library | None = None, *, after: int = 0, most: int | None = None) -> Any:
-        """Return the events as a list of dicts, the first one first; see `events` for the limits.
+        """Return the events as a list of dicts, oldest first; see `events` for the limits.
 
-        With "pandas", "polars" or "pyarrow", a frame of that library with a line for each cell.
+        With "pandas", "polars" or "pyarrow", return a frame from that library with one row per cell.
         """
         events = self.events(after, most)
         return records(events) if frame is None else cell_frame(events, frame)
 
     def events(self, after: int = 0, most: int | None = None) -> list[kinds.Event]:
-        """Return the events with a number above ``after``, at most ``most``, the first one first."""
+        """Return the events numbered above ``after``, at most ``most`` of them, oldest first."""
         return list(self._log.events(after, most))
 
     def replay(self, until: int | datetime) -> Self:
-        """Return the campaign as it was after an event, by its number, or at a time; it records nothing."""
+        """Return a read-only view of the campaign as it was after an event, by number, or at a time."""
         return type(self)(Log(self._log.store, self.name, until=check_moment(until)))
 
     def refresh(self) -> bool:
-        """Read the log to its end; say whether there was anything new. O(new events)."""
+        """Read the log to its end, and return whether there was anything new. O(new events)."""
         return self._log.refresh()
 
     @property
     def last_read(self) -> int:
-        """The number of the newest event that this object has read; it does not look into the store."""
+        """The number of the newest event that this object has read, without querying the store."""
         return self._log.state.number
 
     @property
     def table_number(self) -> int:
-        """The number of the last event that changed the table, as far as the log was read; 0 for none."""
+        """The number of the last event read that changed the table; 0 if none did."""
         return self._log.state.table_number
 
     def close(self) -> None:
-        """Keep the newest round for others, and close the store if the campaign was given its address."""
+        """Save the newest round for others, and close the store if the campaign opened it."""
         self._asker.leave()
         self._log.close()
 

@@ -1,4 +1,4 @@
-"""Cells by the names of their rows and columns, and by their positions."""
+"""Look up cells by row and column name, or by position."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Cell = tuple[int, int]
 
 
 class CellIndex:
-    """Finds rows and columns by name; rows may be added at the end. O(1) a name."""
+    """Finds rows and columns by name, in O(1); rows can be appended."""
 
     def __init__(self, row_ids: Sequence[str], columns: Sequence[Column], target: str | None) -> None:
         self.row_ids: list[str] = []
@@ -25,7 +25,7 @@ class CellIndex:
         self.add(row_ids)
 
     def add(self, row_ids: Sequence[str]) -> None:
-        """Take in rows at the end; O(their number)."""
+        """Append rows; O(new rows)."""
         self._rows.update({row: place for place, row in enumerate(row_ids, start=len(self.row_ids))})
         self.row_ids.extend(row_ids)
 
@@ -33,19 +33,19 @@ class CellIndex:
         return row in self._rows
 
     def cell(self, row: object, column: object) -> Cell:
-        """Return the positions of a cell; DataError with the closest name if there is no such cell."""
+        """Return the positions of a cell; DataError suggesting the closest name if there is none."""
         i = self.row(row)
         j = self._columns.get(column) if isinstance(column, str) else None
         if j is None:
             if self._target is not None and column == self._target:
                 raise DataError(
-                    f"{shorten(column)} is the target, whose labels are not bought; name a column of cells."
+                    f"{shorten(column)} is the target; labels are not bought. Name another column."
                 )
             raise DataError(not_there("column", column, [column.name for column in self.columns]))
         return i, j
 
     def row(self, row: object) -> int:
-        """Return the position of a row; DataError with the closest id if there is no such row."""
+        """Return the position of a row; DataError suggesting the closest id if there is none."""
         i = self._rows.get(row) if isinstance(row, str) else None
         i = self._rows.get(label(row)) if i is None else i
         if i is None:

@@ -1,4 +1,4 @@
-"""The cells of a campaign as they are now: row by row for people, and as arrays for summaries."""
+"""A campaign's current cells: row by row for people, and as arrays for summaries."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class CellRecord:
     ----------
     column : str
     status : {"known", "bought", "out", "refused", "missing"}
-        Known without buying, told, asked for, not to be had, or none of these.
+        Known without buying, told, asked for, unobtainable, or none of these.
     value : float, int, bool, str or None
-        As the user writes it, dates as ISO texts; None without one.
+        As the user writes it, with dates as ISO strings; None if there is none.
     """
 
     column: str
@@ -54,7 +54,7 @@ class RowRecord:
     place : int
         Its position in the table, from 0.
     cells : list of CellRecord
-        In the order of the columns.
+        In column order.
     """
 
     row: str
@@ -64,20 +64,20 @@ class RowRecord:
 
 @dataclass(frozen=True, eq=False)
 class CellArrays:
-    """The n x p cells of the newest table.
+    """All n x p cells of the newest table.
 
     Attributes
     ----------
     known, bought, refused : (n, p) arrays of bool
-        Known without buying, told, and not to be had.
+        Known without buying, told, and unobtainable.
     asked : (n, p) array of bool
-        Asked for and not answered, refused or cancelled since, whether the lease has ended or not.
+        Asked for and not yet answered, refused or cancelled, even if the lease has expired.
     available : (n, p) array of bool
-        Missing and not refused; those that are asked for are among them.
+        Missing and not refused, including cells that have been asked for.
     price : (n, p) array
-        What each would cost as the only one of a batch.
+        What each cell would cost if bought alone.
     worth : (n, p) array
-        As the strategy scores it now, bigger is better; 0 where there is nothing to buy.
+        The strategy's score now, higher is better; 0 where there is nothing to buy.
     """
 
     known: BoolArray
@@ -90,7 +90,7 @@ class CellArrays:
 
 
 def row_records(state: State, time: datetime, start: int, stop: int) -> list[RowRecord]:
-    """Return the rows from one position up to another; O(their cells)."""
+    """Return the rows from position ``start`` up to ``stop``; O(their cells)."""
     columns = range(len(state.index.columns))
     return [
         RowRecord(state.index.row_ids[i], i, [_cell(state, time, (i, j)) for j in columns])
@@ -99,7 +99,7 @@ def row_records(state: State, time: datetime, start: int, stop: int) -> list[Row
 
 
 def cell_arrays(state: State, prices: Prices, rounds: Rounds) -> CellArrays:
-    """Look at all cells, with the scores of the newest round, or of a new one if the table has changed."""
+    """Return all cells, scored by the newest round, or by a new one if the table has changed."""
     table, status = state.table(), state.status
     available = table.holes & (status != CellStatus.REFUSED)
     worth = np.zeros(table.shape)

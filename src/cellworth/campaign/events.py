@@ -1,8 +1,8 @@
-"""What can happen in a campaign: a class for each kind of event, and how events are stored.
+"""Campaign events: a class for each kind of event, and how events are stored.
 
-Nothing outside this module knows the stored layout. A kind has a version: the form of its data is never
-changed, a new one is added under the next number, and `decode` reads all of them. Data without a number is of
-version 1. What this program does not know, or cannot make sense of, is a DataError that names the event.
+Nothing outside this module knows the stored layout. Each kind has a version: a released layout never changes;
+a new one gets the next number, and `decode` reads them all. Data without a version number is version 1. An
+event that is unknown or unreadable raises a DataError that names it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from cellworth.table.column import LABELLED
 
 Json = dict[str, Any]
 Value = float | int | bool | str
-"""Of a cell, as the user writes it; dates and times as ISO texts."""
+"""A cell's value as the user writes it; dates and times as ISO strings."""
 
 
 class CellName(NamedTuple):
-    """A cell by the user's names."""
+    """A cell, by the user's row and column names."""
 
     row: str
     column: str
 
 
 class AskedCell(NamedTuple):
-    """A cell that is asked for; see `cellworth.Purchase` for the fields."""
+    """A cell that was asked for; see `cellworth.Purchase` for the fields."""
 
     row: str
     column: str
@@ -59,14 +59,14 @@ class Asked:
     Attributes
     ----------
     round : int
-        1, 2, ...: by whose scores they were chosen.
+        The round (1, 2, ...) whose scores they were chosen by.
     based_on : int
-        The number of the last event that had changed the table on which the round was completed; 0 for the
-        original one.
+        The number of the last event that had changed the table when the round was completed; 0 for the
+        original table.
     until : datetime or None
-        When the lease runs out; None for never.
+        When the lease expires; None for never.
     cells : tuple of AskedCell
-        The first choice first.
+        Best first.
     """
 
     kind: ClassVar[str] = "asked"
@@ -90,7 +90,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Taken:
-    """Cells that are out were taken by the person of the event, until a time."""
+    """Cells that are out were taken, until a given time, by the event's ``who``."""
 
     kind: ClassVar[str] = "taken"
     until: datetime
@@ -108,7 +108,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class GivenBack:
-    """Cells that had been taken may be taken by others."""
+    """Taken cells were given back; others may take them."""
 
     kind: ClassVar[str] = "given back"
     cells: tuple[CellName, ...]
@@ -142,7 +142,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Refused:
-    """Cells cannot be had."""
+    """Cells were refused: they cannot be obtained."""
 
     kind: ClassVar[str] = "refused"
     cells: tuple[CellName, ...]
@@ -160,7 +160,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Cancelled:
-    """Cells that had been asked for went back to the pool."""
+    """Cells that had been asked for were returned to the pool."""
 
     kind: ClassVar[str] = "cancelled"
     cells: tuple[CellName, ...]
@@ -198,7 +198,7 @@ class Corrected:
 
 @dataclass(frozen=True)
 class Extended:
-    """Rows were added at the end; ``table`` has them, packed (see `cellworth.campaign.table_bytes`)."""
+    """Rows were appended; ``table`` holds them, packed (see `cellworth.campaign.table_bytes`)."""
 
     kind: ClassVar[str] = "extended"
     rows: tuple[str, ...]
@@ -221,12 +221,12 @@ _KINDS: dict[str, type[Content]] = {
     each.kind: each for each in (Asked, Taken, GivenBack, Told, Refused, Cancelled, Corrected, Extended)
 }
 _NEWEST = dict.fromkeys(_KINDS, 1)
-"""The version in which each kind is written; the newest that can be read."""
+"""The version each kind is written in, which is also the newest that can be read."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that happened in a campaign; recorded once and never changed.
+    """One event in a campaign; recorded once and never changed.
 
     Attributes
     ----------
@@ -237,9 +237,9 @@ class Event:
     who : str or None
         Who did it.
     key : str or None
-        Of the request that it answers, if it had one: the same request once more is not recorded again.
+        The key of the request it answers, if any: repeating the request records nothing new.
     request : str or None
-        The fingerprint of that request: another one with the same key is refused.
+        The fingerprint of that request: a different request with the same key is rejected.
     content : Asked, Taken, GivenBack, Told, Refused, Cancelled, Corrected or Extended
         What happened.
     """
@@ -253,12 +253,12 @@ class Event:
 
     @property
     def kind(self) -> str:
-        """The kind in a word, such as "asked"."""
+        """The kind of event, such as "asked"."""
         return self.content.kind
 
 
 def size(event: Event | None) -> int:
-    """Return how many cells or rows an event is about; 0 without an event."""
+    """Return how many cells or rows an event concerns; 0 without an event."""
     if event is None:
         return 0
     match event.content:
@@ -271,7 +271,7 @@ def size(event: Event | None) -> int:
 
 
 def asked_cells(event: Event) -> tuple[AskedCell, ...]:
-    """Return the cells that an event asks for; none if it is of another kind."""
+    """Return the cells that an event asks for; none for other kinds."""
     return event.content.cells if isinstance(event.content, Asked) else ()
 
 
@@ -286,31 +286,32 @@ def encode(event: Event) -> StoredEvent:
 
 
 def decode(stored: StoredEvent) -> Event:
-    """Return the event that `encode` wrote, in this version of the program or an earlier one; O(its size)."""
+    """Return the event that `encode` wrote, in this version or an earlier one; O(its size)."""
     kind = _KINDS.get(stored.kind)
     if kind is None:
         raise DataError(
-            f"event {stored.number} is of the unknown kind {stored.kind!r}: the campaign was continued by a "
-            "newer version of cellworth. Use that version."
+            f"event {stored.number} is of the unknown kind {stored.kind!r}: a newer version of cellworth "
+            "wrote it. Upgrade with: pip install --upgrade cellworth."
         )
     version = stored.data.get("version", 1)
     if version not in range(1, _NEWEST[stored.kind] + 1):
         raise DataError(
-            f"event {stored.number} ({stored.kind}) is of version {version!r}, and this cellworth reads to "
-            f"{_NEWEST[stored.kind]}: the campaign was continued by a newer one. Use that version."
+            f"event {stored.number} ({stored.kind}) is of version {version!r}, and this cellworth reads "
+            f"versions up to {_NEWEST[stored.kind]}: a newer cellworth wrote it. Upgrade with: "
+            "pip install --upgrade cellworth."
         )
     try:
         content = kind.from_json(stored.data)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DataError(
-            f"event {stored.number} ({stored.kind}) is damaged: {type(error).__name__}, {error}. Restore the "
-            "store from a backup."
+            f"event {stored.number} ({stored.kind}) is damaged ({type(error).__name__}: {error}). "
+            "Restore the store from a backup."
         ) from error
     return Event(stored.number, stored.time, stored.who, stored.key, stored.data.get("request"), content)
 
 
 def value_to_json(column: Column, number: float) -> Value:
-    """Return a known value of the table as the user writes it; dates and times as ISO text.
+    """Return a known value as the user writes it; dates and times as ISO strings.
 
     >>> value_to_json(Column("stage", "ordered", categories=("I", "II")), 1.0)
     'II'
@@ -322,27 +323,27 @@ def value_to_json(column: Column, number: float) -> Value:
 
 
 def value_from_json(column: Column, value: Value) -> float:
-    """Return the number of the table that `value_to_json` wrote; it is not checked again."""
+    """Undo `value_to_json`: return the number stored in the table, without checking it again."""
     if column.kind in LABELLED:
         return float(column.categories.index(str(value)))
     return column.parse(value) if column.kind == "date" else float(value)
 
 
 def fingerprint(data: object) -> str:
-    """Return a short text that differs for different plain data."""
+    """Return a short string that differs for different plain data."""
     text = json.dumps(data, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def check_text(what: str, text: object) -> str:
-    """Return a text that is not blank; ParameterError if it is something else."""
+    """Return the text if it is a string that is not blank; ParameterError otherwise."""
     if isinstance(text, str) and text.strip():
         return text
-    raise ParameterError(f"{what} must be a text that is not blank; got {shorten(text)}.")
+    raise ParameterError(f"{what} must be text and not blank; got {shorten(text)}.")
 
 
 def check_optional_text(what: str, text: object) -> str | None:
-    """Return a text that is not blank, or None."""
+    """Return the text, which may be None but not blank."""
     return None if text is None else check_text(what, text)
 
 

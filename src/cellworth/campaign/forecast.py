@@ -1,18 +1,18 @@
-r"""What the next money is expected to bring, from the scores so far.
+r"""Forecast what more money will bring, from the scores so far.
 
-Two curves that rise and level off are fitted to the scores against the money spent, by least squares:
+Two curves that rise and level off are fitted to the scores as a function of money spent, by least squares:
 
 .. math:: s(m) = a - b\,e^{-m/c} \qquad\text{and}\qquad s(m) = a - \frac{b}{\sqrt{1 + m/c}}, \qquad b \ge 0 .
 
-The first levels off soon, the second late, and the forecast is the mean of the two. For the interval, both
-are fitted again to scores as they might have come out: with other rows, by the multiplier bootstrap, which
-keeps the scores of one sample of rows as correlated as they are, and with other cells, by the scatter of the
-scores around the curve. Half of the draws are of either curve, so that their disagreement counts.
+The first levels off early, the second late; the forecast is their mean. For the interval, both are refitted
+to scores as they might have come out: with other rows, by the multiplier bootstrap, which preserves the
+correlation between scores of the same rows; and with other cells, by the scatter of the scores around the
+curve. Half of the draws come from each curve, so that their disagreement counts.
 
-The rule: no forecast from fewer than `LEAST_SCORES` scores after the first; none further ahead than the
-money spent so far, for which the curve has evidence. A gain is never negative, and never takes a score
-beyond 1. If the lower end of the interval is less than `VISIBLE`, there may be no gain, and it is
-said so.
+The rule: no forecast from fewer than `LEAST_SCORES` scores after the first, and none further ahead than the
+money spent so far, since the curve has no evidence beyond that. A gain is never negative and never takes a
+score above 1. If the lower end of the interval is below `VISIBLE`, there may be no gain, and the forecast
+says so.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ Verdict = Literal["expected", "at most", "too early", "nothing left", "no score"
 
 LEAST_SCORES = 4
 VISIBLE = 0.0005
-"""A gain below this is 0.000 in print."""
+"""A gain below this prints as 0.000."""
 DRAWS = 1000
-POINTS = 13  # at which the forecast is given, from now to its end
+POINTS = 13  # of the projection, from now to its end
 SPANS = np.geomspace(0.05, 30.0, 30)
-"""Values of c that are tried, in units of the money spent: from a curve long flat to one nearly straight."""
+"""Values of c to try, in units of the money spent: from a curve that is long flat to one nearly straight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +44,9 @@ class Projection:
     Attributes
     ----------
     money : (k,) array
-        Beyond what is spent now, from 0 on.
+        Money beyond what is already spent, starting at 0.
     gain, low, high : (k,) arrays
-        Of the score, against now, with the ends of its 95 % interval; never negative.
+        The rise of the score from now, and the ends of its 95 % interval; never negative.
     """
 
     money: Float64Array
@@ -55,7 +55,7 @@ class Projection:
     high: Float64Array
 
     def last(self) -> Estimate:
-        """Return the gain at the end."""
+        """Return the gain at the end of the projection."""
         return Estimate(float(self.gain[-1]), float(self.low[-1]), float(self.high[-1]))
 
 
@@ -66,12 +66,12 @@ class Forecast:
     Attributes
     ----------
     verdict : {"expected", "at most", "too early", "nothing left", "no score"}
-        "at most" where the interval begins at 0; the last three say why there is no gain to state.
+        "at most" if the interval starts at 0; the last three say why there is no forecast.
     money : float or None
-        How much more money the gain is for: what was asked about, but no more than was spent so far, and no
-        more than all missing cells cost.
+        How much more money the gain is for: the amount asked about, but no more than was spent so far, and
+        no more than all missing cells cost.
     gain : Estimate or None
-        Of the score; never negative.
+        The rise of the score; never negative.
     projection : Projection or None
         The curve up to there.
     """
@@ -85,7 +85,7 @@ class Forecast:
 def forecast(
     money: Float64Array, scores: Float64Array, influence: Float64Array, most: float, rng: np.random.Generator
 ) -> Forecast:
-    """Apply the rule; ``most`` is the money asked about, or what is left to buy if that is less.
+    """Apply the rule; ``most`` is the money asked about, or the cost of all that is left to buy if less.
 
     The other parameters are those of `project`.
     """
@@ -102,22 +102,22 @@ def forecast(
 def project(
     money: Float64Array, scores: Float64Array, influence: Float64Array, ahead: float, rng: np.random.Generator
 ) -> Projection:
-    """Fit the curves and look ahead.
+    """Fit the curves and extrapolate.
 
     Parameters
     ----------
     money : (k,) array
-        Spent at each score, not falling; the last more than the first.
+        Money spent at each score; non-decreasing, with the last above the first.
     scores : (k,) array
     influence : (n, k) array
         Of each row on each score; see `cellworth.campaign.cross_validation`.
     ahead : float
-        How far to look, in money; positive.
+        How far to extrapolate, in money; positive.
     rng : Generator
 
     Notes
     -----
-    O(n k^2), and some milliseconds for the draws.
+    O(n k^2), and a few milliseconds for the draws.
     """
     at = np.linspace(0, ahead, POINTS)
     curves = _Curves(money, at)
@@ -132,9 +132,9 @@ def project(
 
 
 class _Curves:
-    """The two curves for all values of c: what they are at the scores, and how they go on.
+    """The two curves for all values of c, at the scores and beyond.
 
-    ``fit`` takes many score vectors at once. For given c, a curve is a - b g with known g: a straight line.
+    ``fit`` takes many score vectors at once. For a given c, a curve is a - b g with g known: a linear fit.
     """
 
     def __init__(self, money: Float64Array, at: Float64Array) -> None:
@@ -145,7 +145,7 @@ class _Curves:
             lambda m: np.exp(-m / c),
             lambda m: 1 / np.sqrt(1 + m / c),
         ]
-        # Both (2, len(SPANS), points): g at the scores, and how much it falls from now on.
+        # Both have shape (2, len(SPANS), points): g at the scores, and how much it falls from now on.
         self._shape = np.array([shape(so_far) for shape in shapes])
         self._fall = np.array([shape(np.ones(1)) - shape(later) for shape in shapes])
 
@@ -155,7 +155,7 @@ class _Curves:
         squares = (centred**2).sum(axis=2)
         level = scores.mean(axis=1)
         slope = np.maximum(0.0, -(centred @ (scores - level[:, np.newaxis]).T) / squares[:, :, np.newaxis])
-        # The squared error falls by slope^2 * squares: the best c makes that largest.
+        # The squared error falls by slope^2 * squares; the best c maximizes that.
         best = np.argmax(slope**2 * squares[:, :, np.newaxis], axis=1)
         curve = np.arange(2)[:, np.newaxis]
         b = np.take_along_axis(slope, best[:, np.newaxis], axis=1)[:, 0, :, np.newaxis]
@@ -165,7 +165,7 @@ class _Curves:
 
 
 def _noise(residuals: Float64Array, influence: Float64Array, rng: np.random.Generator) -> Float64Array:
-    """Return how the scores might have come out otherwise, (DRAWS, k)."""
+    """Return random deviations of the scores, (DRAWS, k)."""
     n, k = influence.shape
     _, widths, directions = np.linalg.svd(influence, full_matrices=False)
     of_rows = (rng.standard_normal((DRAWS, len(widths))) * widths) @ directions / n

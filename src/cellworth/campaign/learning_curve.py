@@ -1,4 +1,4 @@
-"""The learning curve of a campaign: scores of its tables so far, on the same rows and folds."""
+"""The learning curve of a campaign: the scores of its table over time, on the same rows and folds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cellworth.progress import Steps
 from cellworth.table import Table, Target
 
 MOST_ROWS = 20_000
-"""Most rows that take part; an area from that many has an error of some thousandths."""
+"""The most rows to use; at this size the error of an area is a few thousandths."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,13 +28,13 @@ class Snapshot:
     Attributes
     ----------
     number : int
-        Of the event; 0 before the first.
+        The event's number; 0 before the first.
     round : int
         Rounds asked by then.
     spent : float
-        Money.
+        Money spent by then.
     bought : int
-        Cells that were told.
+        Cells told by then.
     table : Table
     """
 
@@ -47,17 +47,17 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class LearningCurve:
-    """How the score went.
+    """How the score changed.
 
     Attributes
     ----------
     metric : {"AUC", "R2"}
     note : str
-        How the scores came about, or why there are none.
+        How the scores were computed, or why there are none.
     snapshots : list of Snapshot
-        Those that have a score.
+        The snapshots that have a score.
     scores : list of Score
-        One each, of the same rows.
+        One per snapshot, all on the same rows.
     """
 
     metric: Literal["AUC", "R2"]
@@ -67,16 +67,16 @@ class LearningCurve:
 
 
 def snapshot(state: State) -> Snapshot:
-    """Return a campaign as it is after its last event."""
+    """Return a snapshot of the campaign after its last event."""
     bought = int((state.status == CellStatus.TOLD).sum())
     return Snapshot(state.number, len(state.rounds), state.money.spent, bought, state.table())
 
 
 def take_snapshots(original: Table, events: Sequence[Event], most: int) -> list[Snapshot]:
-    """Return the beginning, the newest table, and others between, at most ``most`` (2 or more) in all.
+    """Return snapshots of the start, the newest table, and points between; at most ``most`` (2 or more).
 
-    One after each event that changed the table; of more than ``most``, some that are evenly spaced in money,
-    or in number where nothing was spent. O(events), and O(n p) a snapshot.
+    There is one after each event that changed the table. If that is more than ``most``, they are thinned to
+    be evenly spaced in money, or in number if nothing was spent. O(events), plus O(n p) per snapshot.
     """
     changes = [event for event in events if isinstance(event.content, Told | Corrected | Extended)]
     spent = np.cumsum([0.0, *map(_spent_by, changes)]).tolist()
@@ -100,9 +100,9 @@ def learning_curve(
 ) -> LearningCurve:
     """Score each snapshot; the last one is the newest table.
 
-    Rows are scored that are labelled and were there at the first snapshot; rows that were added later train.
-    Snapshots with less than half of the labelled rows of now are left out, so that few rows do not speak for
-    many. The newest table is completed first and does not depend on the others.
+    The scored rows are the labelled ones that were in the first snapshot; rows added later are only trained
+    on. Snapshots with fewer than half of today's labelled rows are left out, so that few rows do not stand in
+    for many. The newest table is completed first and does not depend on the others.
     """
     target = snapshots[-1].table.target
     if target is None:
@@ -147,7 +147,7 @@ def _thin(numbers: list[int], spent: list[float], most: int) -> set[int]:
 
 
 def _rows(labels: Float64Array, seed: int) -> IntArray:
-    """Return the labelled rows that take part, in order."""
+    """Return the labelled rows to use, in order."""
     rows = np.flatnonzero(~np.isnan(labels))
     if len(rows) > MOST_ROWS:
         rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False))
@@ -155,14 +155,14 @@ def _rows(labels: Float64Array, seed: int) -> IntArray:
 
 
 def _repeats(n: int) -> int:
-    """Return how often to deal: few rows make the luck of one deal count."""
+    """Return how often to repeat the split: with few rows, the luck of one split matters."""
     return max(1, min(10, 2000 // n))
 
 
 def _deals(
     y: Float64Array, scored: BoolArray, folds: int, repeats: int, seed: int, *, classes: bool
 ) -> list[IntArray]:
-    """Return the fold of each row, once per repeat; scored rows and others are spread each by themselves."""
+    """Return the fold of each row, once per repeat; scored rows and other rows are spread separately."""
     rng = np.random.default_rng(seed)
     deals = []
     for _ in range(repeats):
@@ -175,8 +175,8 @@ def _deals(
 
 def _too_few(target: Target) -> str:
     if target.label_kind == "number":
-        return f"too few rows have a label of {target.name!r}"
-    return f"too few rows of each class of {target.name!r} are labelled"
+        return f"too few rows have a label for {target.name!r}"
+    return f"too few rows are labelled in each class of {target.name!r}"
 
 
 def _note(target: Target, folds: int, repeats: int, n: int, of_classes: int) -> str:

@@ -1,7 +1,7 @@
-"""The cells that are out, and the two leases on each: of whoever asked for it, and of whoever has taken it.
+"""The cells that are out, and the two leases on each: one for the ask, one for the person who took it.
 
-A lease has a moment at which it ends; from that moment on it has ended. When the lease of an ask ends, the
-cell may be asked for again and its money is free; when that of a holder ends, others may take the cell.
+A lease has ended from its end time on, inclusive. When the lease of an ask ends, the cell may be asked for
+again and its money is released; when the lease of a holder ends, others may take the cell.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from cellworth.errors import ParameterError
 from cellworth.messages import shorten
 
 ASK_LEASE = "7d"
-"""By default, how long the money of an ask is reserved."""
+"""How long the money of an ask is reserved by default."""
 TAKE_LEASE = "8h"
-"""By default, how long a cell is reserved for the person who has taken it."""
+"""How long a cell is reserved by default for the person who took it."""
 _UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 _TEXT = re.compile(r"(\d{1,6}(?:\.\d+)?)\s*([dhm])")
 
 
 def parse_lease(lease: object) -> timedelta | None:
-    """Return a lease as a span of time, None for one that never ends.
+    """Return a lease as a timedelta; None for one that never ends.
 
     >>> parse_lease("12h"), parse_lease(None)
     (datetime.timedelta(seconds=43200), None)
@@ -35,29 +35,29 @@ def parse_lease(lease: object) -> timedelta | None:
     span = lease if isinstance(lease, timedelta) else _from_text(lease)
     if span is None or span <= timedelta(0):
         raise ParameterError(
-            "a lease must be a time such as '7d', '12h' or '30m', a positive timedelta, or None for never; "
+            "a lease must be a time such as '7d', '12h' or '30m', a positive timedelta, or None for no end; "
             f"got {shorten(lease)}."
         )
     return span
 
 
 def has_ended(until: datetime | None, time: datetime) -> bool:
-    """Say whether a lease has ended by a time; one without an end never does."""
+    """Return whether a lease has ended at a given time; one without an end never does."""
     return until is not None and until <= time
 
 
 class OpenAsk(NamedTuple):
-    """A cell that was asked for and has not been answered, refused, cancelled or asked for again."""
+    """A cell that was asked for and has not since been answered, refused, cancelled or asked for again."""
 
     price: float
     worth: float
     why: str
     until: datetime | None
     number: int
-    """Of the event that asked for it."""
+    """The number of the event that asked for it."""
     who: str | None
     place: int
-    """Among all cells that were ever asked for: 1, 2, ..."""
+    """Its position among all cells ever asked for: 1, 2, ..."""
 
 
 class Hold(NamedTuple):
@@ -68,20 +68,20 @@ class Hold(NamedTuple):
 
 
 class OpenCells:
-    """The asked cells of a campaign with their leases; nothing here reads a clock.
+    """The asked cells of a campaign with their leases; never reads a clock.
 
     Attributes
     ----------
     asked : dict of cell to OpenAsk
-        In the order in which they were asked for; the leases of some may have ended.
+        In the order they were asked for; some leases may have ended.
     held : dict of cell to Hold
-        Those of them that somebody has taken; the leases of some may have ended.
+        The asked cells that somebody has taken; some leases may have ended.
     """
 
     def __init__(self) -> None:
         self.asked: dict[Cell, OpenAsk] = {}
         self.held: dict[Cell, Hold] = {}
-        self._ends: list[tuple[datetime, int, Cell]] = []  # a heap; some are of cells that were closed since
+        self._ends: list[tuple[datetime, int, Cell]] = []  # a heap; some of its cells may be closed by now
         self._n_asked = 0
 
     def ask(
@@ -95,28 +95,28 @@ class OpenCells:
         number: int,
         who: str | None,
     ) -> None:
-        """Note that a cell was asked for."""
+        """Record that a cell was asked for."""
         self._n_asked += 1
         self.asked[cell] = OpenAsk(price, worth, why, until, number, who, self._n_asked)
         if until is not None:
             heapq.heappush(self._ends, (until, number, cell))
 
     def close(self, cell: Cell) -> OpenAsk | None:
-        """End the asking for a cell; return what it was asked for at, None if it was not asked for."""
+        """Close the ask for a cell and return it; None if the cell was not asked for."""
         self.held.pop(cell, None)
         return self.asked.pop(cell, None)
 
     def hold(self, cells: Iterable[Cell], hold: Hold) -> None:
-        """Note that cells were taken."""
+        """Record that cells were taken."""
         self.held.update(dict.fromkeys(cells, hold))
 
     def give_back(self, cells: Iterable[Cell]) -> None:
-        """Note that cells were given back."""
+        """Record that cells were given back."""
         for cell in cells:
             self.held.pop(cell, None)
 
     def forget_ended(self, time: datetime) -> list[Cell]:
-        """Return the cells whose ask has ended by a time, to be closed; afterwards they are not looked at."""
+        """Remove and return the cells whose ask has ended by a given time; the caller must close them."""
         found = []
         while self._ends and has_ended(self._ends[0][0], time):
             _, number, cell = heapq.heappop(self._ends)
@@ -125,8 +125,8 @@ class OpenCells:
         return found
 
     def expired(self, time: datetime) -> list[Cell]:
-        """Return the asked cells whose lease has ended by a time, in no order; O(ended leases)."""
-        # Those that have ended are a tree at the top of the heap.
+        """Return the asked cells whose lease has ended by a given time, in no order; O(ended leases)."""
+        # The leases that have ended form a tree at the top of the heap.
         found, look = [], [0]
         while look:
             at = look.pop()
@@ -138,17 +138,17 @@ class OpenCells:
         return found
 
     def is_out(self, cell: Cell, time: datetime) -> bool:
-        """Say whether a cell is asked for at a time, and its lease has not ended."""
+        """Return whether a cell is asked for and its lease has not ended at a given time."""
         ask = self.asked.get(cell)
         return ask is not None and not has_ended(ask.until, time)
 
     def out(self, time: datetime) -> Iterator[Cell]:
-        """Yield the cells that are out at a time, in the order in which they were asked for."""
+        """Yield the cells that are out at a given time, in the order they were asked for."""
         expired = set(self.expired(time))
         return (cell for cell in self.asked if cell not in expired)
 
     def holder(self, cell: Cell, time: datetime) -> Hold | None:
-        """Return who has a cell at a time; None if nobody has."""
+        """Return who holds a cell at a given time; None if nobody does."""
         hold = self.held.get(cell)
         return None if hold is None or has_ended(hold.until, time) else hold
 

@@ -1,4 +1,4 @@
-"""A campaign's log: read on, fold, write at the end whoever else is writing, and show as records."""
+"""A campaign's log: read it, fold it into a state, append to it alongside other writers, and show it."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from cellworth.table import Table
 
 Clock = Callable[[], datetime]
 Make = Callable[[State, datetime], Content | None]
-"""From the newest state and the time to what happens; None if there is nothing to record."""
+"""Maps the newest state and the time to an event's content; None if there is nothing to record."""
 
 
 def utc_now() -> datetime:
-    """Return the time."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 class Log:
-    """The record and the events of one campaign in its store, and the state that they add up to.
+    """The record and events of one campaign in its store, and the state they add up to.
 
-    With ``until``, a number or a time, it ends there: it is never read further, and nothing can be written.
+    With ``until``, an event number or a time, the log ends there and is read-only.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Log:
     state : State
         As of the last event that was read.
     owns_store : bool
-        Whether the store is to be closed with the campaign.
+        Whether to close the store with the campaign.
     """
 
     def __init__(
@@ -62,8 +62,8 @@ class Log:
         record = store.record(name)
         if digest(record.table) != record.digest:
             raise DataError(
-                f"campaign {shorten(name)}: the original table is damaged, its SHA-256 is not the one that "
-                "was recorded. Restore the store from a copy."
+                f"campaign {shorten(name)}: the original table is damaged; its SHA-256 is not the one "
+                "recorded. Restore the store from a backup."
             )
         self.store = store
         self.name = name
@@ -79,11 +79,11 @@ class Log:
 
     @property
     def read_only(self) -> bool:
-        """Whether this is the campaign as of some time in the past."""
+        """Whether this shows the campaign at some point in the past."""
         return self.until is not None
 
     def events(self, after: int = 0, most: int | None = None) -> Iterator[Event]:
-        """Read the events above a number, ``most`` of them at most, up to the end of this log."""
+        """Read the events numbered above ``after``, at most ``most``, up to the end of this log."""
         for stored in self.store.events(self.name, after, most):
             if isinstance(self.until, datetime) and stored.time > self.until:
                 return
@@ -92,7 +92,7 @@ class Log:
             yield decode(stored)
 
     def refresh(self) -> bool:
-        """Read on; say whether there was anything new. O(new events)."""
+        """Read new events, and return whether there were any. O(new events)."""
         before = self.state.number
         if not self.read_only:
             for event in self.events(after=before):
@@ -100,17 +100,17 @@ class Log:
         return self.state.number > before
 
     def newest(self) -> State:
-        """Read on, and return the state."""
+        """Read new events, and return the state."""
         self.refresh()
         return self.state
 
     def close(self) -> None:
-        """Let go of the store, if it is to be closed with the campaign."""
+        """Close the store, if the campaign owns it."""
         if self.owns_store:
             self.store.close()
 
     def now(self) -> datetime:
-        """Return the time of an event that is written now, in UTC; never before the last one."""
+        """Return the time for an event written now, in UTC; never before the last event."""
         last = self.state.time or self.created
         if isinstance(self.until, datetime):
             return max(last, self.until)
@@ -118,11 +118,11 @@ class Log:
             return last
         time = self._clock()
         if time.tzinfo is None:
-            raise ParameterError(f"the clock must give times with a time zone; got {time!r}.")
+            raise ParameterError(f"the clock must return times with a time zone; got {time!r}.")
         return max(last, time.astimezone(UTC))
 
     def tables(self, numbers: list[int]) -> Iterator[Table]:
-        """Yield the table as of each event number, which must not fall; O(events) for those of the past."""
+        """Yield the table as of each event number, in non-decreasing order; O(events) for past ones."""
         state, events = State(self.original), None
         for number in numbers:
             if number == self.state.table_number:
@@ -142,17 +142,17 @@ class Log:
         key: str | None = None,
         request: Callable[[State], object] = lambda _: None,
     ) -> Event | None:
-        """Append what ``make`` says, of one kind, and return it; None if there is nothing to record.
+        """Append the event that ``make`` describes, of one kind, and return it; None if there is none.
 
-        ``request`` gives plain data that tell this request from others, by the newest state.
+        ``request`` returns plain data that distinguishes this request from others, given the newest state.
 
-        If somebody else writes first, read on and let ``make`` say it again. Each failure means that another
-        writer succeeded, so that of any number of writers one always gets on. A key that is taken by the
-        same request gives its event; by another one, ConflictError.
+        If somebody else writes first, read the new events and call ``make`` again. Each failure means that
+        another writer succeeded, so some writer always makes progress. If the key was used by the same
+        request, return that event; if by a different one, raise ConflictError.
         """
         if self.read_only:
             raise ParameterError(
-                f"this is campaign {shorten(self.name)} as of event {self.state.number}, for looking only. "
+                f"this is campaign {shorten(self.name)} as of event {self.state.number}, read-only. "
                 "Open the campaign to write to it."
             )
         check_optional_text("who", who)
@@ -188,21 +188,19 @@ class Log:
 def _same(event: Event, key: str, signature: str | None) -> Event:
     if event.request != signature:
         raise ConflictError(
-            f"the key {shorten(key)} was used before, for something else: event {event.number}, "
+            f"the key {shorten(key)} was used before, for a different request: event {event.number}, "
             f"{event.kind} at {event.time.isoformat()}. Use a new key."
         )
     return event
 
 
 def check_moment(until: object) -> int | datetime:
-    """Return the number of an event, or a time in UTC."""
+    """Return an event number, or a time in UTC; ParameterError for anything else."""
     if isinstance(until, datetime) and until.tzinfo is not None:
         return until.astimezone(UTC)
     if isinstance(until, int) and not isinstance(until, bool) and until >= 0:
         return until
-    raise ParameterError(
-        f"until must be the number of an event, or a time with its time zone; got {shorten(until)}."
-    )
+    raise ParameterError(f"until must be an event number, or a time with a time zone; got {shorten(until)}.")
 
 
 Library = Literal["pandas", "polars", "pyarrow"]
@@ -212,13 +210,13 @@ _FRAME = ("number", "time", "kind", "who", "row", "column", "value", "price", "w
 
 
 def records(events: Iterable[Event]) -> list[Record]:
-    """Return each event as a dict: number, time, kind, who, key, and what it holds by name."""
+    """Return each event as a dict: number, time, kind, who, key, and its content by name."""
     return [_record(event) for event in events]
 
 
 def cell_frame(events: Iterable[Event], library: Library) -> Any:
-    """Return a frame with a line for each cell of each event; values are texts, as they were written."""
-    import narwhals  # only where a frame is wanted
+    """Return a frame with one row per cell of each event; values are strings, as written."""
+    import narwhals  # only when a frame is wanted
 
     if library not in get_args(Library):
         raise ParameterError(f"frame must be one of {', '.join(get_args(Library))}; got {library!r}.")

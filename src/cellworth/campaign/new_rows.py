@@ -1,4 +1,4 @@
-"""New rows for a campaign's table, as the user gives them: in memory or in a file."""
+"""New rows for a campaign's table, from memory or from a file."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ Rows = Table | Mapping[object, Mapping[str, object]]
 
 
 def extended(state: State, rows: Rows, prices: Prices) -> Extended:
-    """Return the rows to be added; DataError if they do not fit or have no price. O(n p)."""
+    """Return the rows to add; DataError if they do not fit or have no price. O(n p)."""
     table = state.table()
     new = conform(rows, table)
     taken = [row for row in new.row_ids if row in state.index]
     if taken:
         raise DataError(
-            f"new rows must have new ids; there are {listing(taken)} already. Values of known rows are told, "
-            "with unsolicited=True if they were never asked for."
+            f"new rows must have new ids; already taken: {listing(taken)}. To add values to existing rows, "
+            "use tell, with unsolicited=True if they were never asked for."
         )
     values = np.vstack([table.values, new.values])
-    # A matrix of prices has none for new rows, and the user hears of it now rather than at the next ask.
+    # A matrix of prices has none for new rows; fail now rather than at the next ask.
     prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))
     return Extended(tuple(new.row_ids), pack(new))
 
@@ -53,14 +53,14 @@ def read_rows(
 ) -> Rows:
     r"""Read rows that `Campaign.extend` can add to a table; O(cells of the file).
 
-    Unlike `Table.read` it finds no kinds, for the table has them: columns may be left out or all unknown, the
-    target too. A Parquet file must have all columns.
+    Unlike `Table.read`, it does not infer kinds, since the table has them; so columns, including the target,
+    may be omitted or entirely missing. A Parquet file must have all columns.
 
     Parameters
     ----------
     path : str or path
-        As in `Table.read`. A file without a column of row ids is numbered on, if the table's rows are
-        numbered.
+        As in `Table.read`. If the table's rows are numbered, new rows without an id column continue the
+        numbering.
     like : Table
     missing, encoding, delimiter
         As in `Table.read`.
@@ -87,7 +87,9 @@ def read_rows(
     elif like.row_id in texts:
         row_ids = list(texts.pop(like.row_id))
     else:
-        raise DataError(f"{file}: {not_there('column', like.row_id, list(texts))} It names the rows.")
+        raise DataError(
+            f"{file}: {not_there('column', like.row_id, list(texts))} This column must hold the row ids."
+        )
     check_row_ids(row_ids, like.row_id, replace(source, row_ids=row_ids))
     names = (*like.column_names, *(() if like.target is None else (like.target.name,)))
     for name in texts:
@@ -100,10 +102,10 @@ def read_rows(
 
 
 def conform(rows: Rows, like: Table) -> Table:
-    """Return new rows as a table with the very columns and target of another; DataError if they do not fit.
+    """Return new rows as a table with the exact columns and target of another; DataError if they do not fit.
 
-    A table must have the same columns, in any order, of the same kinds; categories must be among those that
-    are known. A mapping of row id to values by column name may leave columns out: they are holes.
+    A table must have the same columns, in any order, of the same kinds, with no new categories. A mapping of
+    row id to values by column name may omit columns; these become holes.
     """
     if isinstance(rows, Table):
         return _from_table(rows, like)
@@ -131,12 +133,12 @@ def _check_columns(given: tuple[str, ...], expected: tuple[str, ...]) -> None:
     lacking = [name for name in expected if name not in given]
     if lacking:
         raise DataError(
-            f"the new rows must have all columns of the campaign; got none for {listing(lacking)}."
+            f"the new rows must have all columns of the campaign's table; got none for {listing(lacking)}."
         )
 
 
 def _labels(rows: Table, like: Table) -> Float64Array | None:
-    """Return the labels (m,) of new rows, NaN if they have none; None if the campaign has no target."""
+    """Return the labels (m,) of new rows, NaN without labels; None if the campaign has no target."""
     given, target = rows.target, like.target
     if given is not None and (target is None or given.name != target.name):
         expected = "no target" if target is None else f"the target {shorten(target.name)}"
@@ -170,7 +172,7 @@ def _from_mapping(rows: Mapping[object, Mapping[str, object]], like: Table) -> T
 
 
 def _recoded(given: Column, cells: Float64Array, column: Column, row_ids: tuple[str, ...]) -> Float64Array:
-    """Return the cells (m,) of one column in the codes of another of the same name."""
+    """Return the cells (m,) of one column, recoded for another column of the same name."""
     place = f"column {shorten(column.name)}"
     both_labelled = {given.kind, column.kind} <= LABELLED
     if given.kind != column.kind and not both_labelled and (given.kind, column.kind) != ("integer", "number"):
@@ -195,7 +197,7 @@ def _recoded(given: Column, cells: Float64Array, column: Column, row_ids: tuple[
 
 
 def _codes(cells: Float64Array, like: Table, row_ids: tuple[str, ...]) -> Float64Array:
-    """Return labels (m,) as the target holds them: places in its classes, or the numbers themselves."""
+    """Return labels (m,) as the target stores them: indices into its classes, or the numbers themselves."""
     target = like.target
     if target is None or target.classes is None:
         return cells

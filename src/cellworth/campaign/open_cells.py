@@ -1,7 +1,7 @@
-"""The cells that are out: listed in pages, taken by one person for a while, and given back.
+"""The cells that are out: list them in pages, take them for a while, and give them back.
 
-What changes something is returned as what an event holds, made from the newest state, or None where there is
-nothing to record.
+Functions that change something return the content of an event, made from the newest state, or None if there
+is nothing to record.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class OpenPage:
     Attributes
     ----------
     purchases : list of Purchase
-        In the order in which they were asked for.
+        In the order they were asked for.
     after : int or None
-        Where the next page begins: to be passed on. None if this is the last one.
+        Pass this to get the next page; None if this is the last page.
     """
 
     purchases: list[Purchase]
@@ -39,7 +39,7 @@ class OpenPage:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which of the cells that are out to list; None stands for any."""
+    """Which of the cells that are out to list; None matches any."""
 
     row: str | None = None
     column: str | None = None
@@ -49,7 +49,7 @@ class Wanted:
     """Only cells that nobody has taken."""
 
     def fits(self, state: State, cell: Cell, time: datetime) -> bool:
-        """Say whether a cell is wanted."""
+        """Return whether a cell is wanted."""
         hold = state.open.holder(cell, time)
         row, column = state.index.names(cell)
         has = (row, column, state.open.asked[cell].who, None if hold is None else hold.who)
@@ -59,9 +59,9 @@ class Wanted:
 
 
 def open_purchases(state: State, time: datetime, groups: Mapping[str, str]) -> list[Purchase]:
-    """Return the cells that are out, in the order in which they were asked for.
+    """Return the cells that are out, in the order they were asked for.
 
-    ``groups`` has the price group of each column that is in one.
+    ``groups`` maps columns to their price groups.
     """
     return [purchase(state, cell, time, groups) for cell in state.open.out(time)]
 
@@ -69,7 +69,7 @@ def open_purchases(state: State, time: datetime, groups: Mapping[str, str]) -> l
 def open_page(
     state: State, time: datetime, groups: Mapping[str, str], wanted: Wanted, after: int, most: int
 ) -> OpenPage:
-    """Return at most ``most`` of the wanted cells, beginning behind place ``after``."""
+    """Return at most ``most`` of the wanted cells, starting after position ``after``."""
 
     def found() -> Iterator[Cell]:
         later = (cell for cell in state.open.out(time) if state.open.asked[cell].place > after)
@@ -83,7 +83,7 @@ def open_page(
 
 
 def purchase(state: State, cell: Cell, time: datetime, groups: Mapping[str, str]) -> Purchase:
-    """Return an asked cell as it is at a time."""
+    """Return an asked cell as it is at a given time."""
     ask, hold = state.open.asked[cell], state.open.holder(cell, time)
     row, column = state.index.names(cell)
     return Purchase(
@@ -101,25 +101,27 @@ def purchase(state: State, cell: Cell, time: datetime, groups: Mapping[str, str]
 
 
 class Taking:
-    """Cells that somebody wants to take: those named, or a number of those that nobody has."""
+    """The cells somebody wants to take: those named, or a number of cells that nobody has."""
 
     def __init__(self, cells: object, who: str, lease: str | timedelta) -> None:
         self._who = check_text("who", who)
         span = parse_lease(lease)
         if span is None:
-            raise ParameterError("cells are taken for some time, such as lease='8h'; got None.")
+            raise ParameterError("taking cells needs a lease, such as lease='8h'; got None.")
         self._lease = span
         if isinstance(cells, bool) or (isinstance(cells, int) and cells < 0):
-            raise ParameterError(f"take cells, or a number of them, 0 or more; got {shorten(cells)}.")
+            raise ParameterError(
+                f"cells must be a list of (row, column), or a number of 0 or more; got {shorten(cells)}."
+            )
         self._wanted = cells if isinstance(cells, int) else as_cells(cells)
 
     def __call__(self, state: State, time: datetime) -> Taken | None:
-        """Return the cells that now go to them."""
+        """Return the cells that now go to this person."""
         return taken(state, time, self._wanted, self._who, self._lease)
 
 
 def purchases_of(state: State, event: Event | None, groups: Mapping[str, str]) -> list[Purchase]:
-    """Return the cells that an event took, right after it."""
+    """Return the cells that an event took, as they are right after it."""
     if event is None or not isinstance(event.content, Taken):
         return []
     cells = (state.index.cell(row, column) for row, column in event.content.cells)
@@ -129,10 +131,10 @@ def purchases_of(state: State, event: Event | None, groups: Mapping[str, str]) -
 def taken(
     state: State, time: datetime, wanted: Sequence[tuple[object, object]] | int, who: str, lease: timedelta
 ) -> Taken | None:
-    """Return the cells that now go to somebody: those named, or this many of those that nobody has.
+    """Return the cells that now go to ``who``: those named, or this many cells that nobody has.
 
-    A cell that they have already is taken once more, for as long from now on. ConflictError if another has
-    one of those named, or it is not out any more; DataError if it was never asked for.
+    Taking a cell they already have renews its lease from now. ConflictError if somebody else has a named cell
+    or it is no longer out; DataError if it was never asked for.
     """
     if isinstance(wanted, int):
         free = (cell for cell in state.open.out(time) if state.open.holder(cell, time) is None)
@@ -141,14 +143,14 @@ def taken(
         cells = list(dict.fromkeys(state.index.cell(row, column) for row, column in wanted))
         for cell in cells:
             _must_be_out(state, cell, time)
-            _must_not_be_with_another(state, cell, time, who, "Take another one")
+            _must_not_be_with_another(state, cell, time, who, "Take another cell")
     return Taken(time + lease, _names(state, cells)) if cells else None
 
 
 def given_back(
     state: State, time: datetime, cells: Sequence[tuple[object, object]], who: str
 ) -> GivenBack | None:
-    """Return the cells that somebody lets others have; those that they have no longer are left out."""
+    """Return the cells that ``who`` gives back, without those they no longer have."""
     found = [state.index.cell(row, column) for row, column in cells]
     for cell in found:
         _must_not_be_with_another(state, cell, time, who, "Only they can give it back")
@@ -163,13 +165,15 @@ def _names(state: State, cells: Sequence[Cell]) -> tuple[CellName, ...]:
 def _must_be_out(state: State, cell: Cell, time: datetime) -> None:
     words, status = state.index.words(cell), state.status_of(cell)
     if status in HAS_VALUE:
-        raise ConflictError(f"{words} has a value already: there is nothing to take.")
+        raise ConflictError(f"{words} already has a value, so there is nothing to take.")
     if status == CellStatus.REFUSED:
-        raise ConflictError(f"{words} was refused: there is nothing to take.")
+        raise ConflictError(f"{words} was refused, so there is nothing to take.")
     if cell not in state.last_price:
-        raise DataError(f"{words} was never asked for: there is nothing to take.")
+        raise DataError(f"{words} was never asked for, so there is nothing to take.")
     if not state.open.is_out(cell, time):
-        raise ConflictError(f"{words} is not out any more. It may be asked for again.")
+        raise ConflictError(
+            f"{words} is no longer out: it was cancelled or its lease ended. It may be asked for again."
+        )
 
 
 def _must_not_be_with_another(state: State, cell: Cell, time: datetime, who: str, so: str) -> None:

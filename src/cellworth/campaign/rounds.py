@@ -1,4 +1,4 @@
-"""The rounds of a campaign: an adviser led through the rounds of the log, and the newest scores."""
+"""The rounds of a campaign: run an adviser through the rounds in the log to get the newest scores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cellworth.strategy import Strategy
 from cellworth.strategy.choosing import Adviser, ScoredRound
 
 SAVE_EVERY = 5
-"""Rounds between two caches. Packing one takes about as long as a warm completion of a large table."""
+"""Rounds between two caches. Packing a cache takes about as long as a warm completion of a large table."""
 
 logger = logging.getLogger("cellworth.campaign")
 
@@ -33,8 +33,8 @@ class NewestRound:
     based_on : int
         The number of the last event that had changed the table when it was completed; 0 for the original.
     scored : ScoredRound
-        The worth of each cell (n, p), and what else batches are chosen by. Rows that were added later have
-        none.
+        The worth of each cell (n, p), and the rest of what batches are chosen by. Rows added later have no
+        scores.
     completer : fitted completer
     owner : (d,) array of int
         The cell column of each encoded column.
@@ -48,14 +48,14 @@ class NewestRound:
 
 
 class Rounds:
-    """Leads an adviser through the rounds of a log, each on the table as it was then.
+    """Runs an adviser through the rounds in a log, each on the table as it was then.
 
-    What an adviser does in a round depends on those before it. So every process must run the same rounds on
-    the same tables: those in the log, in its order. A round that was run here but did not get into the log is
-    thrown away, with the adviser, as soon as the log goes another way.
+    What an adviser does in a round depends on the rounds before it. So every process must run the same rounds
+    on the same tables: those in the log, in order. If a round run here did not make it into the log, and the
+    log takes another course, the round and the adviser are discarded.
 
-    Where the strategy's completer can state what it has fitted (``fitted_state`` and ``restore_fitted``), the
-    adviser is kept in the store now and then, so that a new process need not run all rounds again.
+    If the strategy's completer can save its fit (``fitted_state`` and ``restore_fitted``), the adviser is
+    cached in the store from time to time, so that a new process need not rerun all rounds.
     """
 
     def __init__(self, log: Log, strategy: Strategy, seed: int) -> None:
@@ -63,19 +63,19 @@ class Rounds:
         self._strategy = strategy
         self._seed = seed
         self._owner = log.original.layout.owner
-        self._before: dict[str, Any] | None = None  # where the adviser stood before a tentative round
+        self._before: dict[str, Any] | None = None  # the adviser's state before a tentative round
         self._saved, self._again = 0, False
         self.runs = 0
-        """Rounds that were run here: completions, with their scores."""
+        """How many rounds were run here: completions with their scores."""
         self._begin()
 
     def newest(self, *, may_begin: bool, tentative: bool = False) -> NewestRound:
-        """Return the round to choose by.
+        """Return the round whose scores to choose by.
 
-        A new round begins if there was none, or if the table has changed since the last and ``may_begin``.
-        Otherwise the newest is that of the log, or one that was begun here and still follows on the log.
-        Costs a completion and its scores for each round that has to be run, else nothing. If the new round is
-        ``tentative``, where the adviser stood before it is kept: it may never get into the log.
+        A new round starts if there was none, or if ``may_begin`` and the table has changed since the last.
+        Otherwise the newest round is the log's last, or one that was started here and still follows it.
+        Each round that must be run costs a completion and its scores. If the new round is ``tentative``, the
+        adviser's state before it is kept, since the round may never make it into the log.
         """
         rounds = list(self._log.state.rounds)
         now = self._log.state.table_number
@@ -92,10 +92,10 @@ class Rounds:
         return NewestRound(len(self._done), self._done[-1], scored, self._adviser.completer, self._owner)
 
     def save(self, number: int, *, leaving: bool = False) -> None:
-        """Keep the adviser in the store for those who open the campaign later, if it is worth it.
+        """Cache the adviser in the store for whoever opens the campaign next, if that is worthwhile.
 
-        That is the case after every `SAVE_EVERY` rounds, after rounds of the log had to be run again, and
-        when this process is ``leaving``.
+        Saves after every `SAVE_EVERY` rounds, after rerunning rounds in the log, and when this process is
+        ``leaving`` with new rounds.
         """
         new = len(self._done) - self._saved
         wanted = self._again or new >= SAVE_EVERY or (leaving and new > 0)
@@ -117,12 +117,12 @@ class Rounds:
         self._adviser = Adviser.of(self._strategy, self._log.original, seed=self._seed)
         self._done: list[int] = []
         self._saved = 0
-        self._cached = False  # goes on from a cache
+        self._cached = False  # resumed from a cache
         self._fresh = True  # has run nothing yet
-        self._again = False  # had to run rounds of the log again after it was made
+        self._again = False  # had to rerun rounds in the log
 
     def _lead(self, rounds: list[int]) -> None:
-        """Bring the adviser through these rounds, from where it is if it is on the way, else from a cache."""
+        """Run the adviser through these rounds, from its current state if they match, else from a cache."""
         if self._done != rounds[: len(self._done)]:
             self._begin()
             if self._before is not None and self._before["rounds"] == rounds[: len(self._before["rounds"])]:
@@ -134,7 +134,7 @@ class Rounds:
         except Exception:
             if not self._cached:
                 raise
-            self._ignore_cache("rounds could not go on from it")
+            self._ignore_cache("rounds could not resume from it")
             self._run(rounds)
 
     def _run(self, rounds: list[int]) -> None:
@@ -157,7 +157,7 @@ class Rounds:
         self._saved = len(self._done)
 
     def _read_cache(self, rounds: list[int]) -> None:
-        """Go on from the cache of the store, if it is of the first of these rounds and can be used."""
+        """Resume from the cache in the store, if it holds the first of these rounds and is usable."""
         found = self._log.store.load_cache(self._log.name, self._log.state.number)
         if found is None or not hasattr(self._adviser.completer, "restore_fitted"):
             return
@@ -169,25 +169,25 @@ class Rounds:
             completer.restore_fitted(adviser["completer"])
             self._go_on_from({**content, "adviser": {**adviser, "completer": completer}})
             self._check_restored()
-        except Exception as error:  # whatever is wrong with a cache, the log has everything
+        except Exception as error:  # whatever is wrong with the cache, the log has everything
             self._ignore_cache(str(error) or type(error).__name__)
         else:
             self._cached = True
 
     def _check_restored(self) -> None:
-        """Refuse what no campaign on this table could have left behind."""
+        """Reject a state that no campaign on this table could have produced."""
         scored, completed = self._adviser.scored, np.asarray(self._adviser.completer.completed_)
         n, p = self._log.state.values.shape
         if not self._done or self._adviser.rounds != len(self._done) or scored is None:
-            raise UnusableCacheError("its rounds do not agree")
+            raise UnusableCacheError("its rounds are inconsistent")
         rows = len(scored.scores)
         fits = scored.scores.shape == (rows, p) and len(self._log.original.row_ids) <= rows <= n
         if not fits or not np.isfinite(scored.scores).all() or (scored.scores < 0).any():
-            raise UnusableCacheError("its scores are not those of this table")
+            raise UnusableCacheError("its scores do not fit this table")
         if completed.shape != (rows, len(self._owner)) or not np.isfinite(completed).all():
-            raise UnusableCacheError("its completed table is not this one")
+            raise UnusableCacheError("its completed table does not fit this table")
         scored.rng(0)
 
     def _ignore_cache(self, why: str) -> None:
-        logger.info("the cache of campaign %s is ignored: %s", shorten(self._log.name), why)
+        logger.info("ignoring the cache of campaign %s: %s", shorten(self._log.name), why)
         self._begin()

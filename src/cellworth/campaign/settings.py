@@ -1,4 +1,4 @@
-"""What a campaign is created with, and which of a store's campaigns is meant."""
+"""The settings a campaign is created with, and which campaign of a store to open."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def make_record(
     who: str | None,
     time: datetime,
 ) -> CampaignRecord:
-    """Check what a campaign is to be created with, and put it together; O(n p)."""
+    """Check the settings of a new campaign and return its record; O(n p)."""
     if not isinstance(table, Table):
         raise ParameterError(
             f"expected a cellworth Table; got {type(table).__name__}. Make one with Table.read, "
@@ -46,10 +46,10 @@ def make_record(
     empty = [table.column_names[j] for j in np.flatnonzero(table.holes.all(axis=0))]
     if empty:
         raise DataError(
-            f"every column needs one known value at least; got none in {listing(empty)}. Leave the column "
+            f"every column needs at least one known value; got none in {listing(empty)}. Leave the column "
             "out, or fill in a few of its cells first."
         )
-    prices.on(table)  # every cell has a price, or the user hears of it now
+    prices.on(table)  # fail now if a cell has no price
     settings = {
         "format": FORMAT,
         "prices": prices.to_dict(),
@@ -63,42 +63,42 @@ def make_record(
 
 
 def registered(strategy: Any) -> Strategy:
-    """Return the strategy of a name; only a name can be recorded and found again."""
+    """Return the strategy with this name; only a name can be recorded and looked up again."""
     if isinstance(strategy, Strategy):
         raise ParameterError(
-            "a campaign records its strategy by name, to find it again when it is opened. Register it, "
-            f"cellworth.strategy.register(...), and pass strategy={strategy.name!r}."
+            "a campaign records its strategy by name, to find it again when it is opened. Register it with "
+            f"cellworth.strategy.register(...) and pass strategy={strategy.name!r}."
         )
     try:
         return strategies.get(strategy)
     except ParameterError as error:
         raise ParameterError(
-            f"{error}. One of your own must be registered before the campaign is opened."
+            f"{error}. Your own strategies must be registered before you open the campaign."
         ) from None
 
 
 def check_format(settings: dict[str, Any], name: str) -> None:
-    """Refuse a campaign of another format."""
+    """Raise DataError if the campaign has another format."""
     if settings.get("format") != FORMAT:
         raise DataError(
-            f"campaign {shorten(name)} has the format {settings.get('format')!r}, this version of cellworth "
-            f"reads {FORMAT}. Use a newer version."
+            f"campaign {shorten(name)} has format {settings.get('format')!r}, but this version of cellworth "
+            f"reads format {FORMAT}. Use a newer version."
         )
 
 
 def only_name(store: Store) -> str:
-    """Return the name of the only campaign of a store."""
+    """Return the name of the only campaign in a store; DataError if there are none or several."""
     names = store.names()
     if len(names) == 1:
         return names[0]
     if not names:
-        raise DataError("the store has no campaign. Begin one with Campaign.create.")
-    raise DataError(f"the store has several campaigns, say which: name= one of {listing(names, most=10)}.")
+        raise DataError("the store has no campaigns. Start one with Campaign.create or cellworth init.")
+    raise DataError(f"the store has several campaigns; choose one by name: {listing(names, most=10)}.")
 
 
 @contextmanager
 def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
-    """Give a store, and whether it was opened here; then it is closed again if what follows fails."""
+    """Yield a store and whether it was opened here; if it was, close it again on failure."""
     if not isinstance(store, str | Path):
         yield store, False
         return

@@ -1,6 +1,6 @@
 """The state of a campaign: the original table and the events so far, folded into arrays and money.
 
-Nothing here reads a clock, a file or a random number: the same events give the same state.
+Nothing here reads a clock or a file or draws random numbers: the same events give the same state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from cellworth.table import Table
 
 
 class Account:
-    """What was spent and what is reserved, as exact sums of prices.
+    """Money spent and reserved, as exact sums of prices.
 
     Examples
     --------
@@ -54,31 +54,31 @@ class Account:
 
     @property
     def spent(self) -> float:
-        """What the answers cost, rounded once."""
+        """What the answers have cost, rounded once."""
         return float(self._spent)
 
     def reserve(self, price: float) -> None:
-        """Set money aside."""
+        """Reserve money."""
         self._reserved += Money(price)
 
     def release(self, price: float) -> None:
-        """Give back what was set aside."""
+        """Release reserved money."""
         self._reserved -= Money(price)
 
     def spend(self, price: float) -> None:
-        """Pay."""
+        """Spend money."""
         self._spent += Money(price)
 
     def reserved(self, released: Iterable[float] = ()) -> float:
-        """Return what the cells that are asked for will cost, without some of their prices; rounded once."""
+        """Return what the asked cells will cost, minus the prices in ``released``; rounded once."""
         return float(self._reserved - _sum(released))
 
     def left(self, budget: float, released: Iterable[float] = ()) -> float:
-        """Return what is left of a budget once some reserved prices are released; rounded once."""
+        """Return what is left of a budget once the prices in ``released`` are freed; rounded once."""
         return float(self._left(budget, released))
 
     def spendable(self, budget: float, released: Iterable[float] = ()) -> float:
-        """Return what is left, but 0 where that is negative, and never rounded up: it can be spent whole."""
+        """Return what is left, or 0 if negative; rounded down, so that all of it can be spent."""
         return max(self._left(budget, released), Money()).rounded_down()
 
     def _left(self, budget: float, released: Iterable[float]) -> Money:
@@ -103,28 +103,28 @@ HAS_VALUE = (CellStatus.KNOWN, CellStatus.TOLD)
 
 
 class State:
-    """The fold of a campaign's events; `apply` takes in the next one.
+    """A campaign's events folded into one state; `apply` adds the next event.
 
     Attributes
     ----------
     number : int
-        Of the last event; 0 before the first.
+        The number of the last event; 0 before the first.
     time : datetime or None
-        Of the last event.
+        The time of the last event.
     table_number : int
-        Of the last event that changed the table; 0 for the original one.
+        The number of the last event that changed the table; 0 for the original.
     index : CellIndex
         Rows and columns by name.
     rounds : list of int
-        For each round, the ``table_number`` of the table that it was completed on; strictly increasing.
+        For each round, the ``table_number`` of the table it was completed on; strictly increasing.
     asks_by_round : Counter
-        How often something was asked for in each round, by its number from 1.
+        The number of asks in each round, by round number from 1.
     open : OpenCells
         The cells that are asked for, and who has taken them.
     last_price : dict of cell to float
-        Of each cell that was ever asked for, the price at which it last was.
+        The price at which each cell was last asked for.
     money : Account
-        What was spent and is reserved.
+        Money spent and reserved.
     keyed : dict of str to Event
         The events that carry a key.
     """
@@ -151,12 +151,12 @@ class State:
 
     @property
     def values(self) -> Float64Array:
-        """(n, p), NaN = hole; not to be written to."""
+        """The values, (n, p), NaN for a hole; do not modify."""
         return self._values[: len(self.index.row_ids)]
 
     @property
     def status(self) -> NDArray[np.uint8]:
-        """(n, p) of `CellStatus`; not to be written to."""
+        """The `CellStatus` of each cell, (n, p); do not modify."""
         return self._status[: len(self.index.row_ids)]
 
     def status_of(self, cell: Cell) -> CellStatus:
@@ -168,7 +168,7 @@ class State:
         return int(self._counts[status])
 
     def table(self) -> Table:
-        """Return the table with all answers in; O(n p) after a change, else O(1)."""
+        """Return the table with all answers filled in; O(n p) after a change, else O(1)."""
         number, table = self._table
         if number != self.table_number:
             n = len(self.index.row_ids)
@@ -188,11 +188,11 @@ class State:
         return table
 
     def expired_prices(self, time: datetime) -> list[float]:
-        """Return the prices of the asked cells whose lease has ended by a time: their money is free."""
+        """Return the prices of asked cells whose lease has ended by a given time: their money is free."""
         return [self.open.asked[cell].price for cell in self.open.expired(time)]
 
     def apply(self, event: Event) -> None:
-        """Take in the next event; O(its size), bar the growth of arrays, which is amortised."""
+        """Apply the next event; O(its size), amortised."""
         if event.number != self.number + 1:
             raise DataError(f"expected event {self.number + 1}, got event {event.number}: the log has a gap.")
         content = event.content
@@ -268,7 +268,7 @@ class State:
             self._close(cell, status)
 
     def _close(self, cell: Cell, status: CellStatus) -> None:
-        """End the asking for a cell, if it is asked for, and release its money."""
+        """Set a cell's status; if it was asked for, close the ask and release its money."""
         ask = self.open.close(cell)
         if ask is not None:
             self.money.release(ask.price)
@@ -286,7 +286,7 @@ def _count(status: NDArray[np.uint8]) -> NDArray[np.intp]:
 
 
 def _with_room(array: NDArray[Any], rows: int) -> NDArray[Any]:
-    """Return the array, or a longer copy if it has fewer rows; doubling makes many small growths cheap."""
+    """Return the array, or a longer copy if it has too few rows; doubling makes repeated growth cheap."""
     if rows <= len(array):
         return array
     longer = np.zeros((max(rows, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)

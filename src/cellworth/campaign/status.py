@@ -20,12 +20,12 @@ from cellworth.progress import Steps
 
 @dataclass(frozen=True)
 class Totals:
-    """Money and cells. Money is in that of the prices.
+    """Totals of money, in the currency of the prices, and of cells.
 
     Attributes
     ----------
     number : int
-        Of the last event.
+        The number of the last event.
     rows, columns : int
     budget, left : float or None
         None without a budget.
@@ -33,9 +33,9 @@ class Totals:
     known : int
         Cells known without buying.
     bought, refused, open : int
-        Cells told, cells that cannot be had, cells that are out now.
+        Cells told, refused, and out now.
     missing : int
-        Cells without a value, those refused or out included.
+        Cells without a value, including those refused or out.
     """
 
     number: int
@@ -54,12 +54,12 @@ class Totals:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """The score after one of the events of a campaign.
+    """The score after one of a campaign's events.
 
     Attributes
     ----------
     number : int
-        Of the event after which it was; 0 before the first.
+        The event's number; 0 before the first.
     round : int
         Rounds asked by then.
     spent : float
@@ -69,8 +69,8 @@ class CurvePoint:
     score : Estimate
         AUC or R2.
     gain : Estimate
-        How much higher it is than at the first point, on the same rows: narrower than the difference of two
-        scores seen apart.
+        How much the score has risen since the first point, on the same rows; its interval is narrower than
+        that of the difference between two separate scores.
     """
 
     number: int
@@ -83,7 +83,7 @@ class CurvePoint:
 
 @dataclass(frozen=True)
 class Status(Totals):
-    """The status of a campaign: its totals, and what follows. Intervals are at 95 %.
+    """The status of a campaign: its totals and the attributes below. Intervals are 95 %.
 
     Attributes
     ----------
@@ -91,9 +91,9 @@ class Status(Totals):
     metric : {"AUC", "R2"} or None
         None without a score; ``note`` says why.
     note : str
-        How the score came about, or why there is none.
+        How the score was computed, or why there is none.
     history : tuple of CurvePoint
-        The last one is now; empty without a score.
+        The last point is now; empty without a score.
     forecast : Forecast
     """
 
@@ -105,16 +105,16 @@ class Status(Totals):
 
     @property
     def score(self) -> Estimate | None:
-        """The score now."""
+        """The current score."""
         return self.history[-1].score if self.history else None
 
     @property
     def gain(self) -> Estimate | None:
-        """How much the score has risen since the first point; None without a second one."""
+        """How much the score has risen since the first point; None if there is only one."""
         return self.history[-1].gain if len(self.history) > 1 else None
 
     def describe(self) -> str:
-        """Return all of it as lines of text."""
+        """Return the status as lines of text."""
         of_budget = "no budget" if self.left is None else f"{self.left:.2f} left of {self.budget:.2f}"
         lines = [
             f"campaign {self.name!r} after {self.number} events",
@@ -136,15 +136,15 @@ class Status(Totals):
         return "\n".join([*lines, f"next   {self.outlook()}"])
 
     def outlook(self) -> str:
-        """Say what more money is expected to bring, in one sentence."""
+        """Describe in one sentence what more money is expected to bring."""
         expected = self.forecast
         if expected.gain is None:
             return {
                 "too early": f"too early to tell: a forecast needs {LEAST_SCORES} rounds with answers that "
-                f"cost something, there were {self._steps()}",
+                f"cost money; so far there were {self._steps()}",
                 "nothing left": "nothing is left to buy",
-            }.get(expected.verdict, "without a score there is no forecast")
-        so_much = f"the next {expected.money:.2f} are expected to bring"
+            }.get(expected.verdict, "no forecast without a score")
+        so_much = f"the next {expected.money:.2f} is expected to bring"
         if expected.verdict == "expected":
             return f"{so_much} {_in_words(expected.gain, sign='+')}"
         most = f"{max(expected.gain.high, 0.001):.3f}"
@@ -158,7 +158,7 @@ class Status(Totals):
         return f"event {self.history[0].number}" if self.history[0].number else "the start"
 
     def _steps(self) -> int:
-        """Return how often money was spent between two points of the curve."""
+        """Return how many steps of the curve cost money."""
         return int((np.diff([point.spent for point in self.history]) > 0).sum())
 
     def to_json(self) -> dict[str, Any]:
@@ -170,7 +170,7 @@ class Status(Totals):
 
 
 def totals_of(state: State, budget: float | None, time: datetime) -> Totals:
-    """Return money and cells of a state at a time."""
+    """Return the totals of a state at a given time."""
     prices = state.expired_prices(time)
     known, bought, refused = map(state.count, (CellStatus.KNOWN, CellStatus.TOLD, CellStatus.REFUSED))
     return Totals(
@@ -191,7 +191,7 @@ def totals_of(state: State, budget: float | None, time: datetime) -> Totals:
 
 @dataclass(frozen=True)
 class Judging:
-    """How a campaign is to be judged; see `cellworth.Campaign.status`."""
+    """How to evaluate a campaign; see `cellworth.Campaign.status`."""
 
     folds: int = 5
     repeats: int | None = None
@@ -211,7 +211,7 @@ class Judging:
 def status_of(
     log: Log, prices: Prices, totals: Totals, judging: Judging, progress: Steps | None = None
 ) -> Status:
-    """Judge a campaign as its log has it now."""
+    """Return the status of a campaign as of the end of its log."""
     snapshots = take_snapshots(log.original, list(log.events()), max(2, judging.max_rounds))
     if judging.max_rounds == 1:
         snapshots = snapshots[-1:]
@@ -236,7 +236,7 @@ class Gain(NamedTuple):
 
 
 def gain_since(log: Log, number: int, judging: Judging | None = None) -> Gain | None:
-    """Return how much higher the score of the newest table is than after an event; None without a score."""
+    """Return how much the score has risen since an event; None without a score."""
     how = judging or Judging()
     then = Log(log.store, log.name, until=number).state
     snapshots = [snapshot(then), snapshot(log.newest())]
@@ -268,7 +268,7 @@ def _forecast(curve: LearningCurve, most: float, seed: int) -> Forecast:
 
 
 def _still_costs(state: State, prices: Prices, limit: float) -> float:
-    """Return what all cells cost that can still be had, but at most the limit; O(n p)."""
+    """Return the cost of all cells that can still be bought, capped at ``limit``; O(n p)."""
     wanted = (state.status == CellStatus.HOLE) | (state.status == CellStatus.ASKED)
     price_list = prices.on(state.table())
     if float(price_list.own[wanted].sum()) >= limit:

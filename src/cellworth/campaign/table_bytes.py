@@ -1,7 +1,7 @@
-"""A table as bytes that hold all of it, exactly, and need no optional package to be read.
+"""Serialize a table to bytes, exactly and completely; reading them needs no optional package.
 
-The bytes are a zlib stream of a NumPy .npz archive without pickles: the values, the labels, and a JSON text
-of everything else.
+The bytes are a zlib stream of a NumPy .npz archive without pickles: the values, the labels, and everything
+else as JSON.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from cellworth.table import Column, Table, Target
 from cellworth.table.column import UserValue
 
 FORMAT = 1
-"""Raised when the layout changes, so that an older program refuses what it would misread."""
+"""Incremented when the layout changes, so that older programs reject what they would misread."""
 
 
 def pack(table: Table) -> bytes:
-    """Return a table as bytes; O(n p)."""
+    """Serialize a table to bytes; O(n p)."""
     about: dict[str, Any] = {
         "format": FORMAT,
         "columns": [_column_to_plain(column) for column in table.columns],
@@ -52,11 +52,11 @@ def unpack(packed: bytes) -> Table:
             arrays = dict(archive)
         about = json.loads(arrays["about"].tobytes())
     except (zlib.error, ValueError, KeyError, OSError, EOFError) as error:
-        raise DataError(f"expected a packed table; got other or damaged bytes ({error}).") from None
+        raise DataError(f"expected a packed table; got damaged or other bytes ({error}).") from None
     if about.get("format") != FORMAT:
         raise DataError(
             f"expected a table packed in format {FORMAT}; got format {about.get('format')!r}. "
-            "It was written by another version of cellworth: use that version, or a newer one."
+            "Another version of cellworth wrote it: use that version, or a newer one."
         )
     columns = tuple(_column_from_plain(column) for column in about["columns"])
     target = None if about["target"] is None else _target_from_plain(about["target"], arrays["labels"])
@@ -87,7 +87,7 @@ def _column_from_plain(plain: Mapping[str, Any]) -> Column:
 
 def _target_to_plain(target: Target) -> dict[str, Any]:
     classes = None
-    if target.classes is not None:  # as numbers of their column: texts alone would lose what 1, 1.0, True are
+    if target.classes is not None:  # as numbers of their column: strings would not tell 1, 1.0 and True apart
         classes = [target.column.parse(label) for label in target.classes]
     return {"kind": target.kind, "classes": classes, "column": _column_to_plain(target.column)}
 

@@ -1,4 +1,4 @@
-"""The command line: each command parses, makes one call into the library, and prints."""
+"""The command line: each command parses its options, makes one call into the library, and prints."""
 
 from cellworth.cli.command_line import main
 

@@ -1,4 +1,4 @@
-"""Commands of a campaign: init, ask, tell, refuse, cancel, correct, extend, take, give-back."""
+"""Commands that run a campaign: init, ask, tell, refuse, cancel, correct, extend, take, give-back."""
 
 from __future__ import annotations
 
@@ -35,9 +35,11 @@ def init(
     kinds: options.Kinds = None,
     orders: options.Orders = None,
     prices: options.PricesPath = None,
-    budget: Annotated[float | None, typer.Option(min=0, help="All that may be spent, ever.")] = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="The most to spend in the whole campaign.")
+    ] = None,
     strategy: options.Strategy = "recommended",
-    seed: Annotated[int, typer.Option(min=0, help="Of the strategies that draw.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed for the strategy.")] = 0,
     encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
     who: options.Who = None,
@@ -45,9 +47,9 @@ def init(
     name: Annotated[str, typer.Option(help="The name of the campaign in its store.")] = "study",
     as_json: options.Json = False,
 ) -> None:
-    """Begin a campaign on a table with holes.
+    """Start a campaign on a table with missing cells.
 
-    The table, prices, budget, strategy and seed are written down once and never change.
+    The table, prices, budget, strategy and seed are recorded once and never change.
     """
     with usage():
         from cellworth.campaign import Campaign
@@ -108,12 +110,12 @@ def _describe_begun(campaign: Campaign) -> None:
         print(f"... and {len(rows) - MOST_SHOWN} more columns")
     limit = "no limit" if campaign.budget is None else f"{campaign.budget:.2f}"
     some = 100 if campaign.budget is None else round(campaign.budget / 10) or 1
-    print(f"\nCampaign {campaign.name!r} has begun. Strategy: {campaign.strategy}. Budget: {limit}.")
-    print("If a kind is wrong, begin again under another --name, with --kind COLUMN=KIND. Else:")
+    print(f"\nCampaign {campaign.name!r} has started. Strategy: {campaign.strategy}. Budget: {limit}.")
+    print("If a kind is wrong, start again with another --name and --kind COLUMN=KIND. Next steps:")
     steps = {
-        f"cellworth ask --budget {some} --out asks.csv": "which cells to buy now",
-        "cellworth tell asks.csv": 'once its column "value" is filled in',
-        "cellworth status": "where the campaign stands",
+        f"cellworth ask --budget {some} --out asks.csv": "choose the cells to buy now",
+        "cellworth tell asks.csv": 'record the answers once the "value" column is filled in',
+        "cellworth status": "see how the campaign is doing",
     }
     width = max(map(len, steps))
     for command, what in steps.items():
@@ -121,16 +123,17 @@ def _describe_begun(campaign: Campaign) -> None:
 
 
 def ask(
-    budget: Annotated[float | None, typer.Option(min=0, help="Most money to ask for.")] = None,
-    most: Annotated[int | None, typer.Option("--count", min=0, help="Most cells to ask for.")] = None,
+    budget: Annotated[float | None, typer.Option(min=0, help="The most money to ask for.")] = None,
+    most: Annotated[int | None, typer.Option("--count", min=0, help="The most cells to ask for.")] = None,
     lease: Annotated[
-        str, typer.Option(help="How long the cells are reserved: 7d, 12h, 30m, or never to release them.")
+        str, typer.Option(help="How long to reserve the cells: 7d, 12h, 30m, or never for no time limit.")
     ] = "7d",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="CSV file for the list, to be filled in.")
+        Path | None, typer.Option(metavar="FILE", help="Write the list to this CSV file, to fill in.")
     ] = None,
     only_open: Annotated[
-        bool, typer.Option("--open", help="Ask for nothing new: list the cells that are out now.")
+        bool,
+        typer.Option("--open", help="Only list the cells that are out: asked for and not yet answered."),
     ] = False,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
@@ -139,7 +142,8 @@ def ask(
 ) -> None:
     """Ask for the cells that are most worth buying now.
 
-    Their money is reserved. Without a limit, all that is left of the budget is spent.
+    Their cost is reserved until they are answered, refused or cancelled, or the lease ends. Without --budget
+    and --count, the whole remaining budget is used.
     """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
     from cellworth.strategy import Batch
@@ -163,9 +167,9 @@ def ask(
 
 def _describe_batch(batch: Sequence[Purchase], out: Path | None) -> None:
     if not batch:
-        print("There is nothing that can be had for the money.")
+        print("There is nothing to buy for this money.")
     elif out is not None:
-        print(f'The list is in {out}. Fill in its column "value", then: cellworth tell {out}')
+        print(f'The list is in {out}. Fill in its "value" column, then run: cellworth tell {out}')
     else:
         header = ("row", "column", "group", "price", "worth", "why", "until")
         rows = [
@@ -187,14 +191,14 @@ def tell(
     answers: Annotated[
         Path,
         typer.Argument(
-            metavar="ANSWERS", help="CSV file with row,column,value, such as a filled list of asks."
+            metavar="ANSWERS", help="CSV file with row,column,value, such as a filled-in list from ask."
         ),
     ],
     unsolicited: Annotated[
-        bool, typer.Option("--unsolicited", help="Also take values of cells that were never asked for.")
+        bool, typer.Option("--unsolicited", help="Also accept values for cells that were never asked for.")
     ] = False,
     key: Annotated[
-        str | None, typer.Option(help="Of this request: with the same key it is recorded once.")
+        str | None, typer.Option(help="A unique key for this request; sent again, it is recorded only once.")
     ] = None,
     encoding: options.Encoding = None,
     who: options.Who = None,
@@ -202,9 +206,9 @@ def tell(
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Record the answers of a file: all of them or, if one line is wrong, none.
+    """Record the answers in a file: all of them or, if any line is wrong, none.
 
-    Lines without a value are passed over. The same file twice does no harm.
+    Lines without a value are skipped. Sending the same file twice does no harm.
     """
     with opened(store, name) as campaign:
         told = campaign.tell_file(answers, who=who, key=key, unsolicited=unsolicited, encoding=encoding)
@@ -213,7 +217,7 @@ def tell(
             print_json({**plain, **money_json(campaign)})
         else:
             print(
-                f"{count(told.new, 'answer')} recorded, {told.known} known before, "
+                f"{count(told.new, 'answer')} recorded, {told.known} already known, "
                 f"{count(told.blank, 'line')} without a value; {money(campaign)}"
             )
 
@@ -221,14 +225,16 @@ def tell(
 def refuse(
     cells: options.Cells = None,
     *,
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="Why they cannot be had, for the log.")],
+    reason: Annotated[
+        str, typer.Option(metavar="TEXT", help="Why the cells cannot be obtained, for the log.")
+    ],
     path: options.CellsFrom = None,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Record that cells cannot be had: they are never asked for again, and their money is free."""
+    """Record that cells cannot be obtained. They are never asked for again, and their money is released."""
     with opened(store, name) as campaign:
         new = campaign.refuse(chosen_cells(campaign, cells, path), reason, who=who)
         if as_json:
@@ -240,15 +246,15 @@ def refuse(
 def cancel(
     cells: options.Cells = None,
     path: options.CellsFrom = None,
-    every: Annotated[bool, typer.Option("--all", help="All cells that are out now.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Cancel all cells that are out.")] = False,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Give cells that were asked for back to the pool, and their money. They may be asked for again."""
+    """Cancel the request for cells and release their money. They may be asked for again."""
     if every and (cells or path):
-        raise typer.BadParameter("--all stands for every cell that is out; name no others with it.")
+        raise typer.BadParameter("--all means every cell that is out; do not name cells as well.")
     with opened(store, name) as campaign:
         chosen = campaign.open_purchases() if every else chosen_cells(campaign, cells, path)
         new = campaign.cancel(chosen, who=who)
@@ -261,20 +267,20 @@ def cancel(
 def correct(
     row: Annotated[str, typer.Argument(metavar="ROW", help="The id of the row.")],
     column: Annotated[str, typer.Argument(metavar="COLUMN", help="The name of the column.")],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="The right value.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="The correct value.")],
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="What was wrong, for the log.")] = None,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Replace a known value that turned out wrong. The old one stays in the log."""
+    """Replace a value that turned out to be wrong. The old one stays in the log."""
     with opened(store, name) as campaign:
         changed = campaign.correct(row, column, value, reason=reason, who=who)
         if as_json:
             print_json({"changed": changed})
         else:
-            print("1 value corrected" if changed else "This value is known already: nothing to correct")
+            print("1 value corrected" if changed else "This value is already known: nothing to correct")
 
 
 def extend(
@@ -287,9 +293,9 @@ def extend(
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Add rows at the end of the table. Row ids must be new.
+    """Add rows to the end of the table. Their row ids must be new.
 
-    Columns that a CSV file leaves out, the target among them, are holes.
+    Columns missing from a CSV file, including the target, are left blank.
     """
     with opened(store, name) as campaign:
         from cellworth.campaign.new_rows import read_rows
@@ -315,24 +321,27 @@ GIVE_BACK_EXAMPLE = "Example: cellworth give-back P017:culture --who Ann"
 def take(
     cells: options.Cells = None,
     *,
-    who: Annotated[str, typer.Option(metavar="NAME", help="Who takes them.")],
+    who: Annotated[str, typer.Option(metavar="NAME", help="Who takes the cells, for the log.")],
     path: options.CellsFrom = None,
     most: Annotated[
-        int | None, typer.Option("--count", min=0, help="So many that nobody has, those asked for first.")
+        int | None, typer.Option("--count", min=0, help="Take this many free cells, oldest asks first.")
     ] = None,
-    lease: Annotated[str, typer.Option(help="For how long: 8h, 30m, 2d.")] = "8h",
+    lease: Annotated[str, typer.Option(help="How long to keep them: 8h, 30m, 2d.")] = "8h",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="CSV file for the list, to be filled in.")
+        Path | None, typer.Option(metavar="FILE", help="Write the list to this CSV file, to fill in.")
     ] = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Take cells that are out, so that nobody else works on them meanwhile. Answers of others still count."""
+    """Take cells that are out, so that nobody else works on them.
+
+    Cells are out while they are asked for and not yet answered. Answers from others still count.
+    """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
 
     if most is not None and (cells or path):
-        raise typer.BadParameter("--count takes cells that nobody has; name no others with it.")
+        raise typer.BadParameter("--count takes any free cells; do not name cells as well.")
     with opened(store, name) as campaign:
         if out is not None:
             check_asks_path(out)
@@ -354,13 +363,13 @@ def take(
 def give_back(
     cells: options.Cells = None,
     *,
-    who: Annotated[str, typer.Option(metavar="NAME", help="Who has taken them.")],
+    who: Annotated[str, typer.Option(metavar="NAME", help="Who has the cells.")],
     path: options.CellsFrom = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Let others have cells that you have taken. They stay out, and their money reserved."""
+    """Give back cells that you have taken, for others to take. They stay out, with their money reserved."""
     with opened(store, name) as campaign:
         given = campaign.give_back(chosen_cells(campaign, cells, path), who=who)
         if as_json:

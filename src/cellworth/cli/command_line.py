@@ -1,6 +1,6 @@
-"""The commands put together, and what becomes of their errors.
+"""The application: all commands, and how their errors are reported.
 
-A command's module imports the library inside its function, so that help and completion stay quick.
+Commands import the library inside their functions, so that help and completion stay fast.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BAD_DATA = 3
 CONFLICT = 4
 INTERRUPTED = 130
 
-# Typer has no name of its own for the error of wrong usage that is the same in all its versions.
+# Typer has no name for the usage error that is the same in all its versions.
 _UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
 app = typer.Typer(
@@ -33,7 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-# In the order of a campaign: so they are listed in the help.
+# The help lists commands in this order, which is that of a campaign.
 app.command("demo", epilog=simulate_commands.DEMO_EXAMPLE)(simulate_commands.demo)
 app.command("simulate", epilog=simulate_commands.SIMULATE_EXAMPLE)(simulate_commands.simulate)
 app.command("init", epilog=campaign.INIT_EXAMPLE)(campaign.init)
@@ -43,7 +43,7 @@ app.command("give-back", epilog=campaign_commands.GIVE_BACK_EXAMPLE)(campaign_co
 app.command("tell", epilog=campaign.TELL_EXAMPLE)(campaign.tell)
 app.command("refuse", epilog=campaign.REFUSE_EXAMPLE)(campaign.refuse)
 app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)
-# A value such as -5 is no option.
+# A value such as -5 is not an option.
 _NUMBERS_TOO = {"ignore_unknown_options": True}
 app.command("correct", epilog=campaign.CORRECT_EXAMPLE, context_settings=_NUMBERS_TOO)(campaign.correct)
 app.command("extend", epilog=campaign.EXTEND_EXAMPLE)(campaign.extend)
@@ -67,10 +67,10 @@ def _show_version(asked: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and end."),
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Handle the options that come before a command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,14 +79,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, optional
-        By default those of the process.
+        By default, those of the process.
 
     Returns
     -------
     int
-        0 if all is well, 2 for wrong usage, 3 for data or files that cannot be used, 4 for a conflict with
-        what is known or with what others do, 130 if interrupted. An error is one line on the standard error;
-        for a file of cells, one for each wrong line of it.
+        0 for success, 2 for wrong usage, 3 for unusable data or files, 4 for a conflict with known values or
+        with other people's work, 130 if interrupted. Each error is one line on standard error; a file of
+        cells gets one line for each of its wrong lines.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _print_anything()
     try:
         code = app(args=words, prog_name="cellworth", standalone_mode=False)
-        sys.stdout.flush()  # what cannot be printed is noticed here, not when Python ends
+        sys.stdout.flush()  # fail here if the output cannot be written, not when Python exits
     except _UsageError as error:
         return _tell(_usage(error), USAGE)
     except BrokenPipeError:
@@ -113,17 +113,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _print_anything() -> None:
-    """Show characters that the output's encoding lacks by their numbers, rather than fail on them."""
+    """Escape characters that the output encoding cannot represent, rather than fail on them."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _stop_printing() -> int:
-    """Go quietly when whoever reads the output has seen enough, as ``head`` does."""
+    """Exit quietly when the reader closes the pipe, as ``head`` does."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 1  # as typer has it for what is printed earlier
+    return 1  # as Typer does when a pipe breaks earlier
 
 
 def _tell(messages: str | list[str], code: int) -> int:
@@ -138,7 +138,7 @@ def _usage(error: Any) -> str:
 
 
 def _in_words(error: Exception) -> str | list[str]:
-    problems = getattr(error, "problems", None)  # of the lines of a file
+    problems = getattr(error, "problems", None)  # one for each wrong line of a file
     if problems:
         return [*problems[:-1], f"{problems[-1]} Nothing was recorded."]
     if isinstance(error, OSError) and error.filename is not None and error.strerror:

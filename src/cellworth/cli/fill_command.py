@@ -1,4 +1,4 @@
-"""The command that fills a table: that of a campaign, or one that is filled block by block."""
+"""The fill command: fills a campaign's table, or a large table block by block."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class CompleterName(StrEnum):
 
 @dataclass(frozen=True)
 class BigTable:
-    """What is to be filled, where and how: the options of the command."""
+    """The options for filling a large table."""
 
     table: Path
     out: Path
@@ -50,17 +50,17 @@ class BigTable:
 
 
 def _fill_blocks(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> None:
-    """Fill a table block by block and write it; go on from a checkpoint if there is one."""
+    """Fill a table block by block and write it; resume from a checkpoint if there is one."""
     from cellworth.blocks import open_blocks
     from cellworth.blocks.checkpoints import remove_checkpoint
     from cellworth.blocks.writing import check_new
 
     if big.scheduler is not None and big.engine is EngineName.LOCAL:
-        raise typer.BadParameter("--scheduler goes with --engine dask.")
+        raise typer.BadParameter("--scheduler needs --engine dask.")
     if big.table.suffix in (".csv", ".tsv", ".txt", ".gz"):
         raise DataError(
-            f"{big.table}: expected a Parquet folder or file, or a .zarr array. A text file is read as a "
-            "whole: use Table.read and cellworth.fill in Python, or cellworth init to begin a campaign."
+            f"{big.table}: expected a Parquet folder or file, or a .zarr array. A text file must fit in "
+            "memory: use Table.read and cellworth.fill in Python, or start a campaign with cellworth init."
         )
     check_new(big.out)
     with usage():
@@ -99,7 +99,7 @@ def _completer(big: BigTable) -> Any:
 
 
 class _Passes:
-    """Says on one line of the terminal how many passes were made, and how far the present one is."""
+    """Shows on one line of the terminal the number of the current pass and its progress."""
 
     def __init__(self) -> None:
         self._passes = 0
@@ -120,63 +120,63 @@ def fill(
     out: Annotated[
         Path,
         typer.Option(
-            metavar="FILE", help="A .csv, .tsv or .parquet file; of a TABLE, a folder or .zarr array."
+            metavar="FILE", help="A .csv, .tsv or .parquet file; with TABLE, a folder or .zarr array."
         ),
     ],
     table: Annotated[
         Path | None,
         typer.Argument(
             metavar="TABLE",
-            help="A Parquet folder or file, or a .zarr array, that is filled block by block. By default "
-            "the table of a campaign is filled.",
+            help="A Parquet folder or file, or a .zarr array, to fill block by block. By default, fill the "
+            "campaign's table.",
         ),
     ] = None,
     intervals: Annotated[
         bool,
-        typer.Option("--intervals", help="Add the ends of the interval of each number and date, as columns."),
+        typer.Option("--intervals", help="Add columns with the interval of each number and date."),
     ] = False,
     level: Annotated[
-        float, typer.Option(callback=_level, help="The share of hidden cells that intervals should hold.")
+        float, typer.Option(callback=_level, help="Coverage of the intervals, such as 0.9 for 90 %.")
     ] = 0.9,
     spreadsheet: options.Spreadsheet = False,
     engine: Annotated[
-        EngineName, typer.Option(help="Of a TABLE: threads of this process, or Dask workers.")
+        EngineName, typer.Option(help="With TABLE: run in threads of this process or on Dask workers.")
     ] = EngineName.LOCAL,
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Of a Dask cluster; by default workers are started here."),
+        typer.Option(metavar="ADDRESS", help="Address of a Dask cluster. By default, start workers here."),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Threads or workers here. By default one for each core.")
+        int | None, typer.Option(min=1, help="How many threads or local workers. By default, one per core.")
     ] = None,
-    memory: Annotated[str, typer.Option(help="Of all Dask workers here together.")] = "4GB",
+    memory: Annotated[str, typer.Option(help="Memory for all local Dask workers together.")] = "4GB",
     completer: Annotated[
-        CompleterName, typer.Option(help="Of a TABLE: which completer.")
+        CompleterName, typer.Option(help="With TABLE: the completer to use.")
     ] = CompleterName.GAUSSIAN,
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Of a TABLE: the column of labels, or a .zarr array.")
+        str | None, typer.Option(metavar="COLUMN", help="With TABLE: the label column, or a .zarr array.")
     ] = None,
     row_id: options.RowId = None,
     variance: Annotated[
-        bool, typer.Option("--variance", help="Of a TABLE: write the variance of each cell as well.")
+        bool, typer.Option("--variance", help="With TABLE: also write the variance of each cell.")
     ] = False,
     checkpoint: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Of a TABLE: where the state is kept, so that the same command goes on after an "
-            "interruption. By default OUT with .checkpoint added; removed in the end.",
+            help="With TABLE: where to save progress, so that the same command resumes after an "
+            "interruption. By default, the --out path plus .checkpoint; removed at the end.",
         ),
     ] = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Fill the holes that are left, and write the table.
+    """Fill the remaining holes with estimates, and write the table.
 
-    What is known stays as it is; its interval, if wanted, is the value itself. With a TABLE no campaign is
-    needed: its blocks are filled on threads or on Dask workers, and need not fit in memory together, as in
-    cellworth fill big/ --engine dask --memory 4GB --out filled/.
+    Known values stay unchanged; with --intervals, the interval of a known value is the value itself. With
+    TABLE, no campaign is needed: the table is filled block by block, on threads or Dask workers, and may be
+    larger than memory, as in cellworth fill big/ --engine dask --memory 4GB --out filled/.
     """
     if table is not None:
         big = BigTable(table, out, engine, scheduler, workers, memory, completer, target, row_id, variance)

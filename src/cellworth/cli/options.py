@@ -1,4 +1,4 @@
-"""What several commands share: their options, and what comes of them: an open campaign, a table, cells."""
+"""Shared options, and functions that turn them into an open campaign, a table or a list of cells."""
 
 from __future__ import annotations
 
@@ -22,29 +22,30 @@ Store = Annotated[
     typer.Option(
         metavar="URL",
         envvar="CELLWORTH_STORE",
-        help="Where the campaign lives: sqlite:///FILE, a path ending in .db, or postgresql://USER@HOST/DATABASE.",
+        help="Where the campaign is kept: sqlite:///FILE, a path ending in .db, or postgresql://USER@HOST/DATABASE.",
     ),
 ]
-Name = Annotated[
-    str | None, typer.Option(help="Which campaign of the store. Not needed if there is only one.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs.")]
-Who = Annotated[str | None, typer.Option(metavar="NAME", help="Who does this, for the log.")]
+Name = Annotated[str | None, typer.Option(help="The campaign's name. Not needed if the store has only one.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for use by programs.")]
+Who = Annotated[str | None, typer.Option(metavar="NAME", help="Who is doing this, for the log.")]
 Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of the file, such as latin-1 or utf-16. By default UTF-8.")
+    str | None, typer.Option(help="Encoding of the file, such as latin-1 or utf-16. By default, UTF-8.")
 ]
 
 TablePath = Annotated[
-    Path, typer.Argument(metavar="TABLE", help="A .csv, .tsv, .txt (also .gz) or .parquet file.")
+    Path,
+    typer.Argument(metavar="TABLE", help="A .csv, .tsv or .txt file (optionally .gz), or a .parquet file."),
 ]
-Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column to be predicted.")]
+Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
 RowId = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="The column that names the rows. By default 0, 1, ..."),
+    typer.Option(
+        metavar="COLUMN", help="The column that holds the row ids. By default, rows are numbered from 0."
+    ),
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(metavar="MARK", help="A text that stands for a hole, besides blanks. May be repeated."),
+    typer.Option(metavar="MARK", help="A text that marks a missing cell, besides blanks. May be repeated."),
 ]
 Kinds = Annotated[
     list[str] | None,
@@ -59,53 +60,51 @@ Orders = Annotated[
     typer.Option(
         "--order",
         metavar="COLUMN=LOW,...,HIGH",
-        help="The texts of an ordered column, from low to high. May be repeated.",
+        help="The values of an ordered column, from low to high. May be repeated.",
     ),
 ]
-Delimiter = Annotated[str | None, typer.Option(help="What separates the fields. By default a comma.")]
+Delimiter = Annotated[str | None, typer.Option(help="The field separator. By default, a comma.")]
 PricesPath = Annotated[
     Path | None,
     typer.Option(
-        "--prices", metavar="FILE", help="A CSV file with column,price. By default each cell costs 1."
+        "--prices", metavar="FILE", help="A CSV file with column,price. By default, each cell costs 1."
     ),
 ]
 
 
 def _strategies(begun: str) -> list[str]:
-    """Return the strategies whose names begin so, for the shell."""
+    """Return the strategy names with this prefix, for shell completion."""
     from cellworth import strategy
 
     return [name for name in strategy.names() if name.startswith(begun)]
 
 
 Strategy = Annotated[
-    str, typer.Option(metavar="NAME", help="How to choose the cells.", autocompletion=_strategies)
+    str, typer.Option(metavar="NAME", help="The strategy that chooses the cells.", autocompletion=_strategies)
 ]
 TokensPath = Annotated[
     Path | None,
     typer.Option(
-        "--tokens", metavar="FILE", help="Ask for a token of this file, which cellworth token makes."
+        "--tokens", metavar="FILE", help="Require a token from this file, made with cellworth token."
     ),
 ]
 
-Cells = Annotated[
-    list[str] | None, typer.Argument(metavar="[ROW:COLUMN]...", help="The cells, as ROW:COLUMN.")
-]
+Cells = Annotated[list[str] | None, typer.Argument(metavar="[ROW:COLUMN]...", help="Cells, as ROW:COLUMN.")]
 CellsFrom = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="A CSV file with row,column, such as a file of asks."),
+    typer.Option("--from", metavar="FILE", help="A CSV file with row,column, such as a list from ask."),
 ]
 Spreadsheet = Annotated[
     bool,
     typer.Option(
-        "--spreadsheet", help="Put an apostrophe before texts that a spreadsheet would take for formulas."
+        "--spreadsheet", help="Put an apostrophe before text that a spreadsheet would read as a formula."
     ),
 ]
 
 
 @contextmanager
 def usage() -> Iterator[None]:
-    """Turn a setting that makes no sense into an error of usage."""
+    """Turn a ParameterError into a usage error."""
     try:
         yield
     except ParameterError as error:
@@ -114,7 +113,7 @@ def usage() -> Iterator[None]:
 
 @contextmanager
 def opened(store: str, name: str | None) -> Iterator[Campaign]:
-    """Open a campaign that is there, and close it in the end. A file is not created by looking for it."""
+    """Open an existing campaign, and close it at the end. A missing file is an error, not created."""
     from cellworth.campaign import Campaign
     from cellworth.campaign.stores.address import read_address
 
@@ -122,8 +121,8 @@ def opened(store: str, name: str | None) -> Iterator[Campaign]:
         address = read_address(store)
         if address.kind == "sqlite" and not Path(address.rest).exists():
             raise DataError(
-                f"{address.rest}: no campaign is kept there. Begin one with: cellworth init TABLE --target "
-                "COLUMN. Or say where it is, with --store or CELLWORTH_STORE."
+                f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
+                "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
             )
         with Campaign.open(store, name) as campaign:
             yield campaign
@@ -140,7 +139,7 @@ def read_table(
     encoding: str | None,
     delimiter: str | None,
 ) -> Table:
-    """Read the table of a command's options."""
+    """Read the table that a command's options describe."""
     from cellworth.table import Table
 
     ordered = {column: texts.split(",") for column, texts in map(_pair, orders or ())}
@@ -159,11 +158,11 @@ def read_table(
 def chosen_cells(
     campaign: Campaign, cells: Sequence[str] | None, path: Path | None
 ) -> list[tuple[object, str]]:
-    """Return the cells that are named one by one or in a file."""
+    """Return the cells named on the command line or in a file."""
     from cellworth.campaign.answer_file import parse_cells, read_cells
 
     if bool(cells) == (path is not None):
-        raise typer.BadParameter("name cells as ROW:COLUMN, or give a file with --from; one of the two.")
+        raise typer.BadParameter("name cells as ROW:COLUMN or give a file with --from, one of the two.")
     found = parse_cells(cells or (), campaign.table) if path is None else read_cells(path, campaign.table)
     return [(row, column) for row, column in found]
 

@@ -1,4 +1,4 @@
-"""What commands print: tables and sentences for people, one JSON document for programs."""
+"""Output of commands: tables and sentences for people, one JSON document for programs."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dataclasses import asdict, is_dataclass
 from datetime import date
 from typing import Any
 
-WIDE = 200  # characters; a table that goes to a file or a program is not folded to a screen
+WIDE = 200  # characters; a table written to a file or a program is not wrapped to the screen
 
 
 def print_json(document: object) -> None:
-    """Print a document as JSON, in ASCII, so that any encoding of the output holds it."""
+    """Print a document as ASCII JSON, which any output encoding can represent."""
     print(json.dumps(document, default=_to_json, allow_nan=False, indent=2))
 
 
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()
 ) -> None:
-    """Print a table; the columns in ``right`` hold numbers."""
+    """Print a table; the columns in ``right`` are right-aligned."""
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -30,17 +30,17 @@ def print_table(
     for name in header:
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
     for row in rows:
-        # As Text, for a name may hold brackets, which mean colours to rich.
+        # As Text, since a name may contain brackets, which rich reads as markup.
         table.add_row(*(Text(str(field)) for field in row))
     Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False).print(table)
 
 
 @contextmanager
 def working(words: str) -> Iterator[Callable[[int, int], None]]:
-    """Show on a terminal how long work goes; nothing where the standard error is none.
+    """Show progress while work runs, if standard error is a terminal.
 
-    Gives a function that is told how many steps are done and how many there are in all. Until it is called,
-    only the time that has passed is shown; then a bar, and the time left.
+    Yields a function to call with the number of steps done and the total. Until it is called, only the
+    elapsed time is shown; then a bar and the time left.
     """
     if not sys.stderr.isatty():
         yield lambda done, total: None
@@ -55,7 +55,7 @@ def working(words: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def count(number: int, noun: str) -> str:
-    """Return a number with its noun.
+    """Return a number with its noun, pluralized if needed.
 
     >>> count(1, "cell"), count(2, "cell")
     ('1 cell', '2 cells')
@@ -64,13 +64,13 @@ def count(number: int, noun: str) -> str:
 
 
 def money(campaign: Any) -> str:
-    """Say what was spent, what is reserved, and what is left."""
+    """Describe the money spent, reserved and left."""
     left = "" if campaign.left is None else f", {campaign.left:.2f} left of {campaign.budget:.2f}"
     return f"{campaign.spent:.2f} spent, {campaign.reserved:.2f} reserved{left}"
 
 
 def money_json(campaign: Any) -> dict[str, float | None]:
-    """Return the same as plain data."""
+    """Return the money spent, reserved and left, and the budget, as plain data."""
     return {
         "spent": campaign.spent,
         "reserved": campaign.reserved,

@@ -1,4 +1,4 @@
-"""Commands that look at a campaign: status, log, export, report."""
+"""Commands that show a campaign: status, log, export, report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 STATUS_EXAMPLE = "Example: cellworth status"
 LOG_EXAMPLE = "Example: cellworth log --since 12"
-MOST_CELLS = 3  # of an event that are shown
+MOST_CELLS = 3  # shown for each event
 EXPORT_EXAMPLE = "Example: cellworth export --out table.csv"
 REPORT_EXAMPLE = "Example: cellworth report --out report.html"
 
@@ -27,9 +27,9 @@ def status(
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Say how a campaign is doing: money, cells, and what a model reaches now."""
+    """Show how a campaign is doing: money, cells, model quality, and what more money may bring."""
     with opened(store, name) as campaign:
-        with working("Completing the table and judging a model") as progress:
+        with working("Completing the table and evaluating a model") as progress:
             found = campaign.status(progress=progress)
         if as_json:
             print_json(found.to_json())
@@ -38,12 +38,14 @@ def status(
 
 
 def log(
-    since: Annotated[int, typer.Option(metavar="NUMBER", min=0, help="Only the events after this one.")] = 0,
+    since: Annotated[
+        int, typer.Option(metavar="NUMBER", min=0, help="Only list events after this number.")
+    ] = 0,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """List all that happened in a campaign, the first event first."""
+    """List everything that happened in a campaign, oldest first."""
     with opened(store, name) as campaign:
         records = campaign.history(after=since)
         if as_json:
@@ -59,7 +61,7 @@ def log(
 
 
 def _what(record: dict[str, Any]) -> str:
-    """Say in a few words what an event holds."""
+    """Summarize the content of an event."""
     if record["kind"] == "corrected":
         because = "" if record["reason"] is None else f": {record['reason']}"
         return f"{record['row']}:{record['column']} from {record['old']} to {record['new']}{because}"
@@ -81,14 +83,14 @@ def _listed(names: list[str], noun: str) -> str:
 def export(
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A .csv, .tsv or .parquet file. By default CSV is printed."),
+        typer.Option(metavar="FILE", help="A .csv, .tsv or .parquet file. By default, print CSV."),
     ] = None,
     spreadsheet: options.Spreadsheet = False,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write the table as it is now: the original, all answers, corrections and added rows."""
+    """Write the current table: the original with all answers, corrections and added rows."""
     with opened(store, name) as campaign:
         from cellworth.table.table import guard_table
 
@@ -101,11 +103,11 @@ def export(
         if as_json:
             print_json({"out": str(out), "rows": table.shape[0], "holes": holes})
         else:
-            print(f"{count(table.shape[0], 'row')} with {count(holes, 'hole')} are in {out}")
+            print(f"{count(table.shape[0], 'row')} with {count(holes, 'hole')} written to {out}")
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:
-    """Return the rows with their values as the user writes them; None for a hole."""
+    """Return the rows with values as the user writes them; None for a hole."""
     columns = [(column, table.values[:, place]) for place, column in enumerate(table.columns)]
     if table.target is not None:
         columns.append((table.target.column, table.target.cells))
@@ -117,14 +119,14 @@ def _rows(table: Table) -> list[dict[str, Any]]:
 
 
 def report(
-    out: Annotated[Path, typer.Option(metavar="FILE", help="HTML file for the report.")] = Path(
+    out: Annotated[Path, typer.Option(metavar="FILE", help="Write the report to this HTML file.")] = Path(
         "report.html"
     ),
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write one HTML page about a campaign: money, cells, curves, and what is still out."""
+    """Write an HTML report on a campaign: money, cells, curves, and what is still out."""
     with opened(store, name) as campaign:
         with working("Writing the report") as progress:
             campaign.write_report(out, progress=progress)

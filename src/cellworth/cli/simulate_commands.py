@@ -1,4 +1,4 @@
-"""Commands to try things out before money is spent: demo, simulate, fetch-data."""
+"""Commands to try things out before spending money: demo, simulate, fetch-data."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def _share(value: float) -> float:
 
 
 def demo(
-    hidden: Annotated[float, typer.Option(callback=_share_to_hide, help="Share of the cells to hide.")] = 0.7,
-    seed: Annotated[int, typer.Option(min=0, help="Of the holes, the split and the campaign.")] = 0,
-    rounds: Annotated[int, typer.Option(min=1, help="Rounds of the campaign.")] = 6,
+    hidden: Annotated[float, typer.Option(callback=_share_to_hide, help="The share of cells to hide.")] = 0.7,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    rounds: Annotated[int, typer.Option(min=1, help="The number of rounds.")] = 6,
     picture: Annotated[Path, typer.Option(help="PNG file for the picture.")] = Path("cellworth-demo.png"),
     report: Annotated[Path, typer.Option(help="HTML file for the report.")] = Path("cellworth-demo.html"),
     folder: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="Keep the campaign there, in demo.db. By default it is thrown away."
+            metavar="DIR", help="Keep the campaign in this folder, as demo.db. By default, it is deleted."
         ),
     ] = None,
 ) -> None:
-    """Hide cells of a real table, fill them, and play a campaign that buys some back: about half a minute."""
+    """Hide cells of a real table, fill them, and run a campaign that buys some back (half a minute)."""
     from cellworth.demo import begin_campaign, describe, run_demo
 
     result = run_demo(hidden, seed)
@@ -86,7 +86,7 @@ def _play(campaign: Campaign, result: Demo, rounds: int, seed: int) -> None:
 
     print(
         f"\nNow a campaign. A mean costs 1, an error 2, a worst value 5; each round has {BUDGET:.0f} to "
-        "spend.\nA few cells cannot be had. The AUC is cross-validated.\n"
+        "spend.\nA few cells cannot be obtained. The AUC is cross-validated.\n"
     )
     print(HEADER)
     for each in play(campaign, result, rounds=rounds, seed=seed):
@@ -96,7 +96,7 @@ def _play(campaign: Campaign, result: Demo, rounds: int, seed: int) -> None:
 def _report(campaign: Campaign, path: Path) -> None:
     try:
         campaign.write_report(path)
-    except ImportError as error:  # a package that the report needs is not installed
+    except ImportError as error:  # a package needed by the report is not installed
         print(f"\nNo report: {error}")
     else:
         print(f"\nThe report is in {path}")
@@ -119,16 +119,16 @@ def simulate(
     target: options.Target,
     strategy: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A strategy to play. May be repeated. By default recommended."),
+        typer.Option(metavar="NAME", help="A strategy to try. May be repeated. By default, recommended."),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Batches bought, at most.")] = 20,
-    budget_per_round: Annotated[float | None, typer.Option(min=0, help="Money for one batch.")] = None,
-    count_per_round: Annotated[int | None, typer.Option(min=1, help="Most cells of one batch.")] = None,
+    rounds: Annotated[int, typer.Option(min=1, help="The most batches to buy.")] = 20,
+    budget_per_round: Annotated[float | None, typer.Option(min=0, help="The money for each batch.")] = None,
+    count_per_round: Annotated[int | None, typer.Option(min=1, help="The most cells in each batch.")] = None,
     observed: Annotated[
-        float, typer.Option(callback=_share, help="Share of the cells that are known at the start.")
+        float, typer.Option(callback=_share, help="The share of cells known at the start.")
     ] = 0.6,
-    seeds: Annotated[int, typer.Option(min=1, help="Random splits and holes to play with.")] = 3,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes. No figure depends on it.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="How many random repetitions to run.")] = 3,
+    jobs: Annotated[int, typer.Option(min=1, help="Parallel processes; the results stay the same.")] = 1,
     row_id: options.RowId = None,
     missing: options.Missing = None,
     kinds: options.Kinds = None,
@@ -137,22 +137,22 @@ def simulate(
     encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", callback=_csv, help="CSV file for the curves.")
+        Path | None, typer.Option(metavar="FILE", callback=_csv, help="Write the curves to this CSV file.")
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", callback=_picture, help="PNG, SVG or PDF file for a picture."),
+        typer.Option(metavar="FILE", callback=_picture, help="Plot the curves to this PNG, SVG or PDF file."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Try strategies on a table before you pay: hide cells that you know, and let them be bought back."""
+    """Compare strategies before you pay: hide known cells of your table, and let each buy them back."""
     from cellworth.optional_packages import require
     from cellworth.prices import Prices
     from cellworth.simulation import plot_curves
     from cellworth.simulation import simulate as run
 
     if plot is not None:
-        require("matplotlib.pyplot")  # rather now than after the work
+        require("matplotlib.pyplot")  # fail now rather than after the work
     with usage():
         read = read_table(
             table,
@@ -188,7 +188,7 @@ def simulate(
 
 
 def _library() -> Any:
-    """Return the library of frames that is installed; pandas, to be told how to install it, if none is."""
+    """Return the first installed frame library; pandas if none, so that the error says how to install it."""
     return next((name for name in ("pandas", "polars", "pyarrow") if find_spec(name) is not None), "pandas")
 
 
@@ -221,7 +221,7 @@ def _describe(curves: Any, metric: str) -> None:
         )
         for curve in mean_curves(curves, metric, "money")
     ]
-    header = ("strategy", "money", f"{metric} at the start", f"{metric} in the end")
+    header = ("strategy", "money", f"{metric} at the start", f"{metric} at the end")
     print_table(header, rows, right=header[1:])
     print("On test rows; ± is the 95 % interval of the mean over the seeds.")
 
@@ -229,25 +229,27 @@ def _describe(curves: Any, metric: str) -> None:
 def fetch_data(
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder that has the files already. By default $CELLWORTH_DATA."),
+        typer.Option(metavar="DIR", help="A folder that already has the files. By default, $CELLWORTH_DATA."),
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Folder for the files. By default in the cache of the platform."),
+        typer.Option(
+            metavar="DIR", help="The folder to put the files in. By default, the user's cache folder."
+        ),
     ] = None,
     archive: Annotated[
         str | None,
         typer.Option(
             metavar="URL",
-            help="Address of the archive or a mirror. By default $CELLWORTH_ARCHIVE, else that of UCI.",
+            help="The archive or a mirror. By default, $CELLWORTH_ARCHIVE, else the UCI archive.",
         ),
     ] = None,
 ) -> None:
-    """Get the files of the paper's six tables.
+    """Get the paper's six tables.
 
-    From a folder, from installed packages, or from the UCI archive, in that order.
+    Files come from a folder, from installed packages or from the UCI archive, in that order.
 
-    Every file is checked. Those that are already there are kept.
+    Every file is checked. Files that are already there are kept.
     """
     from cellworth import datasets
 

@@ -1,6 +1,6 @@
-"""Public tables to try things on: the six of the paper, and Turney's five with real prices.
+"""Public example tables: the paper's six, and Turney's five with real prices.
 
-`load` gives a table and its prices by name; `fetch` gets the paper's files where they are not there yet.
+`load` returns a table and its prices by name; `fetch` gets the paper's files if they are missing.
 """
 
 from cellworth.datasets.fetching import fetch

@@ -1,6 +1,6 @@
-"""Download the files of the archive: resumed where they broke off, tried again after a pause, checked.
+"""Download files from the archive, with resume, retries and checks.
 
-Only the standard library is used. `download` gets one file; `Archive` knows where the archive keeps the files
+Uses only the standard library. `download` gets one file; `Archive` knows where the archive keeps the files
 and accepts only the right content.
 """
 
@@ -24,20 +24,20 @@ from urllib.request import Request, urlopen
 from cellworth.datasets.paper_files import Fingerprint, PaperFile
 from cellworth.errors import DownloadError, ParameterError
 
-LIMIT = 64 * 2**20  # bytes: no file of the paper comes near, so a bigger one is not ours
+LIMIT = 64 * 2**20  # bytes; far above any file of the paper, so a larger file is not ours
 _CHUNK = 64 * 1024
-_MAY_PASS = {408, 429, 500, 502, 503, 504}  # states of a server that another attempt may find changed
+_MAY_PASS = {408, 429, 500, 502, 503, 504}  # HTTP statuses worth retrying
 _NOT_SATISFIABLE = 416
 
 Report = Callable[[int, int | None], None]
-"""Called with the bytes so far and in all; the latter is None where the server does not say."""
+"""Called with the bytes so far and the total, which is None if the server does not give it."""
 
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to wait for an answer, how often to try, and how long to pause before the second attempt.
+    """How long to wait for a response, how many times to try, and how long to pause before retrying.
 
-    Times are in seconds. Each further pause is twice the last.
+    Times are in seconds. Each further pause is twice as long as the one before.
     """
 
     timeout: float = 30.0
@@ -46,7 +46,7 @@ class Patience:
 
 
 class Downloaded(NamedTuple):
-    """The bytes of a file, and whether the first of them came from an earlier call."""
+    """The bytes of a file, and whether some of them came from an earlier call."""
 
     data: bytes
     resumed: bool
@@ -55,15 +55,15 @@ class Downloaded(NamedTuple):
 def download(
     url: str, part: Path, *, patience: Patience | None = None, report: Report | None = None
 ) -> Downloaded:
-    """Return the file at an address.
+    """Download the file at a URL.
 
     Parameters
     ----------
     url : str
-        Of a file over http or https, at most `LIMIT` bytes; it is held in memory.
+        An http or https URL of a file of at most `LIMIT` bytes, which is held in memory.
     part : path
-        Where the bytes are kept on their way. What is there is taken as the beginning of the file, and only
-        the rest is asked for. It is removed at the end, and stays if the connection fails.
+        Where to keep a partial download. If it exists, it is taken as the beginning of the file, and only the
+        rest is requested. It is removed on success and kept if the connection fails.
     patience : Patience, optional
     report : callable, optional
         Called after each chunk.
@@ -71,7 +71,7 @@ def download(
     Raises
     ------
     DownloadError
-        If the server refuses the file, or the connection fails in each attempt.
+        If the server refuses the file, or every attempt fails.
     """
     check_address(url)
     patience = patience or Patience()
@@ -94,13 +94,13 @@ def download(
     why = f"{reason.code} {reason.reason}" if isinstance(reason, HTTPError) else _in_words(reason)
     raise DownloadError(
         f"{url}: no complete answer in {patience.attempts} attempts, the last ended with: {why}",
-        # Of all failures, a URLError that is no HTTPError is the one of a connection that was never made.
+        # A URLError that is not an HTTPError means that no connection was made.
         reachable=isinstance(reason, HTTPError) or not isinstance(reason, URLError),
     ) from None
 
 
 def check_address(url: str) -> None:
-    """Raise ParameterError unless the address is one of the web."""
+    """Raise ParameterError unless the address is an http or https URL."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ParameterError(
@@ -109,7 +109,7 @@ def check_address(url: str) -> None:
 
 
 def _append(url: str, part: Path, timeout: float, report: Report | None) -> None:
-    """Get the bytes that the part lacks; ConnectionError if the answer ends early."""
+    """Get the bytes missing from the partial file; ConnectionError if the response ends early."""
     have = part.stat().st_size if part.exists() else 0
     request = Request(url, headers={"User-Agent": "cellworth"})
     if have:
@@ -119,13 +119,13 @@ def _append(url: str, part: Path, timeout: float, report: Report | None) -> None
             if have and response.status == 206 and _first_byte(response) != have:
                 _begin_again(url, part, timeout, report)
                 return
-            # A server that knows no ranges answers 200 with the whole file.
+            # A server without range support responds 200 with the whole file.
             have = have if response.status == 206 else 0
             _write(response, part, have, report)
     except HTTPError as error:
         if not have or error.code != _NOT_SATISFIABLE:
             raise
-        # Nothing is left to send: the part is complete, or it is longer than the file and not of it.
+        # Nothing left to send: the part is complete, or it is longer than the file and so not part of it.
         if error.headers.get("Content-Range", "").strip() != f"bytes */{have}":
             _begin_again(url, part, timeout, report)
 
@@ -167,17 +167,17 @@ _BAD_ZIP = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runti
 
 
 class Archive:
-    """The UCI archive or a mirror of it; each of its files is got at most once.
+    """The UCI archive or a mirror of it; each file is downloaded at most once.
 
     Parameters
     ----------
     address : str
-        Begins with http:// or https://; homes are below it.
+        Base URL, starting with http:// or https://; the files' homes are relative to it.
     folder : path
-        Where files are kept on their way; it must exist.
+        Where partial downloads are kept; it must exist.
     patience : Patience, optional
     report : callable, optional
-        Called with the name of a file, the bytes so far and in all (None if not known).
+        Called with the file name, the bytes so far and the total (None if unknown).
     """
 
     def __init__(
@@ -194,9 +194,9 @@ class Archive:
         self._down: DownloadError | None = None
 
     def content(self, file: PaperFile) -> bytes:
-        """Return the content of a file from the first home that has it; DownloadError if none has.
+        """Return the content of a file from the first home that has it; DownloadError if none does.
 
-        A server that could not be reached once is not tried again for other files.
+        Once the server cannot be reached, it is not tried again for other files.
         """
         failures = []
         for home in file.homes:
@@ -213,7 +213,7 @@ class Archive:
         try:
             return self._made(home, file)
         except DownloadError:
-            # An old beginning and a new end do not make a file: what was resumed is downloaded again, once.
+            # The file may have changed since the partial download, so download resumed files again, once.
             stale = [
                 url for url in self._urls(home, file.parts) if url in self._got and self._got[url].resumed
             ]
@@ -241,7 +241,7 @@ class Archive:
             if self._down:
                 raise self._down
             name = PurePosixPath(url).name
-            # The address is in the name of the part, so that parts of two servers are never mixed.
+            # The part's name includes a hash of the URL, so that parts from two servers are never mixed.
             part = self._folder / f"{name}.{hashlib.sha256(url.encode()).hexdigest()[:8]}.part"
             tell = self._report
             report = (lambda done, total: tell(name, done, total)) if tell else None
@@ -254,7 +254,7 @@ def _is_zip(home: str) -> bool:
 
 
 def _members(url: str, packed: bytes, names: Sequence[str]) -> list[bytes]:
-    """Return the members of a zip file by their names without folders."""
+    """Return members of a zip file, looked up by name without folders."""
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive:
             found = {PurePosixPath(info.filename).name: info for info in archive.infolist()}
@@ -266,5 +266,5 @@ def _members(url: str, packed: bytes, names: Sequence[str]) -> list[bytes]:
             return [archive.read(found[name]) for name in names]
     except _BAD_ZIP as error:
         raise DownloadError(
-            f"{url}: expected a zip file, got {len(packed):,} bytes that are none ({error})"
+            f"{url}: expected a zip file, got {len(packed):,} bytes that are not one ({error})"
         ) from None

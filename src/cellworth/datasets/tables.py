@@ -1,10 +1,10 @@
 """Eleven public tables: the six of Huang et al. (KDD 2018), and five of Turney's with real prices.
 
-The paper's tables are complete; experiments make the holes, and every cell costs 1. Turney's (JAIR 2, 1995)
-are medical and have holes of their own. Their prices are fees in Canadian dollars, which Peter Turney took
-from the schedule of the Ontario Health Insurance Program. Tests come in groups: the first of a group costs
-its full fee, the others less, because the patient is there and the blood is drawn. The heart data were
-collected by A. Janosi, W. Steinbrunn, M. Pfisterer and R. Detrano.
+The paper's tables are complete; experiments make the holes, and every cell costs 1. Turney's tables (JAIR 2,
+1995) are medical and already have holes. Their prices are fees in Canadian dollars, which Peter Turney took
+from the fee schedule of the Ontario Health Insurance Program. Tests come in groups: the first test of a group
+costs its full fee and the others less, because the patient is already there and the blood is drawn. The heart
+data were collected by A. Janosi, W. Steinbrunn, M. Pfisterer and R. Detrano.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def load(name: str, folder: Path | str | None = None) -> Dataset:
     Parameters
     ----------
     name : str
-        Of the paper's tables: abalone, letter, image, chess, HillValley (with noise),
-        HillValley-without-noise or HTRU2. Of Turney's: heart, hepatitis, pima, bupa or thyroid.
+        One of the paper's tables: abalone, letter, image, chess, HillValley (with noise),
+        HillValley-without-noise or HTRU2; or one of Turney's: heart, hepatitis, pima, bupa or thyroid.
     folder : path, optional
         Where its files are. By default, for the paper's tables, the subfolder ``paper`` of
         ``$CELLWORTH_DATA``, or the cache that `fetch` fills; for Turney's, the subfolder ``costs`` of
@@ -50,25 +50,25 @@ def load(name: str, folder: Path | str | None = None) -> Dataset:
     Returns
     -------
     table : Table
-        The paper's have two classes, 0 and 1, and columns in the units of their source. Turney's have the
-        target "class", in the codes of the source. Classes of heart: 1 for any disease (1 to 4 in the
-        source), else 0; of bupa: 1 for three drinks a day or more, else 0, as Turney did. Columns of two
-        codes are boolean, True for the higher code. Holes are the source's; in pima also the zeros of five
-        columns in which no living person has a zero.
+        The paper's tables have two classes, 0 and 1, and columns in the units of their source. Turney's have
+        the target "class", coded as in the source, with two exceptions: in heart, 1 is any disease (1 to 4 in
+        the source) and 0 is none; in bupa, 1 is three drinks a day or more and 0 is fewer, as in Turney's
+        work. Columns with two codes are boolean, True for the higher code. Holes are those of the source;
+        in pima, also the zeros in five columns where a living person cannot have a zero.
     prices : Prices
         1 for every cell of the paper's tables. Turney's are in Canadian dollars, from the files ``.expense``
-        and ``.group``. Groups last: once a test of a group is known for a patient, the others have their
-        lower price. Which results are delayed is not used.
+        and ``.group``. Groups are lasting: once a test of a group is known for a patient, the others have
+        their lower price. Information about delayed results is not used.
 
     Raises
     ------
     DataError
-        If there is no such table, or its files are not there; the message says how to get them.
+        If there is no such table, or its files are missing; the message says how to get them.
 
     Notes
     -----
-    The paper does not say which version of HillValley it used. Thyroid is its training and test rows
-    together. Its column FTI is left out: it is computed from TT4 and T4U, and has no price of its own.
+    The paper does not say which version of HillValley it used. Thyroid combines its training and test rows;
+    its column FTI is left out, because it is computed from TT4 and T4U and has no price.
 
     Examples
     --------
@@ -87,13 +87,13 @@ def _costs_folder() -> Path:
     root = os.environ.get("CELLWORTH_DATA")
     if not root:
         raise DataError(
-            "the folder of Turney's tables is not known; set CELLWORTH_DATA to the folder that holds costs/"
+            "the folder of Turney's tables is unknown; set CELLWORTH_DATA to the folder that contains costs/"
         )
     return Path(root) / "costs"
 
 
 def _read_text(path: Path) -> str:
-    """Return the text of a file, packed or not."""
+    """Return the text of a file, compressed or not."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -102,11 +102,11 @@ def _read_text(path: Path) -> str:
 
 
 def _read_fields(path: Path, delimiter: str = ",") -> list[list[str]]:
-    """Return the fields of a text file, packed or not, without empty lines."""
+    """Return the fields of a text file, compressed or not, without empty lines."""
     return [row for row in csv.reader(io.StringIO(_read_text(path)), delimiter=delimiter) if row]
 
 
-# --- the paper's -----------------------------------------------------------------------------------------
+# --- the paper's tables ----------------------------------------------------------------------------------
 
 
 def _abalone(folder: Path) -> tuple[Float64Array, IntArray]:
@@ -155,17 +155,17 @@ _PAPER: dict[str, Callable[[Path], tuple[Float64Array, IntArray]]] = {
     "HillValley-without-noise": _hill_valley("without"),
 }
 
-# --- Turney's --------------------------------------------------------------------------------------------
+# --- Turney's tables -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class _Source:
     """Where a table is and how to read it.
 
-    ``prices`` is the stem of the files of prices; ``first`` the place of the first feature in a line of data,
-    ``label`` that of what makes the class; a label of ``threshold`` or more is class 1, else 0, and without a
-    threshold the labels are the classes. Columns that ``kinds`` does not name are integers; ``order`` has the
-    codes of ordered columns from low to high.
+    ``prices`` is the stem of the price files. ``first`` and ``label`` are the positions of the first feature
+    and of the label in a line of data. A label of ``threshold`` or more is class 1, otherwise class 0;
+    without a threshold, the labels are the classes. Columns not named in ``kinds`` are integers. ``order``
+    gives the codes of ordered columns from low to high.
     """
 
     files: tuple[str, ...]
@@ -187,7 +187,7 @@ def _turney(source: _Source, folder: Path) -> Dataset:
 
 
 def _table(source: _Source, lines: list[list[str]], columns: list[str]) -> Table:
-    """Return the table; the columns are those that have prices, in the order of the data."""
+    """Return the table; ``columns`` are those with prices, in the order of the data."""
     width = max(source.first + len(columns), source.label + 1)
     cells = np.array([[np.nan if text == "?" else float(text) for text in line[:width]] for line in lines])
     X = cells[:, source.first : source.first + len(columns)]
@@ -211,7 +211,7 @@ def _table(source: _Source, lines: list[list[str]], columns: list[str]) -> Table
 
 
 def _expenses(path: Path) -> dict[str, tuple[float, float]]:
-    """Return for each column its price alone and its price after another of its group."""
+    """Return, for each column, its price alone and its price after another column of its group."""
     expenses = {}
     for column, text in _entries(path):
         first, then = text.split(",")
@@ -228,7 +228,7 @@ def _groups(path: Path) -> dict[str, list[str]]:
 
 
 def _entries(path: Path) -> list[tuple[str, str]]:
-    """Return the lines "name: text" of a file as pairs; others, such as a list of groups, are passed over."""
+    """Return the lines "name: text" of a file as pairs; skip others, such as a list of groups."""
     pairs = (line.partition(":") for line in _read_text(path).splitlines())
     return [(name.strip(), text.strip()) for name, colon, text in pairs if colon]
 
@@ -298,7 +298,7 @@ _TURNEY: dict[str, _Source] = {
 }
 
 PAPER_NAMES = tuple(_PAPER)
-"""The paper's six tables, HillValley in both its versions."""
+"""The paper's six tables, with both versions of HillValley."""
 
 TURNEY_NAMES = tuple(_TURNEY)
 """Turney's five tables."""

@@ -1,7 +1,7 @@
 """Prices: what it costs to learn the true values of cells.
 
-`Prices` is the user's statement by name; ``Prices.on(table)`` is the `PriceList` of one table's cells.
-Sums of prices are exact: see `money`.
+`Prices` holds the user's prices by name; ``Prices.on(table)`` is the `PriceList` of one table's cells.
+Sums of prices are exact; see `money`.
 """
 
 from cellworth.prices.group import Group

@@ -14,25 +14,25 @@ from cellworth.prices.rules import check_name, check_price, check_prices
 
 @dataclass(frozen=True, init=False, repr=False)
 class Group:
-    """Columns that are cheaper together, such as the tests that share one blood draw.
+    """Columns that are cheaper together, such as tests that share one blood draw.
 
-    In each row the first column bought costs its first price, every other its follow-up price. The
-    difference is the fee that opens the group. Where fees differ, a batch pays the largest of those of its
-    columns, whatever their order.
+    In each row, the first column bought costs its first price, and every other column its follow-up price.
+    The difference is the fee that opens the group. If fees differ, a batch pays the largest fee among its
+    columns, in any order.
 
     Parameters
     ----------
     name : str
-        What people call the group.
+        The name of the group.
     columns : sequence of str
         The names of its columns.
     first : float, or mapping of column name to float
-        The price alone, in money: one for all columns, or one for each. Positive and finite.
+        The price of a column bought alone, in money: one for all columns, or one each. Positive and finite.
     then : float, or mapping of column name to float
         The price once the group is open. Positive, and not above ``first``.
     lasting : bool, default=False
-        Whether the group stays open in a row in which any of its columns is known before the batch (the
-        blood is kept). If not, each batch pays the fee anew (the patient comes again).
+        Whether the group stays open in rows where any of its columns was known before the batch (the blood
+        is kept). If not, each batch pays the fee again (the patient comes back).
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Group:
                 )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the group as plain data that JSON can hold."""
+        """Return the group as JSON-compatible data."""
         return {
             "name": self.name,
             "columns": list(self.columns),
@@ -89,7 +89,7 @@ class Group:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Group:
-        """Return the group that `to_dict` stored."""
+        """Restore a group from `to_dict`."""
         columns = stored["columns"]
         first, then = (dict(zip(columns, stored[which], strict=True)) for which in ("first", "then"))
         return cls(stored["name"], columns, first=first, then=then, lasting=stored["lasting"])
@@ -123,7 +123,7 @@ def _check_columns(columns: Iterable[str], where: str) -> tuple[str, ...]:
 
 
 def _one_each(price: float | Mapping[str, float], columns: tuple[str, ...], what: str) -> tuple[float, ...]:
-    """Return one checked price for each column, in their order."""
+    """Return one checked price per column, in order."""
     if not isinstance(price, Mapping):
         return (check_price(price, what),) * len(columns)
     prices = check_prices(price, what)
@@ -133,6 +133,6 @@ def _one_each(price: float | Mapping[str, float], columns: tuple[str, ...], what
     without = [column for column in columns if column not in prices]
     if without:
         raise ParameterError(
-            f"{what} must be stated for each column of the group; got none for {listing(without)}."
+            f"{what} must be given for each column of the group; got none for {listing(without)}."
         )
     return tuple(prices[column] for column in columns)

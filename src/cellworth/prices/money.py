@@ -1,21 +1,21 @@
-"""Exact money: an amount is the decimal number that people read, and sums do not depend on their order.
+"""Exact money: amounts are the decimals that users see, and sums do not depend on their order.
 
-The rule: **a float stands for the decimal number that Python shows for it**, its shortest text. So 0.1 is one
-tenth, ten times 0.1 is 1, and 0.57 + 0.47 fits into 1.04. Sums and comparisons are exact under this rule;
-only a result that is given back as a float is rounded, once, to the nearest one. Rounding keeps the order: a
-cost that is within a budget is so as a float too.
+The rule: **a float means the decimal number that Python prints for it**, its shortest repr. So 0.1 is one
+tenth, ten times 0.1 is 1, and 0.57 + 0.47 fits a budget of 1.04. Sums and comparisons are exact under this
+rule; only a result returned as a float is rounded, once, to the nearest float. Rounding preserves order: a
+cost within a budget is still within it as a float.
 
 =============  ===========================================================================================
 `Money`        one amount: adds, subtracts, compares
 `add_up`       the exact sum of an array
-`within`       whether an array of amounts fits into a budget
-`MoneyUnits`   prices as whole numbers of one unit, for selectors that do arithmetic on whole arrays
-`decimals_of`  the decimals that arrays of amounts have in common, by which they become whole numbers
+`within`       whether an array of amounts fits a budget
+`MoneyUnits`   prices as integer multiples of a unit, for selectors that do arithmetic on whole arrays
+`decimals_of`  the number of decimals at which all amounts in some arrays are whole numbers
 =============  ===========================================================================================
 
-Arrays are fast where all amounts have at most `MOST_DECIMALS` decimals and fifteen digits, as stated prices
-do: they are counted in whole units, in NumPy. Other amounts, such as prices that were computed, take a step
-in Python each, about a microsecond, under the same rule; `MoneyUnits` says what it does.
+Arrays are fast if all amounts have at most `MOST_DECIMALS` decimals and fifteen digits, as typical prices do:
+NumPy counts them in whole units. Other amounts, such as computed prices, follow the same rule but take a
+Python step each, about a microsecond; for `MoneyUnits`, see its docstring.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from numpy.typing import ArrayLike, NDArray
 from cellworth.arrays import Float64Array
 
 MOST_DECIMALS = 9
-"""Arrays of amounts with at most this many decimals are counted in NumPy."""
+"""NumPy counts arrays of amounts with at most this many decimals."""
 _MOST_UNITS = 10.0**15
-"""Below this many units no two decimals are the same float, so that a float tells which one is meant."""
-_MONEY_BITS = 56  # twice the budget stays below 2**56, so that 100 such amounts can be added
-_CLOSE = 2.0**-40  # the exact sum of amounts and NumPy's differ by less than this share of it
+"""Below this many units, no two decimals share a float, so a float identifies its decimal."""
+_MONEY_BITS = 56  # twice the budget stays below 2**56, so 100 such amounts add without overflow
+_CLOSE = 2.0**-40  # relative difference between the exact sum and NumPy's is below this
 
 
 @total_ordering
@@ -54,14 +54,14 @@ class Money:
     __slots__ = ("decimals", "units")
 
     def __init__(self, amount: float = 0.0) -> None:
-        """Take a finite float, or an int, as the decimal number that it shows."""
+        """Interpret a finite float or int as the decimal number that Python prints for it."""
         text = repr(float(amount))
         whole, _, fraction = text.partition(".")
         if fraction == "0":
             fraction = ""
         try:
             self.units, self.decimals = int(whole + fraction), len(fraction)
-        except ValueError:  # 1e-07, or infinity, which has no such form
+        except ValueError:  # 1e-07, or infinity
             _, digits, exponent = Decimal(text).as_tuple()
             if not isinstance(exponent, int):
                 raise ValueError(f"an amount of money must be finite; got {amount}") from None
@@ -76,7 +76,7 @@ class Money:
         return money
 
     def in_units(self, decimals: int) -> int:
-        """Return the amount in units of ``10**-decimals``, of which it must be a whole number or more."""
+        """Return the amount in units of ``10**-decimals``; ``decimals`` must be at least its own."""
         return self.units * int(10 ** (decimals - self.decimals))
 
     def __add__(self, other: Money) -> Money:
@@ -103,7 +103,7 @@ class Money:
         return hash(self.as_fraction())
 
     def __float__(self) -> float:
-        return self.units / 10**self.decimals  # Python rounds the quotient of whole numbers correctly
+        return self.units / 10**self.decimals  # Python rounds integer division correctly
 
     def __repr__(self) -> str:
         return f"Money({float(self)!r})"
@@ -113,13 +113,13 @@ class Money:
         return Fraction(self.units, 10**self.decimals)
 
     def rounded_down(self) -> float:
-        """Return the largest float that is not above the amount: it can be spent whole."""
+        """Return the largest float not above the amount, so that it is safe to spend."""
         nearest = float(self)
         return nearest if Money(nearest) <= self else math.nextafter(nearest, -math.inf)
 
 
 def add_up(amounts: ArrayLike) -> Money:
-    """Return the exact sum of finite amounts, an array of any shape; O(N).
+    """Return the exact sum of an array of finite amounts, of any shape; O(N).
 
     >>> float(add_up([0.1] * 10)), sum([0.1] * 10)
     (1.0, 0.9999999999999999)
@@ -129,13 +129,13 @@ def add_up(amounts: ArrayLike) -> Money:
     if decimals is None:
         return sum(map(Money, array.tolist()), Money())
     counts = _counted(array, decimals)
-    # Halves of 30 bits each, so that the sum of up to 2**33 counts fits.
+    # Split off the low 30 bits, so that the sums of up to 2**33 counts fit.
     high, low = np.divmod(counts, 1 << 30)
     return Money.of_units((int(high.sum()) << 30) + int(low.sum()), decimals)
 
 
 def within(amounts: ArrayLike, budget: float) -> bool:
-    """Say whether amounts that are not negative add up to at most the budget, which may be infinite; O(N).
+    """Return whether non-negative amounts sum to at most the budget, which may be infinite; O(N).
 
     >>> within([0.1, 0.1, 0.1], 0.3), within([0.57, 0.47], 1.03)
     (True, False)
@@ -149,10 +149,10 @@ def within(amounts: ArrayLike, budget: float) -> bool:
 
 
 def difference(first: float, then: float) -> float:
-    """Return ``first - then`` of two amounts.
+    """Return ``first - then`` as an exact difference of two amounts.
 
-    In binary 7.27 - 5.17 and 5.20 - 3.10 differ in the last digit, so that two tests with the same fee would
-    seem to have two fees.
+    As floats, 7.27 - 5.17 and 5.20 - 3.10 differ in the last digit, so two tests with the same fee would seem
+    to have different fees.
 
     >>> 7.27 - 5.17 == 5.20 - 3.10, difference(7.27, 5.17) == difference(5.20, 3.10)
     (False, True)
@@ -161,10 +161,10 @@ def difference(first: float, then: float) -> float:
 
 
 def decimals_of(*amounts: Float64Array) -> int | None:
-    """Return how many decimals arrays of finite amounts need, or None if they have no unit in common.
+    """Return how many decimals arrays of finite amounts need, or None if they have no common unit.
 
-    None means that an amount has more than `MOST_DECIMALS` decimals, or that there is one of 10**15 units or
-    more. O(N); a row or column that NumPy repeats by broadcasting is looked at once.
+    None means that an amount has more than `MOST_DECIMALS` decimals, or is 10**15 units or more. O(N); rows
+    or columns repeated by broadcasting are checked once.
 
     >>> decimals_of(np.array([0.5, 7.27]), np.array([3.0])), decimals_of(np.array([1 / 3]))
     (2, None)
@@ -177,19 +177,19 @@ def decimals_of(*amounts: Float64Array) -> int | None:
             scale = 10.0**decimals
             if decimals > MOST_DECIMALS or largest * scale >= _MOST_UNITS:
                 return None
-            longer = longer[np.rint(longer * scale) / scale != longer]  # the quotient is rounded correctly
+            longer = longer[np.rint(longer * scale) / scale != longer]  # division is correctly rounded
             decimals += bool(longer.size)
     return decimals
 
 
 @dataclass(frozen=True)
 class MoneyUnits:
-    """A unit of money in which prices are whole numbers, so that selectors can do exact arithmetic on arrays.
+    """A unit of money in which prices are integers, so that selectors can do exact arithmetic on arrays.
 
-    The unit is a decimal one (1, 0.1, ..., 1e-9) if all amounts are whole multiples of it: then nothing is
-    rounded but the budget, down. Otherwise it is a power of two, still finer than the last digit of the
-    budget, and amounts are rounded up to the next multiple. Then a tie in the last digit may be lost; check
-    a batch that must not exceed its budget with `within`.
+    The unit is a decimal one (1, 0.1, ..., 1e-9) if all amounts are multiples of it; then only the budget is
+    rounded, down. Otherwise it is a power of two, finer than the last digit of the budget, and amounts are
+    rounded up to the next multiple. A tie in the last digit may then be lost; use `within` to check a batch
+    that must not exceed its budget.
 
     Attributes
     ----------
@@ -198,9 +198,9 @@ class MoneyUnits:
     double : int
         Twice the budget in units, rounded up.
     scale : float
-        Units per 1 of money.
+        Units in an amount of 1.
     exact : bool
-        Whether the unit is a decimal one.
+        Whether the unit is decimal.
 
     Examples
     --------
@@ -216,7 +216,7 @@ class MoneyUnits:
 
     @classmethod
     def of(cls, budget: float, *amounts: Float64Array) -> MoneyUnits:
-        """Choose the unit for a finite budget and for amounts, none of them above twice the budget."""
+        """Choose the unit for a finite budget and amounts of at most twice the budget."""
         decimals = decimals_of(*amounts)
         if decimals is not None and 2 * budget * 10.0**decimals < _MOST_UNITS:
             units = Money(budget).as_fraction() * 10**decimals
@@ -226,12 +226,12 @@ class MoneyUnits:
         return cls(math.floor(binary), math.ceil(2 * binary), 2.0**shift, False)
 
     def count(self, amounts: Float64Array) -> NDArray[np.int64]:
-        """Return amounts in units, rounded up where the unit is not exact; O(N)."""
+        """Convert amounts to units, rounded up if the unit is not exact; O(N)."""
         units = amounts * self.scale
         return (np.rint(units) if self.exact else np.ceil(units)).astype(np.int64)
 
     def money(self, units: NDArray[np.int64]) -> Float64Array:
-        """Return the amounts of money, the nearest floats, that these numbers of units are; O(N)."""
+        """Convert units to amounts of money, rounded to the nearest floats; O(N)."""
         return units / self.scale
 
 
@@ -240,5 +240,5 @@ def _counted(amounts: Float64Array, decimals: int) -> NDArray[np.int64]:
 
 
 def _once(array: Float64Array) -> Float64Array:
-    """Return an array without the repetitions that broadcasting made."""
+    """Return an array without the repeats made by broadcasting."""
     return array[tuple(slice(0, 1) if stride == 0 else slice(None) for stride in array.strides)]

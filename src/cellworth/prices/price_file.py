@@ -1,8 +1,8 @@
-"""Prices by column as a file that people make in a spreadsheet.
+"""Read and write prices by column as a CSV file that users can make in a spreadsheet.
 
-One line per column under the header ``column,price``. Three more fields state groups: ``group``,
-``price_after_first``, and ``lasting`` with yes or no, blank for no. Two lines
-name no column: ``(other columns)`` has the price of every column without a line, ``(visit)`` that of a visit.
+The header is ``column,price``, with one line per column. Three optional fields define groups: ``group``,
+``price_after_first``, and ``lasting`` (yes or no; blank means no). Two special lines do not name a column:
+``(other columns)`` gives the price of every column without a line, and ``(visit)`` the price of a visit.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REMEDY = "Prices are kept in a .csv file."
 
 @dataclass(frozen=True)
 class _PriceLine:
-    """The fields of one line as texts, "" where blank, and the place to name in messages."""
+    """The fields of one line as text, "" where blank, and its location for messages."""
 
     place: str
     column: str
@@ -37,7 +37,7 @@ class _PriceLine:
     lasting: str = ""
 
     def amount(self, field: str) -> float:
-        """Return a price, not negative; DataError with line and field if it is not one."""
+        """Return the price in a field; DataError with line and field if it is invalid."""
         text = getattr(self, field)
         where = f"{self.place}, column {field!r}: the price of {shorten(self.column)}"
         numbers = parse_numbers([text])
@@ -53,7 +53,7 @@ class _PriceLine:
 
     @property
     def lasts(self) -> bool:
-        """Whether the line says that its group lasts."""
+        """Whether the line marks its group as lasting."""
         words = parse_booleans([self.lasting or "no"], strict=False)
         if words is None:
             raise DataError(
@@ -65,7 +65,7 @@ class _PriceLine:
 def read_prices(
     path: File, encoding: str, delimiter: str | None
 ) -> tuple[ByColumn, tuple[Group, ...], float]:
-    """Read prices by column, groups and the visit; DataError names the line and column of what is wrong."""
+    """Read prices by column, groups and the visit; DataError names the line and column of a problem."""
     check_csv_name(path, _REMEDY)
     check_readable(path)
     lines = _read_lines(path, encoding, delimiter)
@@ -90,10 +90,10 @@ def read_prices(
 
 
 def write_prices(path: Path, cells: PriceRule, groups: Sequence[Group], visit: float) -> None:
-    """Write prices by column to a file that reads back as the same prices, to the last bit."""
+    """Write prices by column to a file that reads back as the same prices, bit for bit."""
     check_csv_name(path, _REMEDY)
     if not isinstance(cells, ByColumn):
-        raise ParameterError("prices per cell do not fit into a list of columns; keep them with to_dict().")
+        raise ParameterError("prices per cell cannot be written as a list of columns; use to_dict() instead.")
     records = [[name, repr(price), "", "", ""] for name, price in cells.prices.items()]
     for group in groups:
         lasting = "yes" if group.lasting else "no"
@@ -115,7 +115,9 @@ def _read_lines(path: File, encoding: str, delimiter: str | None) -> list[_Price
     for name in header:
         if name not in FIELDS or header.count(name) > 1:
             problem = not_there("field", name, FIELDS) if name not in FIELDS else f"{name!r} appears twice."
-            raise DataError(f"{path}: the header is column,price and perhaps the rest. {problem}")
+            raise DataError(
+                f"{path}: the header must be column,price, optionally with more fields. {problem}"
+            )
     if not {"column", "price"} <= set(header):
         raise DataError(f"{path}: the header must have column and price; got {','.join(header)}.")
     lines = [
@@ -146,7 +148,7 @@ def _build_group(name: str, lines: Sequence[_PriceLine]) -> Group:
     for line in lines:
         if line.lasts != lines[0].lasts:
             raise DataError(
-                f"{line.place}, column 'lasting': a group lasts or not as a whole; group {shorten(name)} has "
+                f"{line.place}, column 'lasting': must be the same throughout a group; {shorten(name)} has "
                 f"{shorten(lines[0].lasting)} before and {shorten(line.lasting)} here."
             )
         if line.amount("price_after_first") > line.amount("price"):
@@ -166,6 +168,6 @@ def _build_group(name: str, lines: Sequence[_PriceLine]) -> Group:
 def _check_writable(name: str) -> None:
     if name in (OTHERS, VISIT) or name != name.strip() or cannot_be_stored(name):
         raise ParameterError(
-            f"the name {shorten(name)} cannot be read back from a file of prices: it is taken, or has blanks "
-            "around it or a broken character in it. Rename it, or keep the prices with to_dict()."
+            f"the name {shorten(name)} cannot be read back from a price file: it is reserved, starts or ends "
+            "with a blank, or contains a broken character. Rename it, or use to_dict() instead."
         )

@@ -1,4 +1,4 @@
-"""Prices laid over the cells of one table: what a batch costs, and what one more cell would."""
+"""Prices of the cells of one table: what a batch costs, and what one more cell would add."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from cellworth.prices.money import Money, add_up, decimals_of
 
 @dataclass(frozen=True, eq=False)
 class PriceList:
-    """The prices of the n x p cells of a table, in money. Made by ``Prices.on(table)``.
+    """The prices of the n x p cells of a table, in money. Created by ``Prices.on(table)``.
 
-    A cell costs its own price; the first cell of a group in a row also costs a fee (one blood draw), and the
-    first cell of a batch in a row the visit. Where the fees within a group differ, a batch pays the largest
-    of its members', whatever the order: the bill never comes out higher than it was announced. So the cost
-    of a set grows with the set, and what a cell adds never grows with it.
+    A cell costs its own price. The first cell of a group in a row adds a fee (one blood draw), and the first
+    cell of a batch in a row adds the visit. If fees within a group differ, a batch pays the largest fee among
+    its cells, in any order, so the bill never exceeds what was announced. The cost of a set therefore grows
+    with the set, and what a cell adds never grows with it.
 
     Attributes
     ----------
@@ -32,14 +32,14 @@ class PriceList:
     fee : (p,) array, read-only
         What a column adds when it opens its group; 0 without a group.
     lasting : (n_groups,) array of bool, read-only
-        Whether a group, once a cell of it is known in a row, stays open there (the blood is kept); if not,
-        each batch opens it anew.
+        Whether a group stays open in a row once one of its cells is known there (the blood is kept); if not,
+        each batch opens it again.
     visit : float
-        The price of going to a row, once per batch; 0 for none.
+        The price of visiting a row, once per batch; 0 for none.
 
     Examples
     --------
-    Two tests share a fee of 2, and going to a row costs 5:
+    Two tests share a fee of 2, and visiting a row costs 5:
 
     >>> prices = PriceList(np.array([[1.0, 3.0, 4.0]]), [-1, 0, 0], [0.0, 2.0, 2.0], [False], visit=5.0)
     >>> before = np.array([[False, False, False]])
@@ -70,7 +70,7 @@ class PriceList:
         fair = np.isfinite(self.fee) & (self.fee >= 0) & ((self.group_of >= 0) | (self.fee == 0))
         if not (in_range.all() and fair.all() and 0 <= self.visit < math.inf):
             raise DataError(
-                "group_of must be -1 or the number of a group, fees finite, not negative and 0 outside "
+                "group_of must be -1 or the index of a group, fees finite, not negative and 0 outside "
                 "groups, and the visit finite and not negative."
             )
 
@@ -81,32 +81,32 @@ class PriceList:
 
     @cached_property
     def decimals(self) -> int | None:
-        """How many decimals the prices need, all of them; None without a common unit (see `decimals_of`)."""
+        """How many decimals all prices need; None if they have no common unit (see `decimals_of`)."""
         return decimals_of(self.own, self.fee, np.array([self.visit]))
 
     def of_rows(self, rows: IntArray) -> PriceList:
-        """Return the prices of some rows (m,) of the table, by their numbers, in that order."""
+        """Return the prices of some rows (m,) of the table, given by index, in that order."""
         return PriceList(self.own[rows], self.group_of, self.fee, self.lasting, self.visit)
 
     def bill(self, before: BoolArray) -> Bill:
-        """Return an empty bill for one batch, given the cells (n, p) that were known before it; O(n p)."""
+        """Return an empty bill for one batch, given the cells (n, p) known before it; O(n p)."""
         return Bill(self, before)
 
     def marginal(self, before: BoolArray) -> Float64Array:
-        """Return what each cell (n, p) would cost as the only one of a batch; O(n p)."""
+        """Return what each cell (n, p) would cost as the only cell of a batch; O(n p)."""
         return self.bill(before).prices()
 
     def cost(self, cells: ArrayLike, before: BoolArray) -> float:
-        """Return what a batch costs: the exact sum, rounded once, so that the order does not matter.
+        """Return the cost of a batch: the exact sum, rounded once, so that order does not matter.
 
-        Takes O(k p) in time and memory for k cells, and not a loop over them.
+        Vectorised; O(k p) time and memory for k cells.
 
         Parameters
         ----------
         cells : (k, 2) array-like of int
-            Row and column numbers, no cell twice.
+            Row and column indices, without duplicates.
         before : (n, p) array of bool
-            The cells known before the batch: they may have opened lasting groups.
+            The cells known before the batch, which may have opened lasting groups.
         """
         self._check_before(before)
         rows, columns = self._places(cells)
@@ -120,7 +120,7 @@ class PriceList:
         return float(cells_and_fees + Money(self.visit) * len(visited))
 
     def opened(self, before: BoolArray, rows: IntArray | None = None) -> BoolArray:
-        """Return which groups were open before the batch in these rows (m, n_groups), or in all rows."""
+        """Return which groups were open before the batch, (m, n_groups), in these rows or in all."""
         self._check_before(before)
         rows = np.arange(len(before)) if rows is None else rows
         opened = np.zeros((len(rows), len(self.lasting)), dtype=bool)
@@ -134,7 +134,7 @@ class PriceList:
             raise DataError(f"before must have the shape {self.own.shape} of the prices; got {before.shape}.")
 
     def _places(self, cells: ArrayLike) -> tuple[IntArray, IntArray]:
-        """Return row and column numbers (k,) each, after a check that they are cells and differ."""
+        """Return row and column indices, (k,) each, after checking that they are distinct cells."""
         places = np.asarray(cells)
         if places.size == 0:
             return np.empty(0, dtype=np.intp), np.empty(0, dtype=np.intp)
@@ -146,7 +146,7 @@ class PriceList:
         outside = ((places < 0) | (places >= self.own.shape)).any(axis=1)
         if outside.any():
             raise DataError(
-                f"cells must lie within the {self.own.shape[0]} rows and {self.own.shape[1]} columns; got "
+                f"cells must be within the {self.own.shape[0]} rows and {self.own.shape[1]} columns; got "
                 f"{tuple(places[outside][0].tolist())}."
             )
         flat = np.sort(np.ravel_multi_index((places[:, 0], places[:, 1]), self.own.shape))
@@ -158,11 +158,11 @@ class PriceList:
 
 
 class Bill:
-    """What one batch costs so far, and what each further cell would add. Cells are added one by one.
+    """What one batch costs so far, and what each further cell would add. Cells are added one at a time.
 
-    What a cell adds is exact where the prices have a common unit (``PriceList.decimals`` is not None): then
-    the amounts added so far sum up to ``PriceList.cost``. Else they are sums of floats, right to the last
-    digit or two.
+    What a cell adds is exact if the prices have a common unit (``PriceList.decimals`` is not None): the
+    amounts added so far then sum to ``PriceList.cost``. Otherwise they are sums of floats, accurate to the
+    last digit or two.
 
     Examples
     --------
@@ -174,11 +174,11 @@ class Bill:
 
     def __init__(self, prices: PriceList, before: BoolArray) -> None:
         self._list = prices
-        # Whole numbers of units as floats: below 10**15 each, so that their sums are exact.
+        # Whole units as floats: each is below 10**15, so their sums are exact.
         self._scale = 1.0 if prices.decimals is None else 10.0**prices.decimals
         self._fee = self._counted(prices.fee)
         self._visit = float(self._counted(prices.visit))
-        # The fee paid so far in each row for each group. A group that was open before is owed nothing.
+        # Fee paid so far, by row and group. Nothing is due for a group that was already open.
         largest = np.zeros(len(prices.lasting))
         grouped = prices.group_of >= 0
         np.maximum.at(largest, prices.group_of[grouped], self._fee[grouped])
@@ -186,7 +186,7 @@ class Bill:
         self._visited = np.zeros(len(prices.own), dtype=bool)
 
     def prices(self) -> Float64Array:
-        """Return what each cell (n, p) would add to the bill now, whether or not it is on it; O(n p)."""
+        """Return what each cell (n, p) would add to the bill now, even cells already on it; O(n p)."""
         prices = self._list
         if prices.additive:
             return prices.own.copy()
@@ -195,7 +195,7 @@ class Bill:
         if grouped.size:
             paid = self._paid[:, prices.group_of[grouped]]
             units[:, grouped] += np.maximum(0.0, self._fee[grouped] - paid)
-        # Last, as in `price`: the two agree to the last bit.
+        # Last, as in `price`, so that the two agree bit for bit.
         units[~self._visited] += self._visit
         return units / self._scale
 
@@ -211,7 +211,7 @@ class Bill:
         return (units if self._visited[row] else units + self._visit) / self._scale
 
     def add(self, row: int, column: int) -> float:
-        """Put a cell on the bill and return what it added; after that only prices of its row change. O(1)."""
+        """Add a cell to the bill and return what it added; only prices in its row change. O(1)."""
         price = self.price(row, column)
         group = self._list.group_of[column]
         if group >= 0:
@@ -220,7 +220,7 @@ class Bill:
         return price
 
     def _counted(self, amounts: ArrayLike) -> Float64Array:
-        """Return amounts in units; a copy."""
+        """Return a copy of the amounts, in units."""
         units = np.asarray(amounts, dtype=np.float64) * self._scale
         return units if self._list.decimals is None else np.rint(units)
 

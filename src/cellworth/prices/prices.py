@@ -1,4 +1,4 @@
-"""The user's statement of prices, by name, before it is laid over a table."""
+"""Prices by name, as the user gives them, before they are applied to a table."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from cellworth.table.files import AnyFile, file_of
 
 @dataclass(frozen=True, repr=False)
 class Prices:
-    """What cells cost, stated by name; `on` lays it over a table.
+    """What cells cost, by name; `on` applies the prices to a table.
 
-    Make it with `same`, `per_column`, `per_cell` or `read`. Each takes ``groups``, columns that are cheaper
-    together, and ``visit``, a price for going to a row. A column takes its price from one place: a group
-    or the prices of its cells.
+    Create prices with `same`, `per_column`, `per_cell` or `read`. All of them support ``groups``, columns
+    that are cheaper together, and ``visit``, the price of visiting a row. A column gets its price either from
+    a group or from the prices of its cells, not from both.
 
-    Prices are money, in one currency throughout, positive and finite.
+    Prices are positive, finite amounts of money, all in one currency.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Prices:
         The prices of the cells outside groups.
     groups : tuple of Group
     visit : float
-        Paid once for each row of a batch; 0 for none.
+        Paid once per row of a batch; 0 for none.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Prices:
 
     @classmethod
     def same(cls, price: float, *, groups: Iterable[Group] = (), visit: float = 0.0) -> Prices:
-        """One price for every cell.
+        """Price every cell the same.
 
         Examples
         --------
@@ -89,7 +89,7 @@ class Prices:
         groups: Iterable[Group] = (),
         visit: float = 0.0,
     ) -> Prices:
-        """One price for each column; ``default`` for those that are neither named nor in a group.
+        """Price each column; ``default`` applies to columns neither named nor in a group.
 
         Examples
         --------
@@ -107,16 +107,16 @@ class Prices:
         groups: Iterable[Group] = (),
         visit: float = 0.0,
     ) -> Prices:
-        """One price for each cell.
+        """Price each cell.
 
         Parameters
         ----------
         prices : (n, p) array-like, mapping or function
             A matrix in the order of the table's rows and columns, NaN in the columns of groups; a mapping of
-            (row id, column name) to prices; or a function of row id and column name, both texts, that
+            (row id, column name) to price; or a function of row id and column name, both strings, that
             returns a price.
         default : float or mapping of column name to float, optional
-            For a mapping alone: the price of the cells that it does not name.
+            Only with a mapping: the price of cells that it does not name.
 
         Examples
         --------
@@ -128,15 +128,15 @@ class Prices:
             return cls(ByCell.of(prices, rest), tuple(groups), visit)
         if default is not None:
             raise ParameterError(
-                "default goes with a mapping; a matrix or function prices every cell itself."
+                "default is only for a mapping; a matrix or function already prices every cell."
             )
         cells = ByFunction(prices) if callable(prices) else ByMatrix.of(prices)
         return cls(cells, tuple(groups), visit)
 
     def on(self, table: Table) -> PriceList:
-        """Lay the prices over the cells of a table.
+        """Apply the prices to the cells of a table.
 
-        Takes O(p) for prices by column, else O(n p).
+        Takes O(p) for prices by column, otherwise O(n p).
 
         Raises
         ------
@@ -160,16 +160,16 @@ class Prices:
 
     @classmethod
     def read(cls, path: AnyFile, *, encoding: str = "utf-8", delimiter: str | None = None) -> Prices:
-        r"""Read prices by column from a CSV file, as a spreadsheet writes it.
+        r"""Read prices by column from a CSV file, as saved by a spreadsheet.
 
-        The header is ``column,price``, with groups ``column,price,group,price_after_first``, and with
-        groups that last also ``lasting`` (yes or no). The line ``(other columns)`` has the price of columns
-        without a line, ``(visit)`` that of a visit. Fields may come in any order.
+        The header is ``column,price``; with groups, ``column,price,group,price_after_first``; and with
+        lasting groups, also ``lasting`` (yes or no). The line ``(other columns)`` gives the price of columns
+        without a line, and ``(visit)`` the price of a visit. Fields may come in any order.
 
         Raises
         ------
         DataError
-            If the file cannot be used as it is; the message names its line and column.
+            If the file cannot be used as is; the message names the line and column.
 
         Examples
         --------
@@ -182,11 +182,11 @@ class Prices:
         return cls(*read_prices(file_of(path), encoding, delimiter))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write prices by column to a CSV file that `read` reads back exactly; all of it or nothing."""
+        """Write prices by column, atomically, to a CSV file that `read` reads back exactly."""
         write_prices(Path(path), self.cells, self.groups, self.visit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the prices as plain data that JSON can hold; a function is refused.
+        """Return the prices as JSON-compatible data; ParameterError if they are a function.
 
         Examples
         --------
@@ -198,7 +198,7 @@ class Prices:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Prices:
-        """Return the prices that `to_dict` stored."""
+        """Restore prices from `to_dict`."""
         try:
             groups = tuple(Group.from_dict(group) for group in stored["groups"])
             return cls(rule_from_dict(stored["cells"]), groups, stored["visit"])
@@ -206,7 +206,7 @@ class Prices:
             raise
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise DataError(
-                f"expected what Prices.to_dict gives; got {shorten(stored)} "
+                f"expected the output of Prices.to_dict; got {shorten(stored)} "
                 f"({type(error).__name__}: {error})."
             ) from None
 
@@ -241,7 +241,7 @@ def _check_groups(groups: Iterable[Group], cells: PriceRule) -> tuple[Group, ...
     for column in cells.named_columns:
         if column in owner:
             raise ParameterError(
-                f"column {shorten(column)} has a price of its own and is in the group "
-                f"{shorten(owner[column])}, which states its prices. Take it out of one of them."
+                f"column {shorten(column)} has its own price but is also in the group "
+                f"{shorten(owner[column])}, which sets its prices. Remove one of the two."
             )
     return checked

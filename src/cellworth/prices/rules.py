@@ -1,9 +1,9 @@
-"""The rules by which users state the prices of cells, by names, before there is a table.
+"""Rules that set the prices of cells by name, independent of any table.
 
-Each rule has ``lay(table, grouped)``, the prices over a table's cells: (p,) where all rows are alike, else
-(n, p). It need not price the columns in ``grouped``, whose prices come from groups: what it returns for them
-is overwritten. Each has its own form in plain data that JSON can hold, ``to_dict`` and ``from_dict``, under
-the name ``by``.
+Each rule has ``lay(table, grouped)``, which returns the prices of a table's cells: (p,) if all rows cost the
+same, otherwise (n, p). It need not price the columns in ``grouped``: their prices come from groups, and what
+it returns for them is overwritten. ``to_dict`` and ``from_dict`` convert a rule to and from JSON-compatible
+data, tagged by ``by``.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from cellworth.table.values import label
 PriceFunction = Callable[[str, str], float]
 
 MOST_SHOWN = 8
-"""A mapping is cut after this many entries where it is shown."""
+"""Show at most this many entries of a mapping."""
 
 
 @dataclass(frozen=True)
 class ByColumn:
-    """One price per column name, and one for all columns that are not named, if there is one."""
+    """One price per column name, and optionally one for all other columns."""
 
     prices: Mapping[str, float]
     default: float | None = None
@@ -44,7 +44,7 @@ class ByColumn:
 
     @property
     def named_columns(self) -> Collection[str]:
-        """The columns that have a price by name."""
+        """The columns priced by name."""
         return self.prices.keys()
 
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
@@ -61,7 +61,7 @@ class ByColumn:
         return np.array([known.get(name, np.nan) for name in names], dtype=np.float64)
 
     def spelled(self) -> tuple[str, list[str]]:
-        """Return the constructor of `Prices` that makes this rule, and its arguments, to be shown."""
+        """Return the `Prices` constructor for this rule and its arguments, for display."""
         if not self.prices and self.default is not None:
             return "same", [str(self.default)]
         default = [] if self.default is None else [f"default={self.default}"]
@@ -73,13 +73,13 @@ class ByColumn:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ByColumn:
-        """Return the rule that `to_dict` stored."""
+        """Restore the rule from `to_dict`."""
         return cls(stored["prices"], stored["default"])
 
 
 @dataclass(frozen=True)
 class ByCell:
-    """Prices of single cells by (row id, column name); prices by column for the others."""
+    """Prices of individual cells by (row id, column name); prices by column for the others."""
 
     prices: Mapping[tuple[str, str], float]
     default: ByColumn
@@ -87,7 +87,7 @@ class ByCell:
 
     @classmethod
     def of(cls, prices: Mapping[Any, Any], default: ByColumn) -> ByCell:
-        """Check a mapping of (row id, column name) to prices and make it a rule."""
+        """Build the rule from a mapping of (row id, column name) to prices, after checking it."""
         checked: dict[tuple[str, str], float] = {}
         for key, price in prices.items():
             if not isinstance(key, tuple) or len(key) != 2:
@@ -101,11 +101,11 @@ class ByCell:
 
     @property
     def named_columns(self) -> Collection[str]:
-        """The columns that have a price by name."""
+        """The columns priced by name."""
         return {*self.default.named_columns, *(column for _, column in self.prices)}
 
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
-        """Return the prices (n, p); O(n p + k) for k cells by name."""
+        """Return the prices (n, p); O(n p + k) for k named cells."""
         n, p = table.shape
         stated = np.full((n, p), np.nan)
         check_known({column for _, column in self.prices}, table.column_names, "the prices")
@@ -120,7 +120,7 @@ class ByCell:
         return np.where(np.isnan(stated), rest, stated)
 
     def spelled(self) -> tuple[str, list[str]]:
-        """Return the constructor of `Prices` that makes this rule, and its arguments, to be shown."""
+        """Return the `Prices` constructor for this rule and its arguments, for display."""
         rest = _shown_mapping(self.default.prices) if self.default.prices else self.default.default
         default = [] if rest is None else [f"default={rest}"]
         return "per_cell", [_shown_mapping(self.prices), *default]
@@ -132,7 +132,7 @@ class ByCell:
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ByCell:
-        """Return the rule that `to_dict` stored."""
+        """Restore the rule from `to_dict`."""
         default = rule_from_dict(stored["default"])
         if not isinstance(default, ByColumn):
             raise DataError(f"stored prices by cell have a default by 'column'; got {default.by!r}.")
@@ -148,12 +148,12 @@ class ByMatrix:
 
     @classmethod
     def of(cls, prices: object) -> ByMatrix:
-        """Make a rule of a matrix of numbers; its entries are checked once a table names them."""
+        """Build the rule from a matrix of numbers; entries are checked later, against a table."""
         return cls(_matrix(prices))
 
     @property
     def named_columns(self) -> Collection[str]:
-        """The columns that have a price by name: none, since a matrix has no names."""
+        """The columns priced by name: none, since a matrix has no names."""
         return ()
 
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
@@ -171,7 +171,7 @@ class ByMatrix:
             if not in_group[j]:
                 check_price(float(self.prices[i, j]), f"the price of {where}", DataError)
             raise DataError(
-                f"the matrix must be NaN in the columns of groups, which state their prices; got "
+                f"the matrix must be NaN in the columns of groups, which set their own prices; got "
                 f"{self.prices[i, j]} in {where}."
             )
         return self.prices.copy()
@@ -182,49 +182,49 @@ class ByMatrix:
     __hash__ = None  # type: ignore[assignment]
 
     def spelled(self) -> tuple[str, list[str]]:
-        """Return the constructor of `Prices` that makes this rule, and its arguments, to be shown."""
+        """Return the `Prices` constructor for this rule and its arguments, for display."""
         n, p = self.prices.shape
         return "per_cell", [f"<matrix of {n} x {p} prices>"]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the rule as plain data; NaN is None."""
+        """Return the rule as plain data, with None for NaN."""
         rows = [[None if math.isnan(price) else price for price in row] for row in self.prices.tolist()]
         return {"by": self.by, "prices": rows}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> ByMatrix:
-        """Return the rule that `to_dict` stored."""
+        """Restore the rule from `to_dict`."""
         return cls.of([[math.nan if price is None else price for price in row] for row in stored["prices"]])
 
 
 @dataclass(frozen=True)
 class ByFunction:
-    """The price of a cell as a function of its row id and column name."""
+    """Prices given by a function of row id and column name."""
 
     function: PriceFunction
     by: ClassVar[str] = "function"
 
     @property
     def named_columns(self) -> Collection[str]:
-        """The columns that have a price by name: none."""
+        """The columns priced by name: none."""
         return ()
 
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
-        """Return the prices (n, p); one call of the function for each cell outside groups."""
+        """Return the prices (n, p); calls the function once for each cell outside groups."""
         prices = np.full(table.shape, np.nan)
         for j, column in enumerate(table.column_names):
             if column in grouped:
                 continue
             for i, row in enumerate(table.row_ids):
                 price = self.function(row, column)
-                if type(price) is not float or not 0 < price < math.inf:  # words are made only if needed
+                if type(price) is not float or not 0 < price < math.inf:  # build the message only if needed
                     what = f"the price that the function gives for {in_words(row, column)}"
                     price = check_price(price, what, DataError)
                 prices[i, j] = price
         return prices
 
     def spelled(self) -> tuple[str, list[str]]:
-        """Return the constructor of `Prices` that makes this rule, and its arguments, to be shown."""
+        """Return the `Prices` constructor for this rule and its arguments, for display."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
         return "per_cell", [f"<function {name}>"]
 
@@ -244,7 +244,7 @@ _STORED: dict[str, type[ByColumn | ByCell | ByMatrix]] = {
 
 
 def rule_from_dict(stored: Mapping[str, Any]) -> PriceRule:
-    """Return the rule that its ``to_dict`` stored."""
+    """Restore a rule from its ``to_dict``."""
     by = stored["by"]
     if by not in _STORED:
         raise DataError(f"stored prices are by 'column', 'cell' or 'matrix'; got {shorten(by)}.")
@@ -252,7 +252,7 @@ def rule_from_dict(stored: Mapping[str, Any]) -> PriceRule:
 
 
 def check_price(value: object, what: str, problem: type[CellworthError] = ParameterError) -> float:
-    """Return a price as a float if it is a positive, finite number; raise ``problem`` with its name if not.
+    """Return a price as a float if it is positive and finite; otherwise raise ``problem``, naming ``what``.
 
     >>> check_price(2, "the price of 'age'")
     2.0
@@ -266,15 +266,15 @@ def check_price(value: object, what: str, problem: type[CellworthError] = Parame
 def check_visit(
     value: object, problem: type[CellworthError] = ParameterError, what: str = "the price of a visit"
 ) -> float:
-    """Return the price of a visit as a float if it is finite and not negative; ``problem`` if not."""
+    """Return the price of a visit as a float if finite and not negative; otherwise raise ``problem``."""
     amount = _number(value)
     if amount is None or not (math.isfinite(amount) and amount >= 0):
-        raise problem(f"{what} must be a finite number, 0 for none or more; got {_shown(value)}.")
+        raise problem(f"{what} must be a finite number, 0 or more; got {_shown(value)}.")
     return amount
 
 
 def check_prices(prices: Mapping[str, object], what: str) -> dict[str, float]:
-    """Return a mapping of column names to prices with every price checked; ``what`` begins messages."""
+    """Return a checked mapping of column names to prices; messages start with ``what``."""
     if not isinstance(prices, Mapping):
         raise ParameterError(
             f"expected a mapping of column names to prices, such as {{'age': 1.0}}; got {_shown(prices)}."
@@ -286,14 +286,14 @@ def check_prices(prices: Mapping[str, object], what: str) -> dict[str, float]:
 
 
 def check_name(name: object, noun: str = "column") -> str:
-    """Return the name of a column or group if it is a text that is not blank."""
+    """Return the name of a column or group if it is a non-blank string."""
     if not isinstance(name, str) or not name.strip():
-        raise ParameterError(f"the name of a {noun} must be a text that is not blank; got {_shown(name)}.")
+        raise ParameterError(f"the name of a {noun} must be non-blank text; got {_shown(name)}.")
     return name
 
 
 def check_known(columns: Collection[str], names: tuple[str, ...], who: str) -> None:
-    """Raise DataError with the closest name if the table has no such column."""
+    """Raise DataError, suggesting the closest name, if the table lacks one of the columns."""
     known = set(names)
     for column in columns:
         if column not in known:
@@ -306,7 +306,7 @@ def in_words(row: str, column: str) -> str:
 
 
 def _shown_mapping(prices: Mapping[Any, float]) -> str:
-    """Write a mapping as Python does, cut after `MOST_SHOWN` entries."""
+    """Return a mapping as Python would write it, truncated to `MOST_SHOWN` entries."""
     entries = [f"{key!r}: {price}" for key, price in list(prices.items())[:MOST_SHOWN]]
     rest = [f"... {len(prices) - MOST_SHOWN} more"] if len(prices) > MOST_SHOWN else []
     return "{" + ", ".join(entries + rest) + "}"

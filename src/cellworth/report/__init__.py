@@ -1,4 +1,4 @@
-"""Summaries of a campaign, for command line, REST and pages alike, and a report of it as one HTML page."""
+"""Summaries of a campaign, shared by the command line, REST and the pages, and its one-page HTML report."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -24,11 +24,11 @@ SUMMARIES: Mapping[str, Callable[[Campaign], Summary]] = {
     "columns": columns_summary,
     "front": front_summary,
 }
-"""The summaries that need nothing but the campaign, in the order in which they are wanted."""
+"""The summaries that need nothing but the campaign, in the order they are shown."""
 
 
 def summarise(campaign: Campaign, summary: Callable[..., Summary], *arguments: Any) -> dict[str, Any]:
-    """Return a summary as data fit for JSON; a function that a worker process finds by its name."""
+    """Return a summary as JSON-ready data; at module level so that a worker process can import it."""
     return summary(campaign, *arguments).to_json()
 
 

@@ -1,4 +1,4 @@
-"""A campaign as one HTML page that opens anywhere, without a network."""
+"""A campaign report as a single HTML page that opens anywhere, offline."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from cellworth.table.files import replace_file
 MOST_COLUMNS_DRAWN = 25
 MOST_COLUMNS_LISTED = 500
 MOST_BANDS = 400
-"""Lines of the map; longer tables have several rows to a line."""
+"""Most lines in the map; longer tables put several rows on a line."""
 LEDGER_SHOWN = 20
 MOST_LEDGER_LINES = 2000
 LONGEST = 60
-"""Characters of a text of the user that are shown in the ledger."""
+"""Most characters of a user's text shown in the ledger."""
 LEDGER_HEADER = ("event", "when (UTC)", "who", "what", "row", "column", "value", "price")
 LEDGER_TEXTS = (1, 2, 3, 4, 5, 6)
 CURVE_CAPTION = (
     "Each point is a model trained on the table as it was then, scored on the same rows and folds. The faint "
-    "band is the 95 % interval of the score itself; the strong one that of its change since the first point, "
-    "which is what the answers brought."
+    "band is the 95 % interval of the score itself; the darker band is that of its change since the first "
+    "point: what the answers gained."
 )
 
 
@@ -44,26 +44,26 @@ def write_report(
     status: Status | None = None,
     progress: Steps | None = None,
 ) -> None:
-    """Write a report of a campaign as one HTML page: curve, map, worths and prices, columns, ledger.
+    """Write a campaign report as one HTML page: curve, map, worths and prices, columns, ledger.
 
-    The page refers to nothing outside itself, runs no script, and holds at most some 2,000 lines of the
-    ledger. The file is replaced whole or not at all.
+    The page is self-contained, runs no scripts, and shows at most 2,000 lines of the ledger. The file is
+    replaced atomically.
 
     Parameters
     ----------
     campaign : Campaign
-        Or a replay of it: the page is then as of that time.
+        A campaign, or a replay of one: the page then shows that point in time.
     path : str or path
-        Where to write it; its name usually ends in .html.
+        Where to write the page; usually ends in .html.
     status : Status, optional
-        Of the same campaign, if it is at hand; else it is computed.
+        The status of the same campaign, if you already have it; computed otherwise.
     progress : callable, optional
-        Is called with the number of steps that are done, and of all steps.
+        Called with the number of steps done and the total.
 
     Notes
     -----
-    Costs the status, one completion for the map, one to ten for the errors of the columns, and the newest
-    round: some 15 seconds after twelve rounds on 10,000 rows and 30 columns. Needs matplotlib.
+    Costs the status, one completion for the map, one to ten for the column errors, and the newest round:
+    about 15 seconds after twelve rounds on 10,000 rows and 30 columns. Needs matplotlib.
 
     Examples
     --------
@@ -83,9 +83,9 @@ def write_report(
     >>> path.read_text("utf-8").startswith("<!DOCTYPE html>")
     True
     """
-    require("matplotlib")  # before any work is done
+    require("matplotlib")  # fail before doing any work
     report = progress or (lambda done, total: None)
-    of_page = 3  # the map, the columns, and the file, besides the points of the learning curve
+    of_page = 3  # the map, the columns and the file, on top of the points of the learning curve
     points = 0
 
     def of_status(done: int, total: int) -> None:
@@ -131,7 +131,7 @@ def _at_a_glance(status: Status) -> str:
         ("cells missing", str(status.missing), f"{status.refused} refused, {status.open} out"),
     ]
     if status.left is not None:
-        items.insert(1, ("money left", f"{status.left:.2f}", "after what is spent and reserved"))
+        items.insert(1, ("money left", f"{status.left:.2f}", "after spent and reserved money"))
     score, gain, ahead = status.score, status.gain, status.forecast.gain
     if score is not None:
         interval = f"95 % interval {score.low:.3f} to {score.high:.3f}"
@@ -164,7 +164,7 @@ def _facts(campaign: Campaign, status: Status, entries: Sequence[LedgerEntry]) -
 
 
 def _learning_curve(status: Status) -> str:
-    heading = "What the answers brought"
+    heading = "What the answers gained"
     if status.score is None:
         return markup.section(heading, [markup.paragraph(f"There is no score: {status.note}.")])
     outlook = status.outlook()
@@ -191,7 +191,7 @@ def _curve_table(status: Status) -> str:
         for point in status.history
     ]
     header = ("money spent", "cells bought", str(status.metric), "95 % interval", "change", "95 % interval")
-    return markup.table("The score at moments of the campaign, and its change since the first.", header, rows)
+    return markup.table("The score over the campaign, and its change since the first point.", header, rows)
 
 
 def _curve_in_words(status: Status) -> str:
@@ -206,18 +206,18 @@ def _cell_map(inputs: SummaryInputs) -> str:
     n, p = inputs.table.shape
     band = -(-n // MOST_BANDS)
     caption = (
-        "Rows from top to bottom as in the table, columns from left to right. An estimate is the fainter the "
-        "less is known: the faintest means that the other cells of its row say nothing about it."
+        "Rows and columns are in table order. The less certain an estimate, the fainter it is: at the "
+        "faintest, the other cells of its row say nothing about it."
     )
     if band > 1:
         caption += (
-            f" Each line stands for {band} rows, and each column shows their cells side by side: known, "
-            "bought, estimated from sure to unsure, refused."
+            f" Each line covers {band} rows, and each column shows their cells side by side: known, bought, "
+            "estimated from sure to unsure, refused."
         )
     if p > MOST_COLUMNS:
         caption += f" Only the first {MOST_COLUMNS} of {p} columns are drawn."
     if inputs.filled is not None and inputs.filled.variance is None:
-        caption += " The strategy's completer does not tell how sure it is, so all estimates look alike."
+        caption += " The strategy's completer gives no uncertainty, so all estimates look alike."
     counts = count_cells(inputs)
     words = (
         f"{counts.known} known from the start, {counts.bought} bought, {counts.refused} refused, "
@@ -231,14 +231,14 @@ def _cell_map(inputs: SummaryInputs) -> str:
 
 
 def _worth_and_price(columns: Sequence[ColumnSummary]) -> str:
-    heading = "Where the worth lies"
+    heading = "Worth and price"
     on_offer = [each for each in columns if each.per_money == each.per_money]  # not NaN
     if not on_offer:
         return markup.section(heading, [markup.paragraph("Nothing is left to buy.")])
     caption = (
-        "Columns with holes that can be had, the best buy first: by worth per money. The mean worth of a "
-        "column's holes is in units of the average hole of the table; the line goes from the lower to the "
-        "upper quarter of its holes. The price is that of one cell bought alone."
+        "Columns with holes that can be bought, by worth per money, best first. The mean worth of a column's "
+        "holes is in units of the table's average hole; the line spans the lower to the upper quartile. The "
+        "price is that of one cell bought alone."
     )
     if len(on_offer) > MOST_COLUMNS_DRAWN:
         caption += f" {len(on_offer) - MOST_COLUMNS_DRAWN} columns with less worth per money are not drawn."
@@ -277,14 +277,12 @@ def _column_table(columns: Sequence[ColumnSummary]) -> str:
     notes = (
         "The error is measured on known cells that were hidden and filled "
         "again, ± one standard error: root mean square in the column's unit, days for dates, or the share of "
-        "wrong values for texts and booleans. The best single guess is the error of always saying the mean, "
-        "or the commonest value. The last column counts the hidden cells that lay within their intervals."
+        "wrong values for texts and booleans. The best single guess is the error of always guessing the "
+        "mean, or the most common value. The last column counts the hidden cells inside their intervals."
     )
     parts = [markup.paragraph(notes), markup.table(f"The {len(rows)} columns.", header, rows, texts=(1,))]
     if len(columns) > MOST_COLUMNS_LISTED:
-        parts.append(
-            markup.paragraph(f"{len(columns) - MOST_COLUMNS_LISTED} further columns are not listed.")
-        )
+        parts.append(markup.paragraph(f"{len(columns) - MOST_COLUMNS_LISTED} more columns are not listed."))
     return markup.section("Columns", parts)
 
 
@@ -302,9 +300,9 @@ def _measured(column: ColumnSummary) -> tuple[str, str, str]:
 
 
 def _ledger(entries: Sequence[LedgerEntry], *, spent: float) -> str:
-    """Return the section with all answers, refusals, corrections and new rows; the newest first.
+    """Return the section with all answers, refusals, corrections and new rows, newest first.
 
-    The first lines are shown, the others folded; of very many only the newest are on the page.
+    The first lines are shown and the rest folded; only the newest `MOST_LEDGER_LINES` are on the page.
     """
     lines = [line for entry in reversed(entries) for line in _ledger_lines(entry)]
     answers = sum(len(entry.lines) for entry in entries if entry.kind == "told")
@@ -312,7 +310,7 @@ def _ledger(entries: Sequence[LedgerEntry], *, spent: float) -> str:
     if not lines:
         return markup.section(heading, [markup.paragraph("Nothing has been bought yet.")])
     kept = lines[:MOST_LEDGER_LINES]
-    caption = f"{answers} cells bought for {spent:.2f}; the newest first."
+    caption = f"{answers} cells bought for {spent:.2f}; newest first."
     parts = [markup.table(caption, LEDGER_HEADER, kept[:LEDGER_SHOWN], LEDGER_TEXTS)]
     if len(kept) > LEDGER_SHOWN:
         rest = markup.table("Earlier entries.", LEDGER_HEADER, kept[LEDGER_SHOWN:], LEDGER_TEXTS)

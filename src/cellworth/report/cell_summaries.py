@@ -1,4 +1,4 @@
-"""The cells of the table, as a map and row by row: what is known, and estimates and worths of the rest."""
+"""The table's cells, as a map and row by row: known values, and estimates and worths of the rest."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from cellworth.table import Column
 
 MOST_COLUMNS = 400
 MOST_ROWS = 2000
-MOST_CELLS = 120_000  # with a code each, at most 4 figures and a comma
-MOST_GROUPED = 16_000  # with six numbers each
+MOST_CELLS = 120_000  # one code each: at most 4 digits and a comma
+MOST_GROUPED = 16_000  # six numbers each
 LONGEST_ROW_NAME = 40
 KNOWN, BOUGHT, REFUSED, ESTIMATED = 0, 1, 2, 100
-"""Codes of cells on the map; that of an estimate is ESTIMATED and its uncertainty in per cent added."""
+"""Cell codes on the map; an estimate's code is ESTIMATED plus its uncertainty in percent."""
 OUT = 1000
-"""Is added to the code of an estimate that is asked for."""
+"""Added to the code of an estimate that has been asked for."""
 
 CellWord = Literal["known", "bought", "refused", "out", "estimated"]
 
 
 @dataclass(frozen=True)
 class CellCounts:
-    """All cells of the table by their status; those that are out are among the estimated ones."""
+    """The number of cells with each status; cells that are out also count as estimated."""
 
     known: int
     bought: int
@@ -52,26 +52,26 @@ class CellMapSummary(Summary):
     Attributes
     ----------
     first, last : int
-        Places of the first row that is shown, and of the one after the last.
+        Positions of the first row shown, and one past the last.
     rows : int
-        Of the table in all.
+        Rows in the whole table.
     group : int
-        Rows in a group; 1 for single rows.
+        Rows per group; 1 for single rows.
     columns : list of str
-        Names, shortened.
+        Shortened names.
     columns_left_out : int
     unsure_known : bool
-        Whether the completer says how sure it is.
+        Whether the completer reports its uncertainty.
     counts : CellCounts
-        Of the whole table.
+        For the whole table.
     ids, codes : list of str, (rows, columns) array or None
-        For single rows: ids, shortened, and a code for each cell, such as `KNOWN`.
+        For single rows: shortened ids, and a code for each cell, such as `KNOWN`.
     starts : array or None
-        For groups: the place of each group's first row.
+        For groups: the position of each group's first row.
     known, bought, refused, out, estimated : (groups, columns) arrays or None
-        For groups: counts of cells.
+        For groups: cell counts.
     unsure : (groups, columns) array or None
-        For groups: the mean uncertainty of the estimates, 0 to 1.
+        For groups: the mean uncertainty of the estimates, from 0 to 1.
     """
 
     first: int
@@ -94,21 +94,21 @@ class CellMapSummary(Summary):
 
 
 def cell_map_summary(campaign: Campaign, first: int = 0, last: int | None = None) -> CellMapSummary:
-    """Summarise the cells of some rows, by default of all; many rows are put together in groups.
+    """Summarise the cells of a range of rows, by default all; many rows are merged into groups.
 
-    Costs one completion and the newest round; nothing anew if the table is the same. Below 1 MB as JSON.
+    Costs one completion and the newest round, cached until the table changes. Below 1 MB as JSON.
 
     Parameters
     ----------
     campaign : Campaign
     first, last : int
-        Places of the first row and of the one after the last.
+        Positions of the first row, and one past the last.
     """
     inputs = inputs_of(campaign)
     n, p = inputs.table.shape
     last = n if last is None else min(last, n)
     if not 0 <= first < last:
-        raise ParameterError(f"rows must be from 0 to {n}, the first before the last; got {first} to {last}.")
+        raise ParameterError(f"rows must satisfy 0 <= first < last <= {n}; got {first} to {last}.")
     shown = min(p, MOST_COLUMNS)
     group = _group_size(last - first, shown)
     part = np.s_[first:last, :shown]
@@ -127,7 +127,7 @@ def cell_map_summary(campaign: Campaign, first: int = 0, last: int | None = None
 
 
 def _group_size(rows: int, columns: int) -> int:
-    """Return how many rows go together, so that the map stays small."""
+    """Return the rows per group that keep the map small."""
     if rows <= MOST_ROWS and rows * columns <= MOST_CELLS:
         return 1
     return -(-rows // max(1, min(400, MOST_GROUPED // columns)))
@@ -166,7 +166,7 @@ def _groups(inputs: SummaryInputs, part: Any, group: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class TargetLabel:
-    """The target, and a row's label as it is written; None if it has none."""
+    """The target's name, and a row's label as written; None for a row without one."""
 
     name: str
     label: object
@@ -181,19 +181,19 @@ class CellSummary:
     column, kind, unit : str
     status : {"known", "bought", "refused", "out", "estimated"}
     price : float
-        In money, as the only cell of a batch.
+        Price of the cell bought alone.
     unsure : float
         From 0 to 1.
     value : object
-        As written, if it is known.
+        The value as written, if known.
     estimate, low, high : str or None
-        If it is not: the estimate, and its interval where there is one.
+        If not known: the estimate and, where available, its interval.
     worth : float or None
-        In units of the average hole, if it can be had.
+        In units of the average hole, if the cell can be bought.
     rank, of : int or None
-        Its place by worth per money among the ``of`` cells that can be had.
+        Rank by worth per money among the ``of`` cells that can be bought.
     why : str or None
-        The same in a sentence.
+        The same, in a sentence.
     """
 
     column: str
@@ -214,18 +214,18 @@ class CellSummary:
 
 @dataclass(frozen=True)
 class RowSummary(Summary):
-    """One row: its values and estimates, and why a cell of it is worth asking for.
+    """One row: its values and estimates, and why each missing cell is worth asking for.
 
     Attributes
     ----------
     row : str
     place : int
-        In the table, from 0.
+        Position in the table, from 0.
     target : TargetLabel or None
     level : float or None
-        Of the intervals; None where no cell is missing.
+        Level of the intervals; None if no cell of the table is missing.
     cells : list of CellSummary
-        One for each column.
+        One per column.
     """
 
     row: str
@@ -236,9 +236,9 @@ class RowSummary(Summary):
 
 
 def row_summary(campaign: Campaign, row: str) -> RowSummary:
-    """Summarise a row; DataError with the closest id if there is no such row.
+    """Summarise a row; raise DataError with the closest id if there is no such row.
 
-    Costs one completion and the newest round; O(n p) if the table is the same as before.
+    Costs one completion and the newest round; O(n p) if the table has not changed.
     """
     inputs = inputs_of(campaign)
     place = inputs.view.row(row).place
@@ -292,7 +292,7 @@ def _status_word(inputs: SummaryInputs, i: int, j: int) -> CellWord:
 
 
 def _rank(inputs: SummaryInputs, i: int, j: int) -> tuple[int, int]:
-    """Return the place of a cell among those that can be had, by worth per money, and their number."""
+    """Return a cell's rank by worth per money among the cells that can be bought, and their number."""
     cells = inputs.cells
     per_money = cells.worth[cells.available] / cells.price[cells.available]
     better = per_money > cells.worth[i, j] / cells.price[i, j] * (1 + 1e-12)
@@ -301,22 +301,22 @@ def _rank(inputs: SummaryInputs, i: int, j: int) -> tuple[int, int]:
 
 def _why(cell: dict[str, Any], level: float | None) -> str:
     unit = f" {cell['unit']}" if cell["unit"] else ""
-    words = f"Thought to be {cell['estimate']}{unit}"
+    words = f"Estimated as {cell['estimate']}{unit}"
     if "low" in cell and level is not None:
         words += f" ({100 * level:.0f} % interval {cell['low']} to {cell['high']})"
-    much = f"{cell['worth']:.2g} times as much as the average hole"
-    best = f"number {cell['rank']} of {cell['of']} by worth for the money"
+    much = f"{cell['worth']:.2g} times the average hole"
+    best = f"number {cell['rank']} of {cell['of']} by worth per money"
     return f"{words}. Worth {much}, costs {cell['price']:.2f}: {best}."
 
 
 def _rounded(column: Column, number: float) -> str:
-    """Write an estimate to the figures that make sense."""
+    """Format an estimate with four significant digits."""
     value = column.format(float(column.nearest(np.array([float(number)]))[0]))
     return f"{value:.4g}" if isinstance(value, float) else str(written(value))
 
 
 def written(value: object) -> object:
-    """Write a value of the user as on a page."""
+    """Format a user's value for a page."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, date):

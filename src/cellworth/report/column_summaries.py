@@ -1,4 +1,4 @@
-"""The columns: what their holes cost and are worth, and how well they are filled."""
+"""The columns: what their holes cost, what they are worth, and how well they are filled."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cellworth.table import Column
 from cellworth.table.column import BOUNDED
 
 MOST_COLUMNS = 500
-"""Of wider tables, the columns of the most worth per money are summarised."""
+"""Wider tables keep the columns with the most worth per money."""
 
 
 @dataclass(frozen=True)
 class ColumnError:
-    """How far the filling of a column is off on known cells that were hidden, in numbers and in words.
+    """The fill error of a column, measured on hidden known cells, in numbers and in words.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class ColumnError:
     error, spread, guess, hidden, covered
         As in `FillError`.
     relative : float or None
-        The error over that of the best single guess: 0 is perfect, 1 is no better than guessing.
+        The error divided by that of the best single guess: 0 is perfect, 1 is no better than guessing.
     """
 
     words: str
@@ -44,24 +44,24 @@ class ColumnError:
 
 @dataclass(frozen=True)
 class ColumnSummary:
-    """A column: what its holes cost and are worth, and how well they are filled.
+    """A column: what its holes cost, what they are worth, and how well they are filled.
 
     Attributes
     ----------
     place : int
-        In the table, from 0.
+        Position in the table, from 0.
     name, kind, unit : str
     price, price_low, price_high : float
-        Mean of the holes that can be had, each bought alone, and the ends for all its cells; in money.
+        Mean over the holes that can be bought, each bought alone; minimum and maximum over all cells.
     worth, worth_low, worth_high, worth_most : float
-        Mean, quartiles and maximum, in units of the average hole of the table. NaN where nothing can be had,
-        as are ``price`` and ``per_money``.
+        Mean, quartiles and maximum, in units of the table's average hole. NaN if no hole can be bought, as
+        are ``price`` and ``per_money``.
     per_money : float
-        Worth over price.
+        Worth divided by price.
     holes_before, holes : float
-        Shares of the rows, at the start and now.
+        Share of rows with a hole, at the start and now.
     missing, bought, refused, out : int
-        Cells.
+        Cell counts.
     error : ColumnError or None
         None if too few cells are known.
     """
@@ -89,14 +89,14 @@ class ColumnSummary:
 
 @dataclass(frozen=True)
 class ColumnsSummary(Summary):
-    """Price against worth of each column, and how well its holes are filled.
+    """The price and worth of each column, and how well its holes are filled.
 
     Attributes
     ----------
     level : float
-        Of the intervals that ``error.covered`` counts.
+        Level of the intervals that ``error.covered`` refers to.
     columns : list of ColumnSummary
-        The best buy first, then those without holes that can be had.
+        Best buy first; columns with nothing to buy last.
     left_out : int
         Columns beyond `MOST_COLUMNS`.
     """
@@ -109,7 +109,7 @@ class ColumnsSummary(Summary):
 def columns_summary(campaign: Campaign) -> ColumnsSummary:
     """Summarise the columns.
 
-    Costs the newest round and one to ten completions; nothing anew if the table is the same.
+    Costs the newest round and one to ten completions, cached until the table changes.
     """
     inputs = inputs_of(campaign)
     found = summarise_columns(inputs)
@@ -117,7 +117,7 @@ def columns_summary(campaign: Campaign) -> ColumnsSummary:
 
 
 def summarise_columns(inputs: SummaryInputs) -> list[ColumnSummary]:
-    """Return the summaries of all columns, the best buy first."""
+    """Return the summaries of all columns, best buy first."""
     worth = _column_means(inputs.cells.worth / inputs.average_worth, inputs)
     price = _column_means(inputs.cells.price, inputs)
     per_money = worth / price
@@ -129,7 +129,7 @@ def summarise_columns(inputs: SummaryInputs) -> list[ColumnSummary]:
 
 
 def _column_means(values: Float64Array, inputs: SummaryInputs) -> Float64Array:
-    """Return the mean (p,) over each column's holes that can be had, NaN if none."""
+    """Return the mean (p,) over each column's holes that can be bought, NaN if there are none."""
     available = inputs.cells.available
     counts = available.sum(axis=0)
     sums = np.where(available, values, 0.0).sum(axis=0)
@@ -186,7 +186,7 @@ def _column_error(column: Column, measured: FillError | None) -> ColumnError | N
 
 
 def plus_minus(value: float, spread: float) -> str:
-    """Write a number with its standard error, both to the place of the error's first figure.
+    """Format a number with its standard error, both rounded to the error's first significant digit.
 
     >>> plus_minus(258.3, 71.0), plus_minus(0.01138, 0.00066)
     ('260 ± 70', '0.0114 ± 0.0007')

@@ -1,4 +1,4 @@
-"""The figures of the report, and how figures become files and SVG: the same figure gives the same bytes."""
+"""The report's figures, and writing figures to files and SVG: the same figure gives the same bytes."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from cellworth.report.column_summaries import ColumnSummary
 from cellworth.report.summaries import short_name
 
 KNOWN, BOUGHT, FAINT = "#0072B2", "#E69F00", "#7F7F7F"
-"""Told apart by most of those who see few colours (Okabe and Ito)."""
+"""Safe for most kinds of colour blindness (Okabe and Ito)."""
 REFUSED = "#3B3B3B"
 SURE, UNSURE = "#2F9E77", "#E9F4EF"
-MOST_NAMES = 40  # columns of a map that are named
-MAP_WIDTH = 1200  # of a map's grid, in points, about
+MOST_NAMES = 40  # maps with more columns show no names
+MAP_WIDTH = 1200  # approximate width of a map's grid, in points
 
 
 def new_figure(width: float, height: float) -> Any:
-    """Return an empty figure, sizes in inches; MissingDependencyError without matplotlib."""
+    """Return an empty figure, sizes in inches; raise MissingDependencyError without matplotlib."""
     return require("matplotlib.figure").Figure(figsize=(width, height), layout="constrained")
 
 
 def save(figure: Any, paths: Sequence[Path]) -> None:
-    """Save a figure under each path; letters are drawn."""
+    """Save a figure to each path, with text as outlines."""
     for path in paths:
         _write(figure, path, path.suffix.removeprefix("."), text="path")
 
 
 def to_svg(figure: Any) -> bytes:
-    """Return a figure as SVG; letters stay letters, for the reader's fonts have more of them."""
+    """Return a figure as SVG; text stays text, since the reader's fonts cover more characters."""
     out = io.BytesIO()
     _write(figure, out, "svg", text="none", transparent=True)
     return out.getvalue()
@@ -52,7 +52,7 @@ def _write(figure: Any, target: Any, kind: str, text: str, transparent: bool = F
 
 
 def draw_learning_curve(status: Status) -> Any:
-    """Draw the score against the money spent with its intervals, and where it is expected to go."""
+    """Draw the score against the money spent, with its intervals and forecast."""
     figure = new_figure(5.6, 3.5)
     axis = figure.subplots()
     history = status.history
@@ -100,7 +100,7 @@ def _draw_forecast(axis: Any, status: Status, spent: float, score: float) -> Non
 
 
 def draw_columns(columns: Sequence[ColumnSummary]) -> Any:
-    """Draw what the holes of each column are worth, with quartiles, beside what they cost."""
+    """Draw the worth of each column's holes, with quartiles, next to their price."""
     figure = new_figure(5.6, 0.9 + 0.24 * len(columns))
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     at = np.arange(len(columns))
@@ -156,14 +156,14 @@ def draw_cell_map(image: Float64Array, names: Sequence[str], rows: int) -> Any:
 
 
 def shades(cells: CellArrays, unsure: Float64Array) -> Float64Array:
-    """Return one number per cell (n, p): 0 known, 1 bought, 2 to 3 estimated, sure to unsure, 4 refused."""
+    """Return one number per cell (n, p): 0 known, 1 bought, 2 (sure) to 3 (unsure) estimated, 4 refused."""
     return np.select([cells.known, cells.bought, cells.refused], [0.0, 1.0, 4.0], 2.0 + unsure)
 
 
 def mosaic(shade: Float64Array, band: int) -> Float64Array:
-    """Return the map as shades (bands, points): ``band`` rows a line, their cells sorted within each column.
+    """Return the map as shades (bands, points): ``band`` rows per line, cells sorted within each column.
 
-    With one row a band each column is of one shade; the last band may have fewer rows. O(n p log band).
+    With one row per band, each column has one shade. The last band may have fewer rows. O(n p log band).
     """
     n, p = shade.shape
     width = max(2, MAP_WIDTH // p) if band > 1 else 1

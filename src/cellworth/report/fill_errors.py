@@ -1,4 +1,4 @@
-"""How well the holes of each column are filled, measured on known cells that are hidden for it."""
+"""How well each column's holes are filled, measured by hiding known cells."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cellworth.complete.hold_out import deal_cells, sample_rows
 from cellworth.table import Column, Table
 
 LEVEL = 0.9
-PARTS = 10  # known cells are dealt into this many parts, and hidden one part at a time
-CELLS = 200_000  # about as many are filled in all: small tables afford more parts
+PARTS = 10  # known cells are split into this many parts, hidden one at a time
+CELLS = 200_000  # about this many cells are filled in total, so small tables use more parts
 MOST_ROWS = 10_000
-LEAST_CELLS = 10  # known cells that a column needs to be measured
+LEAST_CELLS = 10  # known cells a column needs to be measured
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,14 @@ class FillError:
     Attributes
     ----------
     hidden : int
-        How many cells were hidden.
+        Number of hidden cells.
     error, spread : float
-        Of the filling, and its standard error: root mean square in units of the column (days for a date), or
-        the share of wrong values for booleans, ordered columns and categories.
+        The error and its standard error: root mean square in the column's units (days for a date), or the
+        share of wrong values for booleans, ordered columns and categories.
     guess : float
-        The same error of the best single value: the mean, or the commonest.
+        The same error for the best single value: the mean, or the most common value.
     covered : int or None
-        How many lay within their interval; None where there is none.
+        Number of hidden cells inside their interval; None if there are no intervals.
     """
 
     hidden: int
@@ -46,7 +46,7 @@ class FillError:
 def fill_errors(table: Table, completer: Any, seed: int = 0) -> list[FillError | None]:
     """Hide known cells, a tenth at a time, fill them, and compare; None for a column with too few.
 
-    Costs one to ten completions, fewer the larger the table is; of long tables 10,000 rows take part.
+    Costs one to ten completions, fewer for larger tables. Long tables are sampled to 10,000 rows.
     """
     rng = np.random.default_rng(seed)
     table = _some_rows(table, rng)
@@ -96,7 +96,7 @@ def _some_rows(table: Table, rng: np.random.Generator) -> Table:
         return table
     rows = sample_rows(table.shape[0], MOST_ROWS, rng)
     if table.holes[rows].all(axis=0).any():
-        return table  # a column would be left without a value to learn from
+        return table  # the sample would leave a column without any known value
     target = None if table.target is None else replace(table.target, values=table.target.values[rows])
     ids = tuple(table.row_ids[i] for i in rows)
     return Table(table.columns, table.values[rows], ids, target, table.row_id)

@@ -1,4 +1,4 @@
-"""The ledger: who did what, when, to which cells, for how much; for pages, the report and a file."""
+"""The ledger: who did what, when, to which cells, at what price; for pages, the report and CSV files."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class LedgerLine:
-    """What an event says of a cell, or of a row that was added, which has no column.
+    """What an event says about a cell, or about an added row, which has no column.
 
     Attributes
     ----------
     row, column : str
     value, old : object
-        The value that was told, or that replaces an old one.
+        The value told or corrected, and the one it replaces.
     price : float or None
     """
 
@@ -54,7 +54,7 @@ class LedgerEntry:
     kind : str
         As in the log, such as "told".
     what : str
-        The kind in the words of the reader, such as "bought".
+        The kind in everyday words, such as "bought".
     reason : str or None
     lines : tuple of LedgerLine
     """
@@ -69,7 +69,7 @@ class LedgerEntry:
 
 
 def ledger_entries(campaign: Campaign, after: int = 0, most: int | None = None) -> list[LedgerEntry]:
-    """Return the events above a number, the first one first, at most ``most``."""
+    """Return the events after a number, oldest first, at most ``most``."""
     return [
         LedgerEntry(
             event.number,
@@ -85,7 +85,7 @@ def ledger_entries(campaign: Campaign, after: int = 0, most: int | None = None) 
 
 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
-    """Return entries as CSV, a line for each cell; texts that a spreadsheet would run are disarmed."""
+    """Return entries as CSV, one line per cell; text a spreadsheet would run as a formula is escaped."""
     return csv_text([FIELDS, *(fields for entry in entries for fields in _csv_lines(entry))])
 
 
@@ -111,7 +111,7 @@ def _csv_lines(entry: LedgerEntry) -> Iterator[list[str]]:
 
 
 def _safe(value: object) -> str:
-    """Write a value; numbers keep their sign, texts that begin like a formula get an apostrophe."""
+    """Format a value; numbers keep their sign, and text that starts like a formula gets an apostrophe."""
     if value is None:
         return ""
     return guard(value) if isinstance(value, str) else str(value)

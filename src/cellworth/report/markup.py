@@ -1,6 +1,6 @@
-"""One HTML page that needs nothing else: no script, no file, no host.
+"""Self-contained HTML pages: no scripts, no other files, no server.
 
-Texts are escaped here and nowhere else: functions that take texts give HTML, and those that take HTML say so.
+All escaping happens here: functions take plain text and return HTML; those that take HTML say so.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ul { margin: 0.3rem 0; padding-left: 1.1rem; }
 figure { margin: 1rem 0; } figure img { width: 100%; height: auto; max-width: 64rem; }
 figcaption { color: var(--faint); font-size: 0.86rem; max-width: 48rem; }
 """
-"""What all pages share."""
+"""Styles shared by all pages."""
 
 CAMPAIGN = """
 h2 + p, h2 + p + p { color: var(--faint); }
@@ -54,7 +54,7 @@ td.text { text-align: left; } thead th.number { text-align: right; }
   dl { grid-template-columns: 1fr; gap: 0; } dd { margin-bottom: 0.4rem; }
   th, td { padding: 0.25rem 0.45rem; } ul.tiles { grid-template-columns: 1fr 1fr; } }
 """
-"""What the report of a campaign adds."""
+"""Additional styles for the campaign report."""
 
 _TEMPLATE = """<!DOCTYPE html>
 <html lang="en">
@@ -77,7 +77,7 @@ _TEMPLATE = """<!DOCTYPE html>
 
 
 def escape(text: str) -> str:
-    """Return a text as HTML, in an element or an attribute.
+    """Escape text for an HTML element or attribute.
 
     >>> escape('<b> & "c"')
     '&lt;b&gt; &amp; &quot;c&quot;'
@@ -88,7 +88,7 @@ def escape(text: str) -> str:
 def page(title: str, parts: Iterable[str], style: str = STYLE) -> str:
     """Return a whole page from its parts, which are HTML.
 
-    It forbids the browser to run or load anything but its own style, named by its digest, and its pictures.
+    Its policy forbids the browser to run or load anything but the page's own style, by digest, and images.
     """
     digest = b64encode(sha256(style.encode()).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:"
@@ -106,13 +106,13 @@ def section(heading: str, parts: Iterable[str]) -> str:
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> str:
-    """Return names and what they stand for, as a list."""
+    """Return name and value pairs as a description list."""
     items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(text)}</dd>" for name, text in pairs)
     return f"<dl>{items}</dl>"
 
 
 def tiles(items: Iterable[tuple[str, str, str]]) -> str:
-    """Return figures to be seen at a glance: what it is, the figure, and a note to it."""
+    """Return key figures as tiles, each with a label, a figure and a note."""
     each = "".join(
         f"<li><span>{escape(what)}</span><b>{escape(figure)}</b><span>{escape(note)}</span></li>"
         for what, figure, note in items
@@ -121,9 +121,9 @@ def tiles(items: Iterable[tuple[str, str, str]]) -> str:
 
 
 def picture(content: bytes, kind: str, text: str, caption: str) -> str:
-    """Return an image, ``kind`` "svg+xml" or "png", as part of the page.
+    """Return an image, of ``kind`` "svg+xml" or "png", embedded in the page.
 
-    ``text`` is for those who cannot see it.
+    ``text`` is the alternative text.
     """
     data = b64encode(content).decode("ascii")
     return (
@@ -135,7 +135,7 @@ def picture(content: bytes, kind: str, text: str, caption: str) -> str:
 def table(
     caption: str, header: Sequence[str], rows: Iterable[Sequence[str]], texts: Sequence[int] = ()
 ) -> str:
-    """Return a table of texts; the first column names the rows, ``texts`` are columns that are no numbers."""
+    """Return a table; the first column is the row header, and ``texts`` are the other non-numeric columns."""
     left = {0, *texts}
     kinds = ["" if k in left else ' class="number"' for k in range(len(header))]
     head = "".join(
@@ -149,7 +149,7 @@ def table(
 
 
 def folded(summary: str, parts: Iterable[str]) -> str:
-    """Return HTML that is shown when its summary is opened."""
+    """Return HTML that is hidden until its summary is opened."""
     return f"<details><summary>{escape(summary)}</summary>\n" + "\n".join(parts) + "\n</details>"
 
 

@@ -1,4 +1,4 @@
-"""What the money brought, what the last batch got for it, and what the next batch would buy."""
+"""What the money bought so far, how good the last batch was, and what the next one would buy."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.select import Offer, Ratio
 
 MOST_LISTED = 200
-"""Purchases of a preview that are listed."""
+"""Most purchases listed in a preview."""
 MOST_POINTS = 200
-"""Points of a curve of worth against money."""
+"""Most points on a curve of worth against money."""
 GREEDY_REACH = 3.0
-"""The greedy curve goes to this many times the bill of the batch: further right it tells nothing of it."""
+"""The greedy curve extends to this multiple of the batch's bill; beyond, it says nothing about the batch."""
 
 
 @dataclass(frozen=True)
 class ForecastCurve:
-    """The forecast as a curve: equally long lists of money spent by then, score, and its 95 % interval."""
+    """The forecast as a curve: arrays of equal length for money spent, score, and its 95 % interval."""
 
     money: Float64Array
     score: Float64Array
@@ -35,13 +35,13 @@ class ForecastCurve:
 
 @dataclass(frozen=True)
 class LastRound:
-    """What the last round with answers brought, from its first ask up to now.
+    """What the last answered round changed, from its first ask until now.
 
     Attributes
     ----------
     round : int
     since : int
-        The number of the event before its first ask.
+        The number of the event before the round's first ask.
     cells, refused, corrected : int
         Cells told, refused and corrected since then.
     rows : int
@@ -49,10 +49,10 @@ class LastRound:
     money : float
         Spent since then.
     columns : list of (str, int)
-        Told cells by column, the most first.
+        Told cells per column, largest count first.
     metric : str or None
     gain : Estimate or None
-        Of the score, on the same rows, with its 95 % interval; None without a score.
+        Gain in score on the same rows, with its 95 % interval; None without a score.
     """
 
     round: int
@@ -76,7 +76,7 @@ class OverviewSummary(Summary):
     status : Status
     projection : ForecastCurve or None
     outlook : str
-        What more money is expected to bring, in a sentence.
+        What more money is expected to gain, in a sentence.
     changed : LastRound or None
         None before the first answer.
     strategy, summary : str
@@ -92,9 +92,9 @@ class OverviewSummary(Summary):
 
 
 def overview_summary(campaign: Campaign) -> OverviewSummary:
-    """Summarise where a campaign stands.
+    """Summarise the state of a campaign.
 
-    Costs a status, and two completions for the gain of the last round; nothing anew if the table is the same.
+    Costs a status, and two completions for the gain of the last round, cached until the table changes.
     """
     inputs = inputs_of(campaign)
     status = inputs.status
@@ -148,7 +148,7 @@ def _gain(inputs: SummaryInputs, since: int) -> Gain | None:
 
 @dataclass(frozen=True)
 class WorthCurve:
-    """Worth against money: equally long lists, both rising."""
+    """Worth against money: two increasing arrays of equal length."""
 
     money: Float64Array
     worth: Float64Array
@@ -156,7 +156,7 @@ class WorthCurve:
 
 @dataclass(frozen=True)
 class BatchWorth:
-    """A batch: its bill, the sum of its cells' worths, and their number."""
+    """A batch: its bill, the total worth of its cells, and their number."""
 
     money: float
     worth: float
@@ -165,26 +165,26 @@ class BatchWorth:
 
 @dataclass(frozen=True)
 class FrontSummary(Summary):
-    """The last batch beside what its money could have bought, by the worths that it was chosen by.
+    """The last batch against what its money could have bought, by the worths used to choose it.
 
-    Worths are sums, in units of the average cell that could be had then.
+    Worths are sums, in units of the average cell available at the time.
 
     Attributes
     ----------
     number : int or None
-        Of the last ask; None before the first, and so are all that follow.
+        Number of the last ask. This and the attributes below are None before the first ask.
     time : str or None
-        Of the last ask, as ISO text.
+        Time of the last ask, as an ISO string.
     batch : BatchWorth or None
     greedy : WorthCurve or None
-        The cells of the most worth for the money, taken one after the other.
+        Cells added greedily by worth per money.
     search : WorthCurve or None
-        The front of a strategy that searches for one; None for other strategies.
+        The front found by a strategy that searches for one; None for other strategies.
 
     Notes
     -----
-    A strategy that draws its batch, or looks at worth alone, lies below the greedy curve on purpose: cells
-    that are alike bring less together than their sum.
+    A strategy that samples its batch, or looks at worth alone, falls below the greedy curve by design:
+    similar cells are worth less together than the sum of their worths.
     """
 
     number: int | None = None
@@ -197,7 +197,7 @@ class FrontSummary(Summary):
 def front_summary(campaign: Campaign) -> FrontSummary:
     """Compare the last batch with what its money could have bought.
 
-    Costs the rounds since the last cache of the campaign, and two selections.
+    Costs the rounds since the campaign's last cache, and two selections.
     """
     inputs = inputs_of(campaign)
     ask = inputs.last_ask
@@ -229,7 +229,7 @@ def _front(inputs: SummaryInputs, ask: Event) -> tuple[BatchWorth, WorthCurve, W
 
 
 def _curve(money: Float64Array, worth: Float64Array) -> WorthCurve:
-    """Return the curve at some of its points, the first and the last among them."""
+    """Return the curve thinned to `MOST_POINTS` points, keeping the first and the last."""
     kept = np.unique(np.linspace(0, len(money) - 1, MOST_POINTS).astype(np.intp))
     return WorthCurve(money[kept], worth[kept])
 
@@ -264,9 +264,9 @@ class PreviewSummary(Summary):
     money : float
         Their bill.
     rows : int
-        How many rows they lie in.
+        Number of distinct rows.
     columns : list of PreviewColumn
-        The dearest first.
+        Highest bill first.
     purchases : list of PreviewPurchase
         The first `MOST_LISTED`.
     """
@@ -281,7 +281,7 @@ class PreviewSummary(Summary):
 def preview_summary(
     campaign: Campaign, budget: float | None = None, count: int | None = None
 ) -> PreviewSummary:
-    """Summarise what `Campaign.preview` would buy; nothing is recorded. Costs what the ask costs."""
+    """Summarise what `Campaign.preview` would buy; records nothing. Costs as much as an ask."""
     number = campaign.number
     batch = campaign.preview(budget, count)
     prices: dict[str, list[float]] = {}

@@ -1,7 +1,7 @@
-"""What all summaries share: their plain form, texts fit to be shown, and inputs that are computed once.
+"""What all summaries share: JSON conversion, display-safe text, and inputs that are computed once.
 
-A summary says something about a campaign, as of one of its events. The command line, the report, REST and the
-pages show the same summaries. They cost completions, so servers compute them in a process of their own.
+A summary describes a campaign as of one event. The command line, the report, REST and the pages show the same
+summaries. They cost completions, so servers compute them in a separate process.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from cellworth.table import Table
 T = TypeVar("T")
 
 UNKNOWN_ERROR = 0.5
-"""How unsure an estimate is of which the completer does not say so."""
-# Neither HTML nor SVG may hold these, nor UTF-8 half a pair of surrogates; marks that turn the direction of
-# writing would reach beyond their text.
+"""The uncertainty shown for an estimate if the completer reports none."""
+# HTML and SVG forbid control characters, and UTF-8 lone surrogates; bidirectional controls would affect the
+# text around them.
 _UNFIT = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u202a-\u202e\u2066-\u2069]"
 )
@@ -37,26 +37,26 @@ _UNFIT = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class Summary:
-    """The base of all summaries; their attributes are plain, or have a plain form of their own.
+    """Base class of summaries; all attributes can be passed to `to_json`.
 
     Attributes
     ----------
     as_of : int
-        The number of the event that it is true of.
+        The number of the event that it describes.
     """
 
     as_of: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as data fit for JSON; see `to_json`."""
+        """Return it as JSON-ready data; see `to_json`."""
         data: dict[str, Any] = _fields_to_json(self)
         return data
 
 
 def to_json(value: Any) -> Any:
-    """Return data made of dicts, lists, texts, booleans and finite numbers; what is not finite becomes None.
+    """Return data made of dicts, lists, strings, booleans and finite numbers; NaN and infinity become None.
 
-    Takes arrays, NumPy's numbers, data classes and dates as well, at any depth. O(size).
+    Also accepts arrays, NumPy scalars, dataclasses and dates, at any depth. O(size).
 
     Examples
     --------
@@ -83,7 +83,7 @@ def to_json(value: Any) -> Any:
 
 
 def clean(text: str) -> str:
-    r"""Return a text with a mark in the place of each character that a page cannot hold.
+    r"""Replace each character that a page cannot hold with U+FFFD.
 
     >>> clean("a\x00b")
     'a\ufffdb'
@@ -92,27 +92,27 @@ def clean(text: str) -> str:
 
 
 def short_name(name: str, most: int = 24) -> str:
-    """Return a name on one line that fits beside an axis."""
+    """Return a name on one line, short enough to label an axis."""
     name = clean(" ".join(name.split()))
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 
 class SummaryInputs:
-    """A campaign as of one event, whatever others record meanwhile, and what several summaries need of it.
+    """A campaign frozen at one event, and the inputs that several summaries share.
 
-    What is costly is computed at its first use. It depends on the table and on what is refused only, and is
-    kept by `renew` as long as these stay the same.
+    Costly inputs are computed on first use. They depend only on the table and on refusals, and `renew` keeps
+    them until one of these changes.
 
     Attributes
     ----------
     view : Campaign
-        A replay, up to the event.
+        A replay up to the event.
     number : int
-        Of the event.
+        The number of the event.
     table : Table
-        With the answers so far.
+        The table with the answers so far.
     changed : int
-        The number of the last event that changed the table, or refused a cell.
+        The number of the last event that changed the table or refused a cell.
     last_ask : Event or None
         The newest ask.
     answered_round : int or None
@@ -132,12 +132,12 @@ class SummaryInputs:
         self._advance(campaign)
 
     def renew(self, campaign: Campaign) -> None:
-        """Go on to the newest event; O(new events + n p)."""
+        """Advance to the newest event; O(new events + n p)."""
         if campaign.number != self.number:
             self._advance(campaign)
 
     def once(self, what: str, key: object, compute: Callable[[], T]) -> T:
-        """Return what ``compute`` gives for a key; the last result of each ``what`` is kept."""
+        """Return ``compute()``, cached by key; only the last result of each ``what`` is kept."""
         if what not in self._kept or self._kept[what][0] != key:
             self._kept[what] = key, compute()
         result: T = self._kept[what][1]
@@ -150,14 +150,14 @@ class SummaryInputs:
 
     @property
     def filled(self) -> FilledTable | None:
-        """The table filled, with intervals; None where no cell is missing."""
+        """The filled table, with intervals; None if no cell is missing."""
         if not self.table.holes.any():
             return None
         return self.once("filled", self.changed, self.view.fill)
 
     @property
     def unsure(self) -> Float64Array:
-        """How unsure each cell is, (n, p); see `uncertainty`."""
+        """The uncertainty of each cell, (n, p); see `uncertainty`."""
         return self.once("unsure", self.changed, lambda: uncertainty(self.table, self.filled))
 
     @property
@@ -174,12 +174,12 @@ class SummaryInputs:
 
     @property
     def average_worth(self) -> float:
-        """The mean worth of the cells that can be had, the unit in which worths are shown; 1 if it is 0."""
+        """The mean worth of the cells that can be bought, the unit of displayed worths; 1 if it is 0."""
         return self.once("average worth", self.changed, self._average_worth)
 
     @property
     def asked(self) -> BoolArray:
-        """(n, p) bool: the cells that are asked for, whether their leases have ended or not."""
+        """(n, p) bool: the cells asked for, even if their leases have expired."""
         return self.once("asked", self.number, self._asked_cells)
 
     def _advance(self, campaign: Campaign) -> None:
@@ -218,9 +218,9 @@ class SummaryInputs:
 
 
 def uncertainty(table: Table, filled: FilledTable | None) -> Float64Array:
-    """Return how unsure each cell is, (n, p), from 0, known, to 1, as unsure as without its row.
+    """Return the uncertainty of each cell, (n, p): 0 if known, 1 if its row tells nothing about it.
 
-    It is the standard deviation that is left over that of the column's known cells.
+    This is the remaining standard deviation divided by that of the column's known cells.
     """
     if filled is None:
         return np.zeros(table.shape)
@@ -237,9 +237,9 @@ _INPUTS: WeakKeyDictionary[Campaign, SummaryInputs] = WeakKeyDictionary()
 
 
 def inputs_of(campaign: Campaign) -> SummaryInputs:
-    """Return the inputs of summaries of a campaign as of its newest event; they are kept for the next call.
+    """Return the summary inputs of a campaign as of its newest event; cached for the next call.
 
-    O(n p + new events) after a new event, and nothing anew without one.
+    O(n p + new events) after a new event, O(1) otherwise.
     """
     inputs = _INPUTS.get(campaign)
     if inputs is None:

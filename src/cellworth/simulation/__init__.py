@@ -1,4 +1,4 @@
-"""A simulator: hides cells of a known table and plays strategies against the truth."""
+"""A simulator that hides cells of a known table and plays strategies against the truth."""
 
 from cellworth.simulation.plot import Curve, mean_curves, plot_curves
 from cellworth.simulation.runs import full_information, simulate

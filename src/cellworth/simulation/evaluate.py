@@ -1,4 +1,4 @@
-"""What the filled table is worth: the error of the filling, and a model trained on it, on rows never seen."""
+"""Evaluate a filled table: its reconstruction error, and a model trained on it, tested on unseen rows."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from cellworth.simulation.hidden_truth import World
 
 
 def judge(world: World, completed: FloatArray, completer: Any, model: Any) -> dict[str, float]:
-    """Train a clone of the model on the filled rows, scaled to [0, 1], and judge both.
+    """Train a clone of the model on the filled rows, scaled to [0, 1], and evaluate both.
 
     Returns
     -------
     dict
-        ``reconstruction_error``, over the cells that the simulator knows, and either ``accuracy``, ``auc``
-        and ``log_loss`` (classes) or ``r2`` and ``rmse`` (a number), on the test rows.
+        ``reconstruction_error`` over the cells whose truth is known; and on the test rows, ``accuracy``,
+        ``auc`` and ``log_loss`` for classes or ``r2`` and ``rmse`` for a number.
     """
     completed, truth = world.scaled(completed), world.scaled(world.truth)
     known = ~np.isnan(truth)
@@ -46,9 +46,9 @@ def _of_number(
 def _of_classes(
     model: Any, X: FloatArray, y: FloatArray, X_test: FloatArray, y_test: FloatArray
 ) -> dict[str, float]:
-    """Return accuracy, area under the curve (each class against the rest, if several) and log-loss.
+    """Return accuracy, area under the ROC curve (one-vs-rest for several classes) and log loss.
 
-    A model without probabilities gets them from its scores, by a logistic curve fitted on the training rows.
+    If the model has no probabilities, a logistic curve fitted on the training rows maps its scores to them.
     """
     several = len(model.classes_) > 2
     if hasattr(model, "predict_proba"):
@@ -67,7 +67,7 @@ def _of_classes(
 
 
 def _area(y: FloatArray, scores: FloatArray, classes: FloatArray) -> float:
-    """Return the area under the curve; NaN if the test rows lack a class."""
+    """Return the area under the ROC curve; NaN if a class is missing from the test rows."""
     if len(np.unique(y)) < len(classes):
         return float("nan")
     if len(classes) == 2:

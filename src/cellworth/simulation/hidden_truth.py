@@ -1,4 +1,4 @@
-"""A table whose hidden cells are known to the simulator: the truth, the split, the holes."""
+"""A table with hidden cells whose values the simulator knows: the truth, the split and the holes."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ from cellworth.table.target import LabelKind
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """Training rows whose cells can be bought, and test rows that judge what the money bought.
+    """Training rows whose cells can be bought, and test rows that measure what the money bought.
 
-    Values are those of ``Table.encode``, in the user's units.
+    Values are as in ``Table.encode``, in the user's units.
 
     Attributes
     ----------
     truth : (n, d) array
-        The training rows; NaN where not even the simulator knows.
+        The training rows; NaN where even the simulator does not know the value.
     start : (n, d) array
-        The same with NaN in the hidden cells too.
+        The same, with NaN in the hidden cells too.
     hidden : (n, p) array of bool
         The cells that can be bought.
     y : (n,) array
     X_test, y_test : arrays (m, d) and (m,)
-        Rows that were never hidden; NaN only where the table itself has holes.
+        Rows in which nothing is hidden; NaN only where the table itself has holes.
     layout : ColumnLayout
         Which encoded columns belong to which cell.
     rows : (n,) array of int
-        The places of the training rows in the user's table.
+        The positions of the training rows in the user's table.
     target : {"classes", "number"}
     lowest, width : (d,) arrays
-        The smallest known value of each column of the whole table, and how far the largest lies above it (1
-        for a constant column): the judge scales columns to [0, 1], as in the paper.
+        The minimum of each column over the whole table, and its range (1 for a constant column). `judge`
+        scales columns to [0, 1], as in the paper.
     """
 
     truth: Float64Array
@@ -59,29 +59,29 @@ class World:
 
     @property
     def known_at_start(self) -> BoolArray:
-        """(n, p) bool: the cells that the strategy knows before it buys anything."""
+        """The cells that are known before anything is bought, (n, p) bool."""
         return self.layout.known(self.start)
 
     def reveal(self, X: Float64Array, cells: IntArray) -> Float64Array:
-        """Return a copy of X (n, d) with the true values in the cells (k, 2)."""
+        """Return a copy of X (n, d) with the true values filled in at ``cells`` (k, 2)."""
         bought = np.zeros(self.hidden.shape, dtype=bool)
         bought[cells[:, 0], cells[:, 1]] = True
         return np.where(self.layout.by_column(bought), self.truth, X)
 
 
 def make_world(table: Table, *, observed: float, train: float, seed: int) -> World:
-    """Split the labelled rows and hide cells of the training rows, each independently of all others.
+    """Split the labelled rows, and hide cells of the training rows independently of each other.
 
     Parameters
     ----------
     table : Table
-        With a target. Its own holes stay holes: they can never be bought, and count in no error.
+        With a target. Its own holes stay holes: they cannot be bought, and no error includes them.
     observed : float
         The share of the known cells of the training rows that stay visible, between 0 and 1.
     train : float
-        The share of training rows.
+        The share of rows used for training.
     seed : int
-        Of the split and of the holes: all strategies with the same seed play in the same world.
+        For the split and the holes: all strategies with the same seed play in the same world.
     """
     target = _check(table, observed, train)
     rng = np.random.default_rng(seed)
@@ -116,24 +116,24 @@ def make_world(table: Table, *, observed: float, train: float, seed: int) -> Wor
 
 def _check(table: Table, observed: float, train: float) -> Target:
     if table.target is None:
-        raise DataError("a simulation needs labels to judge by; name the target when you make the table")
+        raise DataError("a simulation needs labels; name the target when you make the table")
     if not 0 < observed <= 1:
         raise ParameterError(
-            f"observed must be a share above 0 and at most 1, such as 0.6 for 60 %; got {observed!r}"
+            f"observed must be above 0 and at most 1, such as 0.6 for 60 %; got {observed!r}"
         )
     if not 0 < train < 1:
-        raise ParameterError(f"train must be a share between 0 and 1, such as 0.7; got {train!r}")
+        raise ParameterError(f"train must be between 0 and 1, such as 0.7 for 70 %; got {train!r}")
     return table.target
 
 
 def _can_stratify(target: Target, y: Float64Array) -> bool:
-    """Return whether each class has rows enough for both sides of a split."""
+    """Return whether each class has enough rows for both sides of a split."""
     return target.kind != "number" and bool(np.bincount(y.astype(np.intp)).min() >= 2)
 
 
 def _refuse_empty_columns(known: BoolArray, names: tuple[str, ...]) -> None:
     for column in np.flatnonzero(~known.any(axis=0)):
         raise DataError(
-            f"column {names[column]!r} has no known cell among the training rows; leave it out, or raise "
-            "train"
+            f"column {names[column]!r} has no known value in the training rows; drop the column, or "
+            "increase train"
         )

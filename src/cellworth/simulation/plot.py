@@ -1,4 +1,4 @@
-"""Learning curves as a picture."""
+"""Average and plot learning curves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LABELS = {
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The mean over seeds of one strategy's curves, with the half-width of its interval."""
+    """One strategy's mean curve over seeds, with the half-width of its interval."""
 
     strategy: str
     at: Float64Array
@@ -48,14 +48,15 @@ def mean_curves(
         One of its columns.
     against : {"cells", "money", "round"}
     level : float
-        Of the interval of the mean over seeds (Student's t); 0 wide with a single seed.
+        Confidence level of the interval for the mean over seeds (Student's t). With one seed its width is 0.
     points : int
-        At which the curves, straight between rounds, are read. They end where the shortest of them ends.
+        How many points to evaluate the curves at; they are linear between rounds and end with the shortest
+        run.
 
     Returns
     -------
     list of Curve
-        In the order in which the strategies come.
+        In the order of the strategies in the frame.
     """
     columns = _columns_of(frame, ("strategy", "seed", against, metric))
     curves = []
@@ -72,7 +73,7 @@ def mean_curves(
 
 
 def half_width(values: Float64Array, level: float) -> Float64Array:
-    """Return the half-widths (m,) of the intervals of the means of values (seeds, m), by Student's t."""
+    """Return the half-widths (m,) of Student's t intervals for the means of values (seeds, m)."""
     n = len(values)
     if n < 2:
         return np.zeros(values.shape[1])
@@ -88,20 +89,20 @@ def plot_curves(
     full: float | None = None,
     axes: Any = None,
 ) -> Any:
-    """Draw the mean and its band over seeds, against cells bought and against money spent.
+    """Plot each strategy's mean over seeds, with a band, against cells bought and money spent.
 
     Parameters
     ----------
     frame : what `simulate` returns
     metric : str, default="auc"
     against : names, default=("cells", "money")
-        One picture each, side by side.
+        One plot each, side by side.
     level : float, default=0.95
-        Of the band: an interval of the mean over seeds.
+        Confidence level of the band, an interval for the mean over seeds.
     full : float, optional
-        What a model reaches that knows every cell; a dashed line.
+        The score of a model that knows every cell; drawn as a dashed line.
     axes : matplotlib axes, optional
-        As many as `against` names; by default a new figure.
+        One for each name in `against`; by default a new figure.
 
     Returns
     -------
@@ -140,12 +141,12 @@ def plot_curves(
 
 
 def _columns_of(frame: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return columns of a frame of any of the libraries as NumPy arrays, by name."""
+    """Return columns of a frame from any supported library as NumPy arrays, by name."""
     table = nw.from_native(frame, eager_only=True)
     missing = [name for name in names if name not in table.columns]
     if missing:
         raise ParameterError(
-            f"the frame has no column {missing[0]!r}; it has {', '.join(table.columns)}. Pass a frame that "
-            "simulate returned"
+            f"the frame has no column {missing[0]!r}; it has {', '.join(table.columns)}. Pass the frame "
+            "returned by simulate"
         )
     return {name: table[name].to_numpy() for name in names}

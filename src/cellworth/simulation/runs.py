@@ -1,4 +1,4 @@
-"""Strategies played against a known truth: one run after another, each kept once it has finished."""
+"""Play strategies against a known truth, and save each run when it finishes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """What all runs of a simulation share; see `simulate`."""
+    """The settings shared by all runs of a simulation; see `simulate`."""
 
     prices: Prices
     budget_per_round: float | None
@@ -52,14 +52,15 @@ class Settings:
 
 @dataclass(frozen=True)
 class PlayedRound:
-    """What came of one round.
+    """The result of one round.
 
     Attributes
     ----------
     record : dict
-        A row of what `simulate` returns.
+        One row of the frame that `simulate` returns.
     selection : Selection or None
-        What was bought at its end, by the row and column numbers of the world; None in the last round.
+        What was bought at the end of the round, by row and column number in the world; None in the last
+        round.
     """
 
     record: Record
@@ -67,9 +68,9 @@ class PlayedRound:
 
 
 def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Iterator[PlayedRound]:
-    """Play one strategy in the world of one seed, round by round, the start included.
+    """Play one strategy in the world of one seed; yield each round, including the start.
 
-    The run ends early when nothing more can be bought with the budget of a round.
+    The run ends early when a round's budget cannot buy anything more.
     """
     world = make_world(table, observed=settings.observed, train=settings.train, seed=seed)
     prices = settings.prices.on(table).of_rows(world.rows)
@@ -106,14 +107,14 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
 
 
 class FinishedRuns:
-    """One small JSON file per run; its name holds the strategy, the seed, and a digest of all settings.
+    """One small JSON file per run, named by the strategy, the seed and a digest of all settings.
 
-    A run made with another table, other prices or other settings has another digest, and is left alone.
+    Runs with another table, other prices or other settings have a different digest and are left alone.
 
     Parameters
     ----------
     folder : path or None
-        Made if it is not there; None keeps nothing.
+        Created if needed; None saves nothing.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None, table: Table, settings: Settings) -> None:
@@ -122,7 +123,7 @@ class FinishedRuns:
             try:
                 self._folder.mkdir(parents=True, exist_ok=True)
             except OSError as error:
-                raise DataError(f"cannot keep finished runs in {folder}: {error.strerror}") from None
+                raise DataError(f"cannot save finished runs in {folder}: {error.strerror}") from None
             self._mark = _mark_of(table, settings)
 
     def load(self, strategy: Strategy, seed: int) -> list[Record] | None:
@@ -136,7 +137,7 @@ class FinishedRuns:
         return records
 
     def save(self, strategy: Strategy, seed: int, records: list[Record]) -> None:
-        """Keep a run: its file is there whole or not at all."""
+        """Save a run, atomically: its file is either complete or absent."""
         if self._folder is not None:
             file = self._file(strategy, seed)
             part = file.with_suffix(f".{os.getpid()}.part")
@@ -152,7 +153,7 @@ class FinishedRuns:
 
 
 def _mark_of(table: Table, settings: Settings) -> str:
-    """Return a digest of a table and the settings of its runs."""
+    """Return a digest of the table and the settings."""
     from cellworth import __version__
 
     digest = hashlib.sha256(table.values.tobytes())
@@ -162,7 +163,7 @@ def _mark_of(table: Table, settings: Settings) -> str:
 
 
 def _words(thing: object) -> str:
-    """Return the text of a thing with all its settings, those at their defaults too."""
+    """Return a description of an object with all its settings, defaults included."""
     if hasattr(thing, "get_params"):
         return f"{type(thing).__name__}({sorted((k, repr(v)) for k, v in thing.get_params().items())})"
     return repr(thing)
@@ -191,51 +192,52 @@ def simulate(
     """Hide cells of a table, let strategies buy them back, and return what the money bought.
 
     Each run splits the rows, hides cells of the training rows, and plays the rounds: fill the table, train
-    the classifier on it, judge it on the test rows, buy a batch. All strategies of one seed play in the same
-    world, so that they compare in pairs.
+    the classifier on it, evaluate it on the test rows, buy a batch. All strategies with the same seed play in
+    the same world, so their results can be compared in pairs.
 
     Parameters
     ----------
     table : Table
-        With a target. Cells that the table itself lacks are never bought and count in no error.
+        With a target. Cells missing from the table itself are never bought, and no error includes them.
     strategy : str, Strategy, or several
         See `cellworth.strategy.names`.
     prices : Prices, optional
         By default every cell costs 1.
     budget_per_round : float, optional
-        Money for one batch. This or `count_per_round` must be given; with both, both bind.
+        Money for one batch. Give this, `count_per_round` or both; with both, both limits apply.
     count_per_round : int, optional
-        Most cells of one batch.
+        The most cells in one batch.
     rounds : int, default=20
-        Batches bought, at most: a run ends when its budget buys nothing more.
+        The most batches to buy; a run ends early when its budget buys nothing more.
     observed : float, default=0.6
         Share of the cells of the training rows that are known at the start.
     classifier : estimator, optional
-        By default ``LinearSVC()``, as in the paper, or ``Ridge()`` where the target is a number. It sees
-        columns scaled to [0, 1].
+        By default ``LinearSVC()``, as in the paper, or ``Ridge()`` if the target is a number. It sees columns
+        scaled to [0, 1].
     train : float, default=0.7
-        Share of the rows that train; the others judge.
+        Share of the rows used for training; the others are test rows.
     seed : int or several, default=0
         One run per strategy and seed.
     n_jobs : int, optional
-        Processes; the result does not depend on it.
+        Number of processes; it does not affect the result.
     resume : path, optional
-        A folder. Finished runs are kept there and not done again.
+        A folder in which finished runs are saved, so that they are not repeated.
     progress : bool, default=False
-        Show a bar with the time left on the standard error.
+        Show a progress bar with the time left on standard error.
     frame : {"pandas", "polars", "pyarrow"}, default="pandas"
 
     Returns
     -------
     frame
-        One row per run and round, the start (round 0) included, sorted: ``strategy``, ``seed``, ``round``,
-        ``cells`` and ``money`` spent so far, ``reconstruction_error`` (norm of the error over the norm of
-        the training table, scaled to [0, 1]), and on the test rows ``accuracy``, ``auc`` and ``log_loss``
-        (``r2`` and ``rmse`` for a number); last ``seconds``, of completing, scoring and choosing.
+        One row per run and round, including the start (round 0), sorted: ``strategy``, ``seed``, ``round``,
+        ``cells`` bought and ``money`` spent so far, ``reconstruction_error`` (norm of the error over the norm
+        of the training table, with columns scaled to [0, 1]), and on the test rows ``accuracy``, ``auc`` and
+        ``log_loss`` (``r2`` and ``rmse`` for a number); finally ``seconds`` spent completing, scoring and
+        choosing.
 
     Notes
     -----
-    Costs one completion, one scoring, one selection and one fit of the classifier per round. Memory: a few
+    Each round costs one completion, one scoring, one selection and one fit of the classifier. Memory: a few
     arrays of the table's size per process.
 
     Examples
@@ -277,9 +279,9 @@ def simulate(
 def full_information(
     table: Table, *, classifier: Any | None = None, train: float = 0.7, seed: int = 0
 ) -> dict[str, float]:
-    """Return what the classifier reaches in the world of a seed when no cell is hidden.
+    """Return the classifier's scores in the world of a seed when no cell is hidden.
 
-    The metrics are those of `simulate`; cells that the table itself lacks are filled by `GaussianCompleter`.
+    The metrics are those of `simulate`; `GaussianCompleter` fills cells missing from the table itself.
     """
     world = make_world(table, observed=1.0, train=train, seed=seed)
     with worker_threads(1):
@@ -313,19 +315,19 @@ def _settings(
 ) -> Settings:
     if budget is None and count is None:
         raise ParameterError(
-            "give budget_per_round, money for one batch, or count_per_round, cells of one batch"
+            "give budget_per_round (money per batch), count_per_round (cells per batch), or both"
         )
     if rounds < 1:
         raise ParameterError(f"rounds must be at least 1; got {rounds}")
     names = [s.name for s in strategies]
     if not names or len(set(names)) < len(names):
-        raise ParameterError(f"strategies must be at least one, each with its own name; got {names}")
+        raise ParameterError(f"give at least one strategy, each with its own name; got {names}")
     model = _model(table, classifier)
     return Settings(prices or Prices.same(1.0), budget, count, rounds, observed, train, model)
 
 
 def _model(table: Table, classifier: Any | None) -> Any:
-    """Return the model that judges: the user's, or the default for the table's target."""
+    """Return the model to evaluate with: the user's, or the default for the table's target."""
     if classifier is not None:
         return classifier
     is_number = table.target is not None and table.target.label_kind == "number"
@@ -333,7 +335,7 @@ def _model(table: Table, classifier: Any | None) -> Any:
 
 
 def frame_of(records: Sequence[Record], library: Library) -> Any:
-    """Return a frame with a row per record; a value that a record lacks is missing there."""
+    """Return a frame with one row per record; values absent from a record are missing."""
     names = list(dict.fromkeys(name for record in records for name in record))
     data = {name: [record.get(name) for record in records] for name in names}
     return nw.from_dict(data, backend=library).to_native()

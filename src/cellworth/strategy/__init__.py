@@ -1,4 +1,4 @@
-"""Strategies: named trios of completer, scorer and selector, and the one place where a batch is chosen."""
+"""Strategies: a completer, a scorer and a selector under one name, and the code that chooses batches."""
 
 from cellworth.strategy.batch import Batch, Purchase
 from cellworth.strategy.choosing import advise

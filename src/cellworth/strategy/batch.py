@@ -1,4 +1,4 @@
-"""A batch: the cells to buy, by the user's own names, the first choice first."""
+"""A batch: the cells to buy, under the user's own names, best first."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ class Purchase:
     Attributes
     ----------
     row : str
-        The user's id of the row.
+        The row's id, as the user gave it.
     column : str
     price : float
-        What it adds to the bill when the batch is bought in its order. A campaign reserves this much money.
+        What it adds to the bill when the batch is bought in order. A campaign reserves this amount.
     worth : float
-        As the strategy scores it: comparable within one round, not between rounds or strategies.
+        The strategy's score; comparable within one round, not across rounds or strategies.
     group : str or None
-        The price group of the column, such as one blood draw; cells of a row and group are had together.
+        The column's price group, such as one blood draw; cells in the same row and group come together.
     why : str or None
-        One sentence for people. Like all that follows, it is set by campaigns only.
+        A one-sentence explanation. This and the following attributes are set only by campaigns.
     until : datetime or None
-        When the lease runs out and the cell may be asked for again, in UTC; None for never.
+        When the lease expires and the cell may be asked for again, in UTC; None for never.
     asked_by : str or None
         Who asked.
     holder : str or None
-        Who has taken it, to find out its value; None if nobody has.
+        Who has taken it to find its value; None if nobody has.
     held_until : datetime or None
         When others may take it, in UTC; None if nobody has it.
     """
@@ -53,7 +53,7 @@ class Purchase:
 
 
 class Batch(Sequence[Purchase]):
-    """A sequence of purchases, the first choice first. It equals a list or tuple of the same purchases.
+    """A sequence of purchases, best first. It compares equal to a list or tuple of the same purchases.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ class Batch(Sequence[Purchase]):
 
     @property
     def cost(self) -> float:
-        """The bill, in the money of the prices: added up as decimals, so that 0.1 + 0.2 is 0.3."""
+        """The total cost, in the currency of the prices; summed as decimals, so 0.1 + 0.2 is 0.3."""
         return float(add_up([purchase.price for purchase in self.purchases]))
 
     @property
     def worth(self) -> float:
-        """The sum of the worths."""
+        """The total worth."""
         return float(sum(purchase.worth for purchase in self.purchases))
 
     @property

@@ -1,4 +1,4 @@
-"""Choosing a batch where no one place has all worths: each row block sends a shortlist."""
+"""Choose a batch without collecting every score in one place: each row block sends a shortlist."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ def choose_from_blocks(
     count: int | None = None,
     rng: np.random.Generator,
 ) -> Batch:
-    """Spend a budget on the holes of a table of row blocks, without bringing all worths to one place.
+    """Spend a budget on the holes of a table in row blocks, without collecting every score in one place.
 
     Parameters
     ----------
     selector : BlockSelector
-        `Top`, `Ratio`, `Knapsack`, or any selector with a method ``shortlist``.
+        `Top`, `Ratio`, `Knapsack`, or any selector with a ``shortlist`` method.
     scores : BlockScores
         What a scorer's ``score_blocks`` returned.
     prices : Prices, optional
         By column, without groups and visits; by default every cell costs 1.
     budget, count : float and int, optional
-        At least one of them.
+        At least one is required.
     rng : Generator
 
     Returns
     -------
     Batch
-        Rows without ids are called by their numbers, from 0.
+        Rows without ids are named by their numbers, from 0.
 
     Notes
     -----
-    One pass. Memory here: about 100 bytes for each cell of the shortlists.
+    One pass. Memory on the caller's side: about 100 bytes per shortlisted cell.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def choose_from_blocks(
 
 
 def check_parts(scorer: Scorer, selector: Selector) -> tuple[BlockScorer, BlockSelector]:
-    """Return a scorer and a selector that work on row blocks; refuse others."""
+    """Return the scorer and selector if both run on row blocks; raise ParameterError otherwise."""
     for part, method in ((scorer, "score_blocks"), (selector, "shortlist")):
         if not hasattr(part, method):
             raise ParameterError(
-                f"{part!r} does not run on row blocks: it has no method {method}. Use another strategy, or "
-                "read the table into memory."
+                f"{part!r} does not run on row blocks: it has no method {method}. Choose another strategy, "
+                "or read the table into memory."
             )
     both: Any = scorer, selector
     return both
@@ -95,20 +95,20 @@ def check_parts(scorer: Scorer, selector: Selector) -> tuple[BlockScorer, BlockS
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Cells that may be in the batch, by row and then column, with ids and worths; (k,) each."""
+    """Cells that may join the batch, sorted by row and then column, with ids and scores; (k,) each."""
 
     columns: IntArray
     ids: AnyArray
     scores: Float64Array
 
     def take(self, which: IntArray) -> Candidates:
-        """Return some of them, in the order given."""
+        """Return the candidates at these positions, in the order given."""
         return Candidates(self.columns[which], self.ids[which], self.scores[which])
 
 
 @dataclass(frozen=True)
 class _Shortlister:
-    """Makes shortlists of blocks, and one of two; it is sent to where the blocks are.
+    """Shortlists a block and merges two shortlists; it is sent to the workers that hold the blocks.
 
     Attributes
     ----------
@@ -133,13 +133,13 @@ class _Shortlister:
         return Candidates(columns, ids, scores[rows, columns])
 
     def of_both(self, a: Candidates, b: Candidates) -> Candidates:
-        """Return the shortlist of two, the first of which comes first in the table."""
+        """Merge two shortlists into one; ``a`` comes before ``b`` in the table."""
         pairs = ((a.columns, b.columns), (a.ids, b.ids), (a.scores, b.scores))
         both = Candidates(*(np.concatenate(pair) for pair in pairs))
         return both.take(self._shortlist(self.offer(both))[:, 0])
 
     def offer(self, found: Candidates) -> Offer:
-        """Return the candidates as a column of cells (k, 1)."""
+        """Return the candidates as an offer of one column, (k, 1)."""
         shape = len(found.scores), 1
         all_there = np.ones(shape, dtype=bool)
         prices = _additive(self.own[found.columns].reshape(shape))
@@ -155,12 +155,12 @@ def _additive(own: Float64Array) -> PriceList:
 
 
 def _column_prices(prices: Prices | None, columns: tuple[str, ...]) -> Float64Array:
-    """Return the price of each column, (d,); refuse prices that are not by column alone."""
+    """Return the price of each column, (d,); ParameterError unless prices are by column alone."""
     if prices is None:
         return np.ones(len(columns))
     if not isinstance(prices.cells, ByColumn) or prices.groups or prices.visit:
         raise ParameterError(
-            f"over row blocks prices must be by column, without groups and visits; got {prices!r}"
+            f"on row blocks, prices must be by column, without groups and visits; got {prices!r}"
         )
     one_row = Table.from_arrays(np.zeros((1, len(columns))), columns=list(columns))
     return np.array(prices.on(one_row).own[0])

@@ -1,10 +1,10 @@
-"""Choosing a batch: a strategy led through its rounds, and the one function that spends the money.
+"""Choose batches: run a strategy through its rounds, and spend the money in one function.
 
-Everything that buys goes through `choose`: `advise`, the simulator, campaigns, the command line and the
-pages. With the same table, prices, strategy, seed and limits all of them give the same list.
+Everything that buys goes through `choose`: `advise`, the simulator, campaigns, the command line and the web
+pages. Given the same table, prices, strategy, seed and limits, they all return the same list.
 
-Randomness: round r (0, 1, ...) has the generator ``default_rng([seed, r])``. The scorer draws from it first.
-The first batch of the round goes on where scoring left it, and the k-th further one (k = 1, 2, ...) uses
+Randomness: round r (0, 1, ...) uses the generator ``default_rng([seed, r])``. The scorer draws from it first,
+and the round's first batch continues where scoring stopped. The k-th batch after that (k = 1, 2, ...) uses
 ``default_rng([seed, r, k])``.
 """
 
@@ -33,18 +33,18 @@ from cellworth.table.target import LabelKind
 
 @dataclass(frozen=True, eq=False)
 class ScoredRound:
-    """What a round leaves behind once its cells are scored: all that its batches are chosen by.
+    """A round whose cells are scored: everything needed to choose its batches.
 
     Attributes
     ----------
     number : int
         0, 1, ...
     scores : (n, p) array
-        The worth of each cell, 0 where it is known.
+        The worth of each cell; 0 for known cells.
     seed : int
-        Of the adviser.
+        The adviser's seed.
     generator : dict
-        The state of the round's generator after scoring: numbers and texts.
+        The state of the round's generator after scoring: numbers and strings.
     """
 
     number: int
@@ -53,7 +53,7 @@ class ScoredRound:
     generator: dict[str, Any] = field(repr=False)
 
     def rng(self, asks_before: int) -> np.random.Generator:
-        """Return the generator for the batch that follows on ``asks_before`` others of this round."""
+        """Return the generator for the batch that comes after ``asks_before`` others in this round."""
         if asks_before:
             return np.random.default_rng([self.seed, self.number, asks_before])
         generator = np.random.default_rng()
@@ -72,25 +72,25 @@ def choose(
     count: int | None = None,
     asks_before: int = 0,
 ) -> Selection:
-    """Choose the cells to buy: the only place where a batch comes about.
+    """Choose the cells to buy; every batch is made here.
 
     Parameters
     ----------
     selector : Selector
     scored : ScoredRound
-        It is not changed: the same call gives the same batch again.
+        Not modified: the same call returns the same batch again.
     prices : PriceList
-        Of (n, p) cells. Rows that were added since the round stand at the end; none of them is chosen.
+        For (n, p) cells. Rows added since the round come last; none of them is chosen.
     available : (n, p) array of bool
-        The cells that can be had.
+        The cells that can be bought.
     before : (n, p) array of bool
-        The cells known before this batch: they may have opened groups of prices.
+        The cells known before this batch; they may have opened price groups.
     budget : float, optional
-        Most money to spend. This or ``count`` must be given; with both, both bind.
+        The most money to spend. Give this, ``count`` or both; with both, both limits apply.
     count : int, optional
-        Most cells.
+        The most cells to buy.
     asks_before : int, default=0
-        How many batches were already chosen by this round's scores.
+        How many batches have already been chosen from this round's scores.
     """
     n, known_rows = len(available), len(scored.scores)
     scores = scored.scores
@@ -103,20 +103,19 @@ def choose(
 
 
 class Adviser:
-    """Carries a strategy through the rounds of one campaign or simulation.
+    """Runs a strategy through the rounds of one campaign or simulation.
 
-    A round is `complete` and, if anything is to be bought, `score` and then `choose`, once or more often.
-    Completers that can start from their last fit do so. The same calls with the same seed give the same
-    batches.
+    A round calls `complete` and, to buy something, `score` once and `choose` one or more times. Completers
+    that can start from their last fit do so. The same calls with the same seed give the same batches.
 
     Parameters
     ----------
     strategy : Strategy
         Its parts are copied.
     layout : ColumnLayout
-        The cell column that each column of X belongs to: a category is bought as one cell.
+        The cell column that each column of X belongs to; a category is bought as one cell.
     target : {"classes", "number"} or None
-        What the labels hold.
+        What the labels are.
     seed : int
 
     Attributes
@@ -124,7 +123,7 @@ class Adviser:
     completer : estimator
         Fitted in the last round.
     rounds : int
-        How many rounds have been completed.
+        How many rounds have been completed so far.
     scored : ScoredRound or None
         The last round, once it has been scored.
     """
@@ -149,7 +148,7 @@ class Adviser:
 
     @classmethod
     def of(cls, strategy: Strategy, table: Table, *, seed: int = 0) -> Adviser:
-        """Return an adviser for tables with the columns and the target of this one."""
+        """Return an adviser for tables with the same columns and target as this one."""
         return cls(
             strategy,
             layout=table.layout,
@@ -158,7 +157,7 @@ class Adviser:
         )
 
     def complete(self, X: Float64Array, y: Float64Array | None) -> Float64Array:
-        """Begin a round: fill the encoded table X (n, d), with labels y (n,), and return it filled."""
+        """Start a round: fill the encoded table X (n, d), with labels y (n,), and return it filled."""
         self.completer.fit(X, y)
         rng = np.random.default_rng([self._seed, self.rounds])
         self._unscored, self.scored = Round(X, y, self._target, self.completer, rng), None
@@ -166,9 +165,9 @@ class Adviser:
         return self._unscored.completed
 
     def score(self) -> Float64Array:
-        """Return the worth of each cell (n, p) in this round, 0 where it is known; once per round."""
+        """Return the worth of each cell (n, p) in this round, 0 if known; call it once per round."""
         if self._unscored is None:
-            raise ParameterError("nothing to score; call complete(X, y) first, in every round")
+            raise ParameterError("nothing to score; call complete(X, y) first in each round")
         scores = self._layout.sum_by_cell(self._scorer.score(self._unscored))
         state = dict(self._unscored.rng.bit_generator.state)
         self._unscored, self.scored = None, ScoredRound(self.rounds - 1, scores, self._seed, state)
@@ -184,9 +183,9 @@ class Adviser:
         count: int | None = None,
         asks_before: int = 0,
     ) -> Selection:
-        """Return a batch that the strategy would buy by the scores of this round; see `choose`."""
+        """Return the batch that the strategy would buy, given this round's scores; see `choose`."""
         if self.scored is None:
-            raise ParameterError("nothing to choose from; call complete(X, y) and score() in every round")
+            raise ParameterError("nothing to choose from; call complete(X, y) and score() in each round")
         return choose(
             self.strategy.selector,
             self.scored,
@@ -199,7 +198,7 @@ class Adviser:
         )
 
     def state(self) -> dict[str, Any]:
-        """Return all that later batches depend on: rounds done, completer, scorer, and the scored round."""
+        """Return everything later batches depend on: rounds done, completer, scorer and scored round."""
         scored = self.scored
         return {
             "rounds": self.rounds,
@@ -210,7 +209,7 @@ class Adviser:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a state: the next batches are those that its owner would have chosen."""
+        """Resume from a state: the next batches are those its owner would have chosen."""
         self.rounds = state["rounds"]
         self.completer = copy.deepcopy(state["completer"])
         self._scorer = copy.deepcopy(self.strategy.scorer)
@@ -230,32 +229,32 @@ def advise(
     refused: Iterable[tuple[str, str]] = (),
     seed: int = 0,
 ) -> Batch:
-    """Say which missing cells are worth buying now.
+    """Choose the missing cells that are worth buying now.
 
     Parameters
     ----------
     table : Table or Source
-        With holes; a target lets strategies see what the cells do for a classifier. A `Source` is a table
-        that is read in row blocks, from `cellworth.blocks.open_blocks`: then the strategy's parts must run on
-        row blocks, and prices must be by column.
+        A table with holes; with a target, strategies can see what the cells do for a classifier. A `Source`,
+        from `cellworth.blocks.open_blocks`, is a table read in row blocks; then the strategy's parts must run
+        on row blocks, and prices must be by column.
     prices : Prices, optional
         By default every cell costs 1.
     budget : float, optional
-        Most money to spend. This or `count` must be given; with both, both bind.
+        The most money to spend. Give this, `count` or both; with both, both limits apply.
     count : int, optional
-        Most cells to buy.
+        The most cells to buy.
     strategy : str or Strategy, default="recommended"
-        See `cellworth.strategy.names`. Those that live on earlier rounds fall back on their first-round
-        rule here.
+        See `cellworth.strategy.names`. Strategies that rely on earlier rounds use their first-round rule
+        here.
     refused : pairs of row id and column name
-        Cells that cannot be had.
+        Cells that cannot be obtained.
     seed : int, default=0
-        Of the strategies that draw.
+        For strategies that choose at random.
 
     Returns
     -------
     Batch
-        The list that a new campaign with these settings asks for first.
+        What a new campaign with these settings would ask for first.
 
     Examples
     --------
@@ -273,7 +272,7 @@ def advise(
     if isinstance(table, Source):
         return _advise_on_blocks(table, prices, budget, count, get(strategy), refused, seed)
     if not table.holes.any():
-        raise ParameterError("the table has no holes: there is nothing to buy")
+        raise ParameterError("the table has no holes, so there is nothing to buy")
     available = np.array(table.holes)
     for row, column in refused:
         available[table.row_index(row), table.column_index(column)] = False
@@ -299,9 +298,9 @@ def _advise_on_blocks(
     refused: Iterable[tuple[str, str]],
     seed: int,
 ) -> Batch:
-    """Say which missing cells of a table of row blocks are worth buying now; see `advise`."""
+    """Choose the missing cells of a table in row blocks that are worth buying now; see `advise`."""
     if list(refused):
-        raise ParameterError("refused cells are for tables in memory; over row blocks there are none")
+        raise ParameterError("refused cells are not supported on row blocks, only for tables in memory")
     scorer, selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
     completed = clone(strategy.completer).fit(source).completed_
     rng = np.random.default_rng([seed, 0])

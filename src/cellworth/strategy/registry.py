@@ -1,6 +1,6 @@
-"""Strategies: a completer, a scorer and a selector under one name, and those that come with the package.
+"""Strategies: a completer, a scorer and a selector under one name; and the built-in ones.
 
-This is the only place where names meet classes.
+This is the only module that maps names to classes.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from cellworth.select import Draw, Knapsack, Poss, Ratio, Selector, Top
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """How to choose the cells to buy: fill the table, say what each hole is worth, spend the budget.
+    """How to choose the cells to buy: fill the table, score each hole, spend the budget.
 
-    The parts are templates: an `Adviser` works on copies, so one strategy serves many campaigns.
+    The parts are templates: an `Adviser` works on copies, so one strategy can serve many campaigns.
 
     Attributes
     ----------
     name : str
     completer : estimator
-        Any completer of this package or of your own.
+        Any completer, from this package or your own.
     scorer : Scorer
-        Fresh: it has seen no round yet.
+        Unused: it has seen no round yet.
     selector : Selector
     summary : str
-        One sentence for people.
+        A one-line description.
 
     Examples
     --------
-    Compose one of your own and give it a name:
+    Compose your own and give it a name:
 
     >>> from cellworth import GaussianCompleter, strategy
     >>> from cellworth.score import PosteriorVariance
@@ -66,22 +66,22 @@ _REGISTERED: dict[str, Strategy] = {}
 
 
 def register(strategy: Strategy, *, replace: bool = False) -> None:
-    """Make a strategy known by its name; a name that is taken needs ``replace=True``."""
+    """Register a strategy under its name; to replace an existing one, pass ``replace=True``."""
     if strategy.name in _REGISTERED and not replace:
         raise ParameterError(
-            f"there is a strategy {strategy.name!r} already; choose another name, or pass replace=True"
+            f"a strategy named {strategy.name!r} already exists; choose another name, or pass replace=True"
         )
     _REGISTERED[strategy.name] = strategy
 
 
 def unregister(name: str) -> None:
-    """Forget a strategy."""
+    """Remove a strategy from the registry."""
     get(name)
     del _REGISTERED[name]
 
 
 def get(strategy: str | Strategy) -> Strategy:
-    """Return the strategy of a name; a `Strategy` is returned as it is."""
+    """Return the strategy with this name; a `Strategy` is returned unchanged."""
     if isinstance(strategy, Strategy):
         return strategy
     if strategy not in _REGISTERED:
@@ -92,18 +92,18 @@ def get(strategy: str | Strategy) -> Strategy:
 
 
 def names() -> tuple[str, ...]:
-    """Return the names of all strategies, in the order in which they were registered."""
+    """Return the names of all strategies, in order of registration."""
     return tuple(_REGISTERED)
 
 
 def register_built_in() -> None:
-    """Register the strategies of the paper, those it compares with, and ours."""
+    """Register the paper's strategies, those it compares against, and ours."""
     for strategy in (*_of_the_paper(), *_compared(), *_ours()):
         register(strategy)
 
 
 def _of_the_paper() -> list[Strategy]:
-    """Return AFASMC: labels help to complete, and the cell whose completions vary most is bought."""
+    """Return AFASMC: labels help completion, and it buys the cell whose completions vary most."""
     completer = SupervisedCompleter()
     return [
         Strategy(
@@ -139,7 +139,7 @@ def _of_the_paper() -> list[Strategy]:
 
 
 def _compared() -> list[Strategy]:
-    """Return the strategies that the paper compares with."""
+    """Return the strategies that the paper compares against."""
     return [
         Strategy(
             "qbc",
@@ -169,7 +169,7 @@ def _compared() -> list[Strategy]:
 
 
 def _ours() -> list[Strategy]:
-    """Return the strategies on the joint Gaussian, which knows how unsure it is after one completion."""
+    """Return the joint Gaussian strategies; the model knows its uncertainty after one completion."""
     completer = _gaussian()
     return [
         Strategy(
@@ -196,9 +196,9 @@ def _ours() -> list[Strategy]:
 
 
 def _gaussian() -> GaussianCompleter:
-    """Return the completer of our strategies, without labels.
+    """Return the completer for our strategies; it ignores labels.
 
-    Labels make the filled rows easier to tell apart than new rows will be. Trusted as held-out cells advise,
-    they help on some tables (chess) and hurt on more (small ones above all); see the results page.
+    Labels make the filled rows easier to tell apart than new rows will be. With trust tuned on held-out
+    cells, they help on some tables (chess) and hurt on more, mostly small ones; see the results page.
     """
     return GaussianCompleter(label_trust=0.0)

@@ -1,8 +1,8 @@
 """Tables with holes: read from files, frames and arrays, checked, encoded for models and written back.
 
-The way of the data: `read_csv`, `read_frames` and `read_arrays` give columns of `raw_cells`; `build` has
-`missing_marks` and `infer_kind` find what they mean, with `keywords` from the user; `table` holds the result,
-made of `column` and `target`; `encoded` goes to models and back; `write_table` and `write_csv` go out again.
+Data flow: `read_csv`, `read_frames` and `read_arrays` produce columns of `raw_cells`; `build` interprets them
+with `missing_marks`, `infer_kind` and the user's `keywords`; `table` holds the result, made of `column` and
+`target`; `encoded` converts it for models and back; `write_table` and `write_csv` write it out.
 """
 
 from cellworth.table.column import Column, Kind

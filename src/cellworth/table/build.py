@@ -1,4 +1,4 @@
-"""Columns as they were read to a checked table: names, row ids, kinds, values, target."""
+"""Build a checked table from raw columns: names, row ids, kinds, values, target."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from cellworth.table.target import Target, make_target
 from cellworth.table.values import LARGEST_INTEGER, cannot_be_stored, parse_value
 
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
-"""The arguments of `Table`: columns, values (n, p), row ids, target, name of the column of row ids."""
+"""The arguments of `Table`: columns, values (n, p), row ids, target, name of the row id column."""
 
 
 def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) -> TableParts:
-    """Check names, take out row ids and target, infer every column's kind and values; O(n p)."""
+    """Check names, separate row ids and target, and infer every column's kind and values; O(n p)."""
     names = [column.name for column in raw]
     check_names(names, origin)
     keywords.check(names, origin)
@@ -62,7 +62,7 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
             f"{origin.column(raw.name)}: expected at least one observed value, got only holes. {remedy}"
         )
     kind, values, categories = _kind_and_values(cells, wanted, raw.name, origin)
-    values = np.where(np.isnan(values), np.nan, values)  # one NaN for all
+    values = np.where(np.isnan(values), np.nan, values)  # a single NaN bit pattern
     if kind not in LABELLED:
         refuse_infinities(values, raw.name, origin)
     if kind != "number":
@@ -91,13 +91,13 @@ def _kind_and_values(
         found = sorted(set(as_texts(cells).texts) - {""})
         raise DataError(
             f"{origin.column(name)}: an ordered column needs its categories from low to high. Give them with "
-            f"categories={{{name!r}: [...]}}; found are {listing(found, most=10)}."
+            f"categories={{{name!r}: [...]}}; found {listing(found, most=10)}."
         )
     values, categories = to_codes(cells, wanted.categories, name, origin)
     broken = [text for text in categories if cannot_be_stored(text)]
     if broken:
         raise DataError(
-            f"{origin.column(name)}: {listing(broken)} holds a NUL or a broken character. Remove it."
+            f"{origin.column(name)}: {listing(broken)} contains a NUL or a broken character. Remove it."
         )
     return kind, values, categories
 
@@ -125,7 +125,7 @@ def _read_bounds(wanted: ColumnKeywords, name: str, kind: Kind) -> tuple[float, 
 
 
 def checked_cells(values: npt.ArrayLike, columns: Sequence[Column], row_ids: Sequence[str]) -> Float64Array:
-    """Copy the cells (n, p) of a table with these columns and rows; DataError names what is not allowed."""
+    """Return a checked copy of the cells (n, p); DataError names the values that a column does not allow."""
     shape = len(row_ids), len(columns)
     try:
         cells = np.array(values, dtype=np.float64)
@@ -140,7 +140,7 @@ def checked_cells(values: npt.ArrayLike, columns: Sequence[Column], row_ids: Seq
             remedy = "Use NaN for a hole; Column.parse and Encoded.decode give values that a column allows."
             shown = cells[rows[:3], place].tolist()
             raise origin.cell_error(column.name, f"expected {column.expected}", rows, shown, remedy)
-        if column.kind != "number":  # a time of day has whole microseconds, and -0.0 is 0.0
+        if column.kind != "number":  # rounds times to whole microseconds, and -0.0 becomes 0.0
             observed = ~np.isnan(cells[:, place])
             cells[observed, place] = column.nearest(cells[observed, place])
     return cells
@@ -156,7 +156,7 @@ def _check_values(column: Column, values: Float64Array, origin: Origin) -> None:
     )
     if column.kind == "integer" and bool(np.any(np.abs(values[rows]) > LARGEST_INTEGER)):
         remedy = (
-            f"Numbers this large cannot be kept exactly: use row_id={column.name!r} if they name the rows, "
+            f"Numbers this large cannot be stored exactly: use row_id={column.name!r} if they name the rows, "
             f"or set kinds={{{column.name!r}: 'category'}} for codes or 'number' for quantities."
         )
     elif column.kind == "integer":
@@ -169,7 +169,7 @@ def _as_shown(column: Column, value: float) -> object:
 
 
 def check_names(names: Sequence[str], origin: Origin) -> None:
-    """Raise DataError if a column has no name, or two have the same, or one cannot be written to a file."""
+    """Raise DataError if a column has no name, two share a name, or a name cannot be written to a file."""
     for place, name in enumerate(names, start=1):
         if not name:
             raise DataError(
@@ -177,7 +177,7 @@ def check_names(names: Sequence[str], origin: Origin) -> None:
             )
         if cannot_be_stored(name):
             raise DataError(
-                f"{origin.name}: the column name {shorten(name)} holds a NUL or a broken character."
+                f"{origin.name}: the column name {shorten(name)} contains a NUL or a broken character."
             )
     twice = (
         [name for name in dict.fromkeys(names) if names.count(name) > 1]
@@ -193,7 +193,7 @@ def check_names(names: Sequence[str], origin: Origin) -> None:
 
 
 def check_row_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> None:
-    """Raise DataError if a row has no id or two have the same; `name` is that of the column of ids."""
+    """Raise DataError if a row has no id or two rows share one; `name` is the name of the id column."""
     where = origin.name if name is None else origin.column(name)
     if not row_ids:
         raise DataError(

@@ -1,4 +1,4 @@
-"""One column of a table: its name, its kind, and the values that its cells may take."""
+"""One column of a table: its name, its kind, and the values its cells may hold."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cellworth.table.values import LARGEST_INTEGER, parse_value
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 LABELLED: frozenset[Kind] = frozenset({"ordered", "category"})
-"""Kinds whose values are texts out of a list, held as codes."""
+"""Kinds whose values are texts from a list, stored as codes."""
 BOUNDED: frozenset[Kind] = frozenset({"number", "integer", "date"})
 """Kinds that may have bounds."""
 
@@ -29,7 +29,7 @@ UserValue = float | int | bool | str | date
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a table, as the user knows it, and the float64 values that stand for its cells.
+    """One column of a table, as the user knows it, and the float64 values that represent its cells.
 
     ========  =================================  ==========================================
     kind      the user's value                   the value in the table
@@ -42,23 +42,23 @@ class Column:
     date      date, or datetime without a zone   days since 1970-01-01, the time as fraction
     ========  =================================  ==========================================
 
-    A time with a zone is turned into UTC; one without is taken as it stands. Times are kept to the
-    microsecond (to some 40 microseconds by the year 9999).
+    A time with a zone is converted to UTC; one without is used as is. Times are kept to the microsecond (to
+    about 40 microseconds by the year 9999).
 
     Parameters
     ----------
     name : str
-        The user's name of the column.
+        The user's name for the column.
     kind : {"number", "integer", "boolean", "ordered", "category", "date"}
         What its cells hold.
     categories : tuple of str
-        The labels of an ordered column from low to high, or of a category column; else empty.
+        The labels of an ordered column, from low to high, or of a category column; empty for other kinds.
     bounds : (float, float)
         Smallest and largest value allowed, in the units of the table; infinite where open.
     unit : str, optional
-        The unit of the values, for people to read.
+        The unit of the values, for display.
     whole_days : bool
-        Whether the values of a date column are days without a time.
+        Whether the values of a date column are dates without a time.
 
     Examples
     --------
@@ -79,7 +79,7 @@ class Column:
         _check_bounds(self)
 
     def parse(self, value: object) -> float:
-        """Turn a text or value of the user into the number that stands for it.
+        """Convert a text or value from the user to the number that represents it.
 
         Raises
         ------
@@ -100,7 +100,7 @@ class Column:
         return number
 
     def format(self, number: float) -> UserValue | None:
-        """Turn a number of the table into the user's value; NaN, a hole, into None.
+        """Convert a number in the table to the user's value; NaN (a hole) to None.
 
         Examples
         --------
@@ -118,7 +118,7 @@ class Column:
         return int(number) if self.kind == "integer" else self.categories[int(number)]
 
     def invalid(self, values: Float64Array) -> BoolArray:
-        """Mark the values that no cell of this column may hold; NaN, a hole, is allowed.
+        """Mark the values that a cell of this column may not hold; NaN (a hole) is allowed.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Column:
         return wrong & ~np.isnan(values)
 
     def nearest(self, values: Float64Array) -> Float64Array:
-        """Replace each value by the closest one that a cell of this column may hold.
+        """Replace each value with the closest one that a cell of this column may hold.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Column:
 
     @property
     def limits(self) -> tuple[float, float]:
-        """The smallest and the largest value that a cell may hold, whole where the kind is."""
+        """The smallest and largest values that a cell may hold, whole if the kind is."""
         if self.kind == "boolean":
             return 0.0, 1.0
         if self.kind in LABELLED:
@@ -192,7 +192,7 @@ class Column:
         return words
 
     def bound_as_written(self, bound: float) -> float | int | str | None:
-        """Write one of the bounds as the user does: a number, an ISO date, or None where it is open."""
+        """Return a bound as the user writes it: a number, an ISO date, or None if it is open."""
         if not math.isfinite(bound):
             return None
         if self.kind == "date":
@@ -201,7 +201,7 @@ class Column:
 
 
 def check_kind_name(kind: object, place: str) -> Kind:
-    """Return the kind if it is one; ParameterError with the list of kinds if not."""
+    """Return the kind if it is valid; otherwise raise ParameterError with the list of kinds."""
     if kind in KINDS:
         return kind
     raise ParameterError(f"{place}: the kind must be one of {listing(KINDS, most=9)}, got {shorten(kind)}.")
@@ -213,7 +213,7 @@ def _check_kind(column: Column) -> None:
     categories: Sequence[str] = column.categories
     if (column.kind in LABELLED) != bool(categories):
         raise ParameterError(
-            f"{place}: categories go with the kinds 'ordered' and 'category' and must not be empty, "
+            f"{place}: 'ordered' and 'category' columns must have categories, and other kinds must not; "
             f"got {len(categories)} categories for the kind {column.kind!r}."
         )
     if len(set(categories)) < len(categories):
@@ -228,11 +228,11 @@ def _check_bounds(column: Column) -> None:
     place = f"column {shorten(column.name)}"
     if column.kind not in BOUNDED:
         raise ParameterError(
-            f"{place}: bounds go with the kinds 'number', 'integer' and 'date'; this one is {column.kind!r}. "
-            "Leave its bounds out; what it may hold is said by its kind and categories."
+            f"{place}: only 'number', 'integer' and 'date' columns have bounds; this one is {column.kind!r}. "
+            "Leave its bounds out; its kind and categories determine what it may hold."
         )
     if math.isnan(low) or math.isnan(high) or column.limits[0] > column.limits[1]:
         raise ParameterError(
-            f"{place}: no value of the kind {column.kind!r} lies inside the bounds ({low}, {high}). "
+            f"{place}: no value of the kind {column.kind!r} is within the bounds ({low}, {high}). "
             "Give bounds=(lowest, highest), or None for an open side."
         )

@@ -1,6 +1,6 @@
 """Dates as days since 1970-01-01, a float whose fraction is the time of day, exact to the microsecond.
 
-A time with a zone is turned into UTC; a time without one is taken as it stands. Years run from 1 to 9999.
+A time with a zone is converted to UTC; a time without one is used as is. Years run from 1 to 9999.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ONLY_ISO = re.compile(rf"(?:{_ISO}\n)+", re.ASCII)
 
 
 def day_number(value: date) -> float:
-    """Turn a date or datetime into days since 1970-01-01; ValueError if it leaves the years 1 to 9999."""
+    """Convert a date or datetime to days since 1970-01-01; ValueError outside the years 1 to 9999."""
     if not isinstance(value, datetime):
         return float(value.toordinal() - EPOCH.toordinal())
     try:
@@ -43,14 +43,14 @@ def day_number(value: date) -> float:
 
 
 def parse_date(text: str) -> float:
-    """Turn one ISO text into days; ValueError if it is not a date."""
+    """Convert one ISO text to days; ValueError if it is not a date."""
     if _ONE_ISO.fullmatch(text) is None:
         raise ValueError(f"{text!r} is not an ISO date")
     return day_number(datetime.fromisoformat(text))
 
 
 def is_date(text: str) -> bool:
-    """Say whether the text is an ISO date that exists."""
+    """Return whether the text is an ISO date that exists."""
     try:
         parse_date(text)
     except ValueError:
@@ -59,17 +59,17 @@ def is_date(text: str) -> bool:
 
 
 def looks_like_date(text: str) -> bool:
-    """Say whether the text has the form of an ISO date, whether or not the date exists."""
+    """Return whether the text has the form of an ISO date, even if the date does not exist."""
     return _ONE_ISO.fullmatch(text) is not None
 
 
 def parse_dates(texts: Sequence[str]) -> Float64Array | None:
-    """Turn ISO texts into days, all at once; None if any of them is not a date."""
+    """Convert ISO texts to days, all at once; None if any text is not a date."""
     joined = "\n".join(texts) + "\n"
     if _ONLY_ISO.fullmatch(joined) is None:
         return None
     try:
-        if len(joined) == 11 * len(texts):  # plain days, the usual case, which numpy reads in one go
+        if len(joined) == 11 * len(texts):  # no times, the usual case: NumPy parses all at once
             return days_from_stamps(np.array(texts, dtype="datetime64[D]"))
         return np.fromiter(map(parse_date, texts), dtype=np.float64, count=len(texts))
     except ValueError:
@@ -77,7 +77,7 @@ def parse_dates(texts: Sequence[str]) -> Float64Array | None:
 
 
 def days_from_stamps(stamps: npt.NDArray[np.datetime64]) -> Float64Array:
-    """Turn numpy datetimes of any unit into days, NaT into NaN; ValueError outside the years 1 to 9999."""
+    """Convert NumPy datetimes of any unit to days, NaT to NaN; ValueError outside the years 1 to 9999."""
     holes = np.isnat(stamps)
     whole = stamps.astype("datetime64[D]").astype(np.int64)
     if np.any(~holes & ((whole < FIRST_DAY) | (whole > LAST_DAY))):
@@ -91,7 +91,7 @@ def days_from_stamps(stamps: npt.NDArray[np.datetime64]) -> Float64Array:
 
 
 def stamps_from_days(days: Float64Array) -> npt.NDArray[np.datetime64]:
-    """Turn days into numpy datetimes to the microsecond, NaN into NaT."""
+    """Convert days to NumPy datetimes in microseconds, NaN to NaT."""
     holes = np.isnan(days)
     stamps: npt.NDArray[np.datetime64] = _microseconds_from_days(np.where(holes, 0.0, days)).astype(
         "datetime64[us]"
@@ -101,18 +101,18 @@ def stamps_from_days(days: Float64Array) -> npt.NDArray[np.datetime64]:
 
 
 def to_microsecond(days: Float64Array) -> Float64Array:
-    """Round to the nearest microsecond inside the years 1 to 9999; whole microseconds stay as they are."""
+    """Round to the nearest microsecond within the years 1 to 9999; whole microseconds stay unchanged."""
     return _days_from_microseconds(_microseconds_from_days(np.clip(days, FIRST_DAY, LAST_MOMENT)))
 
 
 def format_day(days: float, whole: bool) -> date:
-    """Turn days back into a date, or into a datetime without zone unless `whole`."""
+    """Convert days back to a date if `whole`, otherwise to a datetime without a zone."""
     moment = EPOCH + timedelta(microseconds=int(_microseconds_from_days(np.array([days]))[0]))
     return moment.date() if whole else moment
 
 
 def _days_from_microseconds(micros: npt.NDArray[np.int64]) -> Float64Array:
-    # Day and time of day apart: each is exact, so that only the last addition rounds.
+    # Day and time of day are separate and exact, so only the final addition rounds.
     day, rest = np.divmod(micros, DAY_IN_MICROSECONDS)
     days: Float64Array = day + rest / DAY_IN_MICROSECONDS
     return days

@@ -1,8 +1,8 @@
-"""Cells to numeric columns that models can work on, and back to values that cells can hold.
+"""Encode cells as numeric columns for models, and decode them back to values that cells can hold.
 
-All arithmetic between the two is here. A table has p columns of cells; a model sees d >= p numeric columns,
-for an unordered category of three or more texts takes one column each. `ColumnLayout` knows which belong
-together; `Encoded` is one table laid out.
+All conversion between the two happens here. A table has p columns of cells; a model sees d >= p numeric
+columns, because an unordered category of three or more texts takes one column per text. `ColumnLayout` knows
+which columns belong together; `Encoded` is one encoded table.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cellworth.table.column import Column
 
 @dataclass(frozen=True)
 class ColumnLayout:
-    """Which numeric columns stand for which column of cells; it needs the columns of a table, not its cells.
+    """Which numeric columns represent which column of cells; depends on a table's columns, not its cells.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class ColumnLayout:
 
     @cached_property
     def starts(self) -> IntArray:
-        """(p + 1,) The first numeric column of each column of cells, and d at the end; read-only."""
+        """(p + 1,) The first numeric column of each column of cells, then d; read-only."""
         widths = [len(_feature_names(column)) for column in self.columns]
         starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
         starts.setflags(write=False)
@@ -74,14 +74,14 @@ class ColumnLayout:
         return slice(int(self.starts[place]), int(self.starts[place + 1]))
 
     def encode(self, values: Float64Array) -> Float64Array:
-        """Return cells (n, p), NaN = hole, as numeric columns (n, d), read-only; O(n d)."""
+        """Encode cells (n, p), NaN = hole, as numeric columns (n, d), read-only; O(n d)."""
         blocks = [_encode_column(column, values[:, place]) for place, column in enumerate(self.columns)]
         X = np.hstack(blocks)
         X.setflags(write=False)
         return X
 
     def sum_by_cell(self, scores: npt.ArrayLike) -> Float64Array:
-        """Add up the scores of the numeric columns that belong to one cell: a category is bought as one.
+        """Sum the scores of the numeric columns that belong to each cell: a category is bought as one cell.
 
         Parameters
         ----------
@@ -90,7 +90,7 @@ class ColumnLayout:
         Returns
         -------
         ndarray of shape (..., p)
-            O(size of the scores); the scores themselves, not a copy, where each cell is one column.
+            The scores themselves, not a copy, if every cell is one numeric column. O(size of the scores).
         """
         given = _numbers(scores, "scores")
         if given.ndim == 0 or given.shape[-1] != self.width:
@@ -104,7 +104,7 @@ class ColumnLayout:
         return sums
 
     def by_column(self, cells: AnyArray) -> AnyArray:
-        """Repeat what is said of each cell (..., p) for the numeric columns (..., d) that stand for it."""
+        """Repeat each cell's entry (..., p) for the numeric columns (..., d) that represent it."""
         return cells[..., self.owner]
 
     def known(self, X: Float64Array) -> BoolArray:
@@ -112,24 +112,24 @@ class ColumnLayout:
         return ~np.isnan(X[:, self.starts[:-1]])
 
     def decode_column(self, place: int, block: Float64Array) -> Float64Array:
-        """Return numeric columns (m, width of the column), finite, as values (m,) that the column allows.
+        """Decode finite numeric columns (m, width of the column) to values (m,) that the column allows.
 
-        A category becomes the one with the largest number, other kinds the closest value that the column
-        allows: whole where the kind is whole, inside the bounds. O(m width).
+        A category decodes to the one with the largest number, other kinds to the closest value allowed:
+        within the bounds, and whole if the kind is. O(m width).
         """
         if block.shape[1] > 1:
             return np.argmax(block, axis=1).astype(np.float64)
         return self.columns[place].nearest(block[:, 0])
 
     def decode_cell(self, place: int, row: Float64Array) -> float:
-        """Return the value of one cell from a completed row (d,) of numeric columns; O(width)."""
+        """Decode one cell from a completed row (d,) of numeric columns; O(width)."""
         block = np.asarray(row[self.columns_of(place)], dtype=np.float64)
         return float(self.decode_column(place, block[np.newaxis])[0])
 
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A table as a numeric matrix, and the way back.
+    """A table as a numeric matrix, with methods to convert back.
 
     Attributes
     ----------
@@ -178,14 +178,14 @@ class Encoded:
         return np.isnan(self.X)
 
     def decode(self, X_filled: npt.ArrayLike) -> Float64Array:
-        """Turn a completed matrix into cells that the columns allow; see `ColumnLayout.decode_column`.
+        """Decode a completed matrix to cells that the columns allow; see `ColumnLayout.decode_column`.
 
         Observed cells come back bit for bit. O(n d).
 
         Parameters
         ----------
         X_filled : array-like of shape (n, d)
-            Finite numbers in all holes of `X`; its numbers for observed cells are ignored.
+            Finite in all holes of `X`; entries for observed cells are ignored.
 
         Returns
         -------
@@ -202,7 +202,7 @@ class Encoded:
         return cells
 
     def decode_ends(self, end: npt.ArrayLike) -> Float64Array:
-        """Turn one end of the intervals of the holes into cells; an observed cell is its own interval.
+        """Decode one end of the holes' intervals to cells; an observed cell is its own interval.
 
         A boolean or category has no interval: its holes stay NaN. O(n d).
 
@@ -224,7 +224,7 @@ class Encoded:
         return cells
 
     def sum_by_cell(self, scores: npt.ArrayLike) -> Float64Array:
-        """Add up scores (n, d) to scores of cells (n, p): a category is bought as one; O(n d)."""
+        """Sum scores (n, d) to scores of cells (n, p): a category is bought as one cell; O(n d)."""
         return self.layout.sum_by_cell(self._with_shape(scores, "scores"))
 
     def _checked(self, X_filled: npt.ArrayLike) -> Float64Array:
@@ -234,7 +234,7 @@ class Encoded:
             row, place = np.argwhere(bad)[0]
             raise DataError(
                 f"X_filled must have a finite number in every hole, got {filled[row, place]} in row number "
-                f"{row} of {self.feature_names[place]!r}, and {int(bad.sum())} such cells in all. "
+                f"{row} of {self.feature_names[place]!r} ({int(bad.sum())} such cells in total). "
                 "Complete the matrix first."
             )
         return filled
@@ -250,7 +250,7 @@ class Encoded:
 
 
 def encode(columns: Sequence[Column], values: Float64Array) -> Encoded:
-    """Encode the cells (n, p) of a table into a matrix (n, d); O(n d)."""
+    """Encode the cells (n, p) of a table as a matrix (n, d); O(n d)."""
     layout = ColumnLayout(tuple(columns))
     return Encoded(layout.encode(values), layout, values)
 

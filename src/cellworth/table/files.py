@@ -1,4 +1,4 @@
-"""Files as bytes: checked by name, read whole, and replaced whole."""
+"""Files as bytes: checked by name, read whole, and replaced atomically."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _DELIMITED = (".csv", ".tsv", ".txt")
 
 @dataclass(frozen=True)
 class FileBytes:
-    r"""A file in memory, such as an upload; it is accepted wherever a path is.
+    r"""A file in memory, such as an upload; accepted wherever a path is.
 
     Parameters
     ----------
     name : str
-        The name of the file: its suffix gives the format, and messages use it. Nothing is read from disk.
+        The file name, used in messages; its suffix gives the format. Nothing is read from disk.
     content : bytes
     most : int, optional
-        The largest size in bytes, once unpacked; DataError beyond that.
+        The largest size allowed in bytes, uncompressed; DataError beyond that.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def file_of(file: AnyFile) -> File:
 
 
 def format_of(path: File, remedy: str) -> Format:
-    """Return the format that the suffix stands for; DataError with the remedy if it is unknown."""
+    """Return the format for the path's suffix; DataError with the remedy if it is unknown."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] == [".parquet"]:
         return "parquet"
@@ -82,7 +82,7 @@ def format_of(path: File, remedy: str) -> Format:
 
 
 def check_csv_name(path: File, remedy: str) -> None:
-    """Raise DataError with the remedy unless the name is that of a delimited file."""
+    """Raise DataError with the remedy unless the file has the suffix of a delimited text file."""
     if format_of(path, remedy) != "csv":
         raise DataError(f"{path}: expected a file that ends in .csv, got {shorten(path.name)}.")
 
@@ -100,14 +100,14 @@ def check_readable(path: File) -> None:
 
 
 def read_bytes(path: File) -> bytes:
-    """Read a whole file, unpacking it if it ends in .gz."""
+    """Read a whole file, decompressing it if its name ends in .gz."""
     try:
         if path.suffix.lower() == ".gz":
             return _unpacked(path)
         return path.content if isinstance(path, FileBytes) else path.read_bytes()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
-            f"{path}: expected a complete gzip file, got a damaged one ({error}). Get it again."
+            f"{path}: expected a complete gzip file, got a damaged one ({error}). Get a new copy."
         ) from None
     except OSError as error:
         raise DataError(
@@ -120,12 +120,12 @@ def _unpacked(path: File) -> bytes:
     with gzip.open(io.BytesIO(path.content) if isinstance(path, FileBytes) else path) as file:
         content = file.read() if most is None else file.read(most + 1)
     if most is not None and len(content) > most:
-        raise DataError(f"{path}: the file has more than {most / 1e6:g} MB once it is unpacked. Split it.")
+        raise DataError(f"{path}: the file is larger than {most / 1e6:g} MB uncompressed. Split it.")
     return content
 
 
 def replace_file(path: Path, write: Callable[[Path], None]) -> None:
-    """Write a file next to the path and move it there once it is complete: all of it or nothing."""
+    """Write a file atomically: to a temporary file next to the path, then moved into place."""
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
         os.close(handle)
@@ -146,7 +146,7 @@ def replace_file(path: Path, write: Callable[[Path], None]) -> None:
 
 
 def _umask() -> int:
-    # The only way to learn the mask is to set it.
+    # The only way to read the mask is to set it.
     mask = os.umask(0o022)
     os.umask(mask)
     return mask

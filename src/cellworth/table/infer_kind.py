@@ -1,4 +1,4 @@
-"""Find the kind of a column and turn its cells into values of that kind; name each cell that does not fit."""
+"""Infer the kind of a column, convert its cells to values of that kind, and report cells that do not fit."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, as
 from cellworth.table.values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
 
 MOST_DIFFERENT_TEXTS = 100
-"""A column with more distinct texts than this, most of them unique, is taken for names, not categories."""
+"""More distinct texts than this, most of them unique, look like names rather than categories."""
 
 
 def find_kind(
     texts: Sequence[str], rows: IntArray, column: str, origin: Origin
 ) -> tuple[Kind, Float64Array | None]:
-    """Infer the kind of observed texts, and return their values where parsing them was part of it.
+    """Infer the kind of observed texts, and return their values if inference had to parse them.
 
-    Tried in turn: whole numbers, numbers, true/false and yes/no, ISO dates; the rest are categories.
-    O(m) for m texts.
+    Tried in turn: integers, numbers, true/false and yes/no, ISO dates; anything else is a category. O(m) for
+    m texts.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def find_kind(
     rows : ndarray of shape (m,)
         Their rows, for messages.
     column, origin
-        Their place, for messages.
+        Where they come from, for messages.
 
     Returns
     -------
@@ -47,7 +47,8 @@ def find_kind(
     Raises
     ------
     DataError
-        If most texts but not all are numbers or dates, are numbers with a comma, or if nearly all differ.
+        If most but not all texts are numbers or dates, if most are numbers with a comma, or if most of more
+        than `MOST_DIFFERENT_TEXTS` texts differ.
     """
     numbers = parse_numbers(texts)
     if numbers is not None:
@@ -92,7 +93,7 @@ def _refuse_doubtful(texts: Sequence[str], rows: IntArray, column: str, origin: 
 
 
 def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64Array:
-    """Turn cells into the values (n,) of a kind without categories, NaN = hole; O(n)."""
+    """Convert cells to values (n,) of a kind without categories, NaN = hole; O(n)."""
     if isinstance(cells, NumberCells) and _fits(cells, kind):
         return cells.values
     texts = as_texts(cells).texts
@@ -102,7 +103,7 @@ def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64A
 
 
 def scatter(length: int, rows: IntArray, observed: Float64Array) -> Float64Array:
-    """Put the observed values back into a column of that length, NaN elsewhere."""
+    """Scatter the observed values into a column of this length, NaN elsewhere."""
     values = np.full(length, np.nan)
     values[rows] = observed
     return values
@@ -111,7 +112,7 @@ def scatter(length: int, rows: IntArray, observed: Float64Array) -> Float64Array
 def parse_observed(
     texts: Sequence[str], rows: IntArray, kind: Kind, column: str, origin: Origin
 ) -> Float64Array:
-    """Turn observed texts into values of the wanted kind; DataError names those that do not fit."""
+    """Convert observed texts to values of the given kind; DataError names those that do not fit."""
     parse, fits, expected = _PARSERS[kind]
     values = parse(texts)
     if values is not None:
@@ -130,7 +131,7 @@ def parse_observed(
 def to_codes(
     cells: Cells, categories: tuple[str, ...] | None, column: str, origin: Origin
 ) -> tuple[Float64Array, tuple[str, ...]]:
-    """Turn cells into places (n,) in the categories, NaN = hole; by default all texts found, sorted."""
+    """Convert cells to indices (n,) into the categories, by default all texts, sorted; NaN = hole."""
     if isinstance(cells, CodedCells) and categories in (None, cells.categories):
         return cells.codes, cells.categories
     texts = as_texts(cells).texts

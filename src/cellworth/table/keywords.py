@@ -1,4 +1,4 @@
-"""What the user says about a table beyond its cells, as keywords, and what a Parquet file declares itself."""
+"""Keywords that describe a table beyond its cells, given by the user or declared in a Parquet file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Bounds = Mapping[str, Sequence[object]]
 
 
 class Keywords(TypedDict, total=False):
-    """The keywords that all constructors of `Table` share; `Table.read` describes them."""
+    """The keywords shared by all constructors of `Table`; see `Table.read`."""
 
     missing: Missing
     kinds: Mapping[str, str] | None
@@ -56,7 +56,7 @@ class TableKeywords:
     target_kind: str | None = None
 
     def check(self, names: Sequence[str], origin: Origin) -> None:
-        """Raise if a keyword names a column that is not there or has a value that makes no sense."""
+        """Raise if a keyword names a column that does not exist, or has an invalid value."""
         for keyword in ("target", "row_id"):
             name = getattr(self, keyword)
             if name is not None:
@@ -76,7 +76,7 @@ class TableKeywords:
         check_target_kind(self.target_kind)
 
     def for_column(self, name: str) -> ColumnKeywords:
-        """Gather what the keywords say about one column."""
+        """Return what the keywords say about one column."""
         kind = (self.kinds or {}).get(name)
         categories = (self.categories or {}).get(name)
         return ColumnKeywords(
@@ -89,7 +89,7 @@ class TableKeywords:
         )
 
     def completed_by(self, columns: Sequence[RawColumn]) -> TableKeywords:
-        """Take over what the file itself declares, where the user says nothing about that column."""
+        """Return these keywords, plus what the file declares where the user says nothing."""
         said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}}
         roles: dict[str, Any] = {}
         for column in columns:
@@ -115,7 +115,7 @@ class TableKeywords:
 
 
 def _as_marks(marks: Any) -> Iterable[object]:
-    # A single mark, such as missing="n/a", is meant whole and not letter by letter.
+    # A single mark, such as missing="n/a", is one mark, not one per letter.
     return marks if isinstance(marks, Iterable) and not isinstance(marks, (str, bytes)) else (marks,)
 
 
@@ -124,7 +124,7 @@ def _as_mapping(value: Any, keyword: str) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise ParameterError(
-            f"{keyword} must map names of columns, as in {keyword}={{'age': ...}}, got {shorten(value)}."
+            f"{keyword} must map column names, as in {keyword}={{'age': ...}}, got {shorten(value)}."
         )
     return value
 
@@ -153,18 +153,18 @@ def _check_categories(name: str, categories: Any, kind: str | None) -> tuple[str
         raise ParameterError(f"{place}: expected a list such as ['low', 'high'], got {shorten(categories)}.")
     texts = tuple(label(category) for category in categories)
     if kind is not None and kind not in LABELLED:
-        raise ParameterError(f"{place}: categories go with the kinds 'ordered' and 'category', got {kind!r}.")
+        raise ParameterError(f"{place}: only 'ordered' and 'category' columns have categories, got {kind!r}.")
     if not texts:
         raise ParameterError(f"{place}: expected at least one category, got none.")
     return texts
 
 
 KEY = b"cellworth"
-"""The name of the entry in the metadata of an Arrow field."""
+"""Key of our entry in the metadata of an Arrow field."""
 
 
 def column_keywords(column: Column) -> dict[str, Any]:
-    """Return the keywords of `Table.read` that reproduce this column, each under its name."""
+    """Return the keywords of `Table.read` that reproduce this column, by name."""
     keywords: dict[str, Any] = {"kinds": column.kind}
     if column.categories:
         keywords["categories"] = list(column.categories)
@@ -177,7 +177,7 @@ def column_keywords(column: Column) -> dict[str, Any]:
 
 
 def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str | None) -> dict[str, Any]:
-    """Return the keywords with which `Table.read` reproduces the table."""
+    """Return the keywords that make `Table.read` reproduce the table."""
     said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}, "row_id": row_id}
     if target is not None:
         columns = [*columns, target.column]
@@ -199,7 +199,7 @@ def field_metadata(column: Column | None, role: str, target_kind: str | None = N
 
 
 def declared_by(field: Any) -> Mapping[str, Any]:
-    """Read what the metadata of an Arrow field declares; entries that make no sense are ignored."""
+    """Return what the metadata of an Arrow field declares, ignoring invalid entries."""
     try:
         declared = json.loads((field.metadata or {}).get(KEY, b"{}"))
     except ValueError:

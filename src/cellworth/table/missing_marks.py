@@ -15,12 +15,12 @@ from cellworth.table.values import is_number, parse_numbers
 
 _NAN = {sign + "".join(letters) for sign in ("", "+", "-") for letters in product("nN", "aA", "nN")}
 BLANKS = frozenset({"", "NaT"} | _NAN)
-"""Texts that are a hole in every column: nothing, and how programs write "not a number"."""
+"""Texts that are holes in every column: blanks, and the ways programs write "not a number"."""
 
 
 @dataclass(frozen=True)
 class MissingMarks:
-    """The marks of holes in one column: as texts, as numbers, as days."""
+    """The marks of holes in one column, as texts, numbers and days."""
 
     texts: frozenset[str] = BLANKS
     numbers: tuple[float, ...] = ()
@@ -28,7 +28,7 @@ class MissingMarks:
 
 
 def missing_marks(marks: Iterable[object]) -> MissingMarks:
-    """Collect the user's marks; one that reads as a number or date also matches any equal number or date."""
+    """Collect the user's marks; one that parses as a number or date also matches equal numbers or dates."""
     texts = set(labels(marks))
     return MissingMarks(
         texts=BLANKS | texts,
@@ -38,7 +38,7 @@ def missing_marks(marks: Iterable[object]) -> MissingMarks:
 
 
 def open_holes(cells: Cells, marks: MissingMarks) -> Cells:
-    """Turn the cells that carry a mark into holes; O(n)."""
+    """Turn cells that match a mark into holes; O(n)."""
     if isinstance(cells, TextCells):
         return _open_in_texts(cells, marks)
     if isinstance(cells, CodedCells):
@@ -51,7 +51,7 @@ def _open_in_texts(cells: TextCells, marks: MissingMarks) -> TextCells:
     texts = list(cells.texts)
     if not (marks.texts - {""}).isdisjoint(texts):
         texts = ["" if text in marks.texts else text for text in texts]
-    if marks.numbers:  # a mark -9 is also meant where the file says -9.0
+    if marks.numbers:  # the mark -9 also matches -9.0 in the file
         observed = [text != "" for text in texts]
         numbers = parse_numbers(list(compress(texts, observed)))
         if numbers is not None:

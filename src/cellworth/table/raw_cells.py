@@ -1,4 +1,4 @@
-"""Cells as they were read, before their meaning is known, and where they come from in the user's terms."""
+"""Cells as read, before they are interpreted, and where they come from, in the user's terms."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from cellworth.table.values import label
 
 @dataclass(frozen=True)
 class Origin:
-    """The file, frame or arrays that a table is read from, with a name for each of its rows.
+    """The file, frame or arrays that a table is read from, with a name for each row.
 
-    `name` opens every message; `row_ids` are the user's (n,), `lines` the lines of the file on which the
-    rows begin, counted from 1, or None where there is no file of lines.
+    Every message starts with `name`. `row_ids` are the user's (n,). `lines` are the lines on which rows
+    begin, counted from 1; None if the source has no lines.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Origin:
     def cell_error(
         self, column: str, problem: str, rows: IntArray, values: Sequence[object], remedy: str
     ) -> DataError:
-        """Build the error for cells of one column: the first three offenders, the count, the remedy."""
+        """Build the error for bad cells in one column: the first three, how many more, and the remedy."""
         shown = [
             f"{shorten(value)} in {self.row(row)}" for row, value in zip(rows[:3], values[:3], strict=True)
         ]
@@ -52,7 +52,7 @@ class Origin:
 
 @dataclass(frozen=True)
 class TextCells:
-    """Texts without surrounding white space, "" = hole; their kind is yet to be inferred."""
+    """Texts without surrounding white space, "" = hole; their kind is not inferred yet."""
 
     texts: Sequence[str]
 
@@ -64,7 +64,7 @@ class TextCells:
 
 @dataclass(frozen=True)
 class NumberCells:
-    """Numbers, NaN = hole, of a kind that the frame or array states."""
+    """Numbers, NaN = hole, with the kind given by the frame or array."""
 
     values: Float64Array
     kind: Literal["number", "integer", "boolean", "date"]
@@ -77,7 +77,7 @@ class NumberCells:
 
 @dataclass(frozen=True)
 class CodedCells:
-    """Places in a list of categories, NaN = hole, with the list that the frame states."""
+    """Indices into the frame's list of categories, NaN = hole."""
 
     codes: Float64Array
     categories: tuple[str, ...]
@@ -85,7 +85,7 @@ class CodedCells:
 
     @property
     def kind(self) -> Literal["ordered", "category"]:
-        """The kind that the frame states."""
+        """The kind given by the frame."""
         return "ordered" if self.ordered else "category"
 
     @property
@@ -99,7 +99,7 @@ Cells = TextCells | NumberCells | CodedCells
 
 @dataclass(frozen=True)
 class RawColumn:
-    """A column as it was read: its name, its cells, and whatever the file itself declares about it."""
+    """A column as read: its name, its cells, and whatever the file declares about it."""
 
     name: str
     cells: Cells
@@ -107,14 +107,14 @@ class RawColumn:
 
 
 def id_column(row_ids: Sequence[str], name: str, taken: Container[str]) -> RawColumn:
-    """Build a column of row ids, under another name if this one is taken."""
+    """Build a column of row ids, renamed if the name is taken."""
     while name in taken:
         name += "_"
     return RawColumn(name, TextCells(row_ids))
 
 
 def coded_cells(codes: Float64Array, categories: Sequence[object], ordered: bool) -> CodedCells:
-    """Build coded cells with the categories as text; equal texts become one category."""
+    """Build coded cells with categories as text; categories with equal texts are merged."""
     texts = [label(category) for category in categories]
     distinct = tuple(dict.fromkeys(texts))
     if len(distinct) < len(texts):
@@ -124,7 +124,7 @@ def coded_cells(codes: Float64Array, categories: Sequence[object], ordered: bool
 
 
 def as_texts(cells: Cells) -> TextCells:
-    """Return cells of any form as text, "" = hole."""
+    """Convert any cells to text, "" = hole."""
     if isinstance(cells, TextCells):
         return cells
     if isinstance(cells, CodedCells):
@@ -148,17 +148,17 @@ _NULL_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
 
 
 def labels(values: Iterable[object]) -> list[str]:
-    """Return the texts that stand for values, "" where there is none."""
+    """Return the values as text, "" for nulls."""
     return ["" if _is_null(value) else label(value) for value in values]
 
 
 def cells_from_objects(values: Sequence[object], column: str, origin: Origin) -> Cells:
-    """Sort the values of one column by their types: all text, all numbers, all dates, or mixed (as text).
+    """Build cells from the values of one column: all text, numbers or dates; text if mixed.
 
     Raises
     ------
     DataError
-        If a value is complex, or of a type that no cell can have, such as a list.
+        If a value is complex, or has a type that no cell can have, such as a list.
     """
     nulls = np.fromiter(map(_is_null, values), dtype=np.bool_, count=len(values))
     observed = [value for value, null in zip(values, nulls, strict=True) if not null]

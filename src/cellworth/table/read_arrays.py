@@ -1,4 +1,4 @@
-"""Arrays of numbers or objects to columns of cells."""
+"""Read arrays of numbers or objects into columns of cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 def read_arrays(
     X: Any, y: Any, columns: Sequence[str] | None, row_ids: Sequence[object] | None, target: str
 ) -> tuple[list[RawColumn], Origin]:
-    """Turn X (n, p) and y (n,) into columns: first the row ids if given, last the target unless y is None."""
+    """Convert X (n, p) and y (n,) to columns: row ids first, if given; target last, unless y is None."""
     if hasattr(X, "columns") and not isinstance(X, np.ndarray):
         raise DataError(f"X: expected an array, got the frame {type(X).__name__}. Use Table.from_frame.")
     matrix = _as_array(X, "X")

@@ -1,4 +1,4 @@
-"""CSV and other delimited files to columns of text."""
+"""Read CSV and other delimited files into columns of text."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cellworth.table.raw_cells import Origin, RawColumn, TextCells, as_texts
 from cellworth.table.write_csv import unguard
 
 OTHER_DELIMITERS = ";\t|"
-_SEPARATORS = (",", ";", "\t")  # of the spreadsheets of different countries
+_SEPARATORS = (",", ";", "\t")  # spreadsheets use different ones in different countries
 
 
 def read_csv(path: File, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Origin]:
     """Read a delimited file, plain or gzipped, into columns of stripped text.
 
-    Blank lines are skipped. The whole file is held in memory: O(n p) in time, and about 60 bytes per cell
-    while it is read.
+    Blank lines are skipped. The whole file is held in memory: O(n p) time, and about 60 bytes per cell while
+    reading.
     """
     name = str(path)
     text = _decode(read_bytes(path), encoding, name)
@@ -53,10 +53,10 @@ def read_records(
     Returns
     -------
     header : list of str
-        The names of the fields, casefolded.
+        The field names, casefolded.
     records : list of (int, tuple of str)
-        The line, counted from 1, on which each record begins, and its fields, stripped. Records whose fields
-        are all blank, which spreadsheets leave behind, are skipped.
+        The line on which each record begins, counted from 1, and its stripped fields. Blank records, which
+        spreadsheets leave behind, are skipped.
     """
     columns, origin = read_csv(path, encoding, delimiter)
     fields = zip(*(as_texts(column.cells).texts for column in columns), strict=True)
@@ -67,12 +67,12 @@ def read_records(
 def read_lines(
     path: File, fields: Sequence[str], encoding: str | None = None
 ) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Yield the number of each line, counted from 1, and these of its fields, stripped and unguarded.
+    """Yield each line's number, counted from 1, and the requested fields, stripped and unguarded.
 
-    Fields are found by the header, in any case and order; others are ignored, and so are lines in which
-    all of ``fields`` are blank. Fields are separated by commas, semicolons or tabs, whichever the header has
-    most of. The encoding is UTF-8 by default, or UTF-16 where the file begins with its mark. DataError if the
-    file cannot be read, with the line at fault where there is one.
+    Fields are looked up in the header, in any case and order. Other fields are ignored, and so are lines in
+    which all of ``fields`` are blank. The separator is the comma, semicolon or tab, whichever is most common
+    in the header. The encoding defaults to UTF-8, or to UTF-16 if the file starts with its byte order mark.
+    Raises DataError if the file cannot be read, with the line number if there is one.
     """
     check_csv_name(path, "Lists of cells are kept in .csv files.")
     check_readable(path)
@@ -116,7 +116,7 @@ def _decode(content: bytes, encoding: str, name: str) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise DataError(
             f"{name}, line {line}: expected text, got a NUL character. The file may be damaged or not a text "
-            "file; if it is UTF-16 pass encoding='utf-16'."
+            "file; if it is UTF-16, pass encoding='utf-16'."
         )
     return text
 
@@ -130,7 +130,7 @@ def _decoding_problem(content: bytes, error: UnicodeError, encoding: str, name: 
     other = "latin-1" if encoding != "latin-1" else "utf-8"
     return (
         f"{name}, line {line} (byte offset {start}): expected {encoding} text, got {got}. "
-        f"If the file was written in another encoding pass it, for example encoding={other!r}."
+        f"If the file uses another encoding, pass it, for example encoding={other!r}."
     )
 
 
@@ -149,7 +149,7 @@ def _usual_delimiter(path: File, text: str) -> str:
 
 
 def _split(text: str, delimiter: str, name: str) -> tuple[list[list[str]], list[int]]:
-    """Split the text into records, and note the line on which each begins."""
+    """Split the text into records, and record the line on which each begins."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     records: list[list[str]] = []
     lines: list[int] = []
@@ -165,10 +165,10 @@ def _split(text: str, delimiter: str, name: str) -> tuple[list[list[str]], list[
             raise DataError(
                 f"{name}, line {begin}: a field of the row that begins here is longer than "
                 f"{csv.field_size_limit()} characters. Look for an opening quote without a closing one; "
-                "shorten texts that are meant to be that long."
+                "if the text is really that long, shorten it."
             ) from None
         raise DataError(
-            f"{name}, line {begin}: the quotes of the row that begins here do not match ({error}). Close "
+            f"{name}, line {begin}: the row that begins here has unbalanced quotes ({error}). Close "
             'every opening ", and write a " inside quotes twice, as in "the ""best"" one".'
         ) from None
     return records, lines

@@ -1,4 +1,4 @@
-"""Frames of pandas, polars and pyarrow, and Parquet files, to columns of cells."""
+"""Read pandas, polars and pyarrow frames, and Parquet files, into columns of cells."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cellworth.table.values import label
 
 
 class _Series(NamedTuple):
-    """One column of a frame: its name, the frame library's own column, and what the frame declares of it."""
+    """One column of a frame: its name, the library's native column, and what the frame declares about it."""
 
     name: str
     native: Any
@@ -34,7 +34,7 @@ class _Series(NamedTuple):
 
 
 def read_frame(frame: Any, name: str | None = None) -> tuple[list[RawColumn], Origin]:
-    """Turn a frame into columns: O(n p), vectorised but for text and objects, which take a step per cell."""
+    """Convert a frame to columns; O(n p), vectorised except for text and objects, one step per cell."""
     series = list(_split(frame))
     origin = Origin(name or f"the {type(frame).__name__}", [str(row) for row in range(len(frame))])
     if not series or not len(frame):
@@ -44,9 +44,9 @@ def read_frame(frame: Any, name: str | None = None) -> tuple[list[RawColumn], Or
 
 
 def index_column(frame: Any, row_id: str | None) -> RawColumn | None:
-    """Return the index of a pandas frame as a column of row ids, if it is to name the rows.
+    """Return the index of a pandas frame as a column of row ids, if it should name the rows.
 
-    It is if `row_id` names it, or if `row_id` is None and it is not the default 0, 1, ..., n - 1.
+    It should if `row_id` names it, or if `row_id` is None and it is not the default 0, 1, ..., n - 1.
     """
     import narwhals as nw
 
@@ -62,7 +62,7 @@ def index_column(frame: Any, row_id: str | None) -> RawColumn | None:
 
 
 def _split(frame: Any) -> Iterator[_Series]:
-    """Take a frame apart by position, since names may be repeated."""
+    """Split a frame into columns by position, since names may repeat."""
     import narwhals as nw
 
     if nw.dependencies.is_pandas_like_dataframe(frame):
@@ -93,7 +93,7 @@ def _cells(column: _Series, origin: Origin) -> Cells:
         return _dates(series, column.name, origin)
     if isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _categories(series)
-    # Nested columns print as arrays; their Python objects name the type that is refused.
+    # Nested columns print as arrays; as Python objects, they show the type that is refused.
     return cells_from_objects(series.to_list(), column.name, origin)
 
 
@@ -128,7 +128,7 @@ def _dates(series: Any, name: str, origin: Origin) -> Cells:
 
 
 def _categories(series: Any) -> Cells:
-    """Read a categorical: the codes and the declared categories where the library keeps them per column."""
+    """Read a categorical: its codes, and its declared categories if the library stores them per column."""
     native = series.to_native()
     if hasattr(native, "cat") and hasattr(native.cat, "codes"):  # pandas
         codes = native.cat.codes.to_numpy().astype(np.float64)
@@ -159,7 +159,7 @@ def read_parquet(path: File) -> tuple[list[RawColumn], Origin]:
     content = read_bytes(path)
     try:
         frame = parquet.ParquetFile(pyarrow.BufferReader(content)).read()
-        frame.validate(full=True)  # a damaged file may hold texts that are none, found only on use
+        frame.validate(full=True)  # text in a damaged file may be invalid, which shows only on use
         _ = frame.column_names
     except (pyarrow.ArrowException, OSError, UnicodeError) as error:
         raise DataError(

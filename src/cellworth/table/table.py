@@ -1,4 +1,4 @@
-"""The table with holes: what comes in, what models see, and what goes back to the user."""
+"""A table with holes: how it is read, what models see, and how it is written."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ from cellworth.table.write_table import OutColumn, table_as_csv, to_frame, write
 
 
 class Table:
-    """A table with holes. Make one with `Table.read`, `Table.from_frame` or `Table.from_arrays`.
+    """A table with holes. Create one with `Table.read`, `Table.from_frame` or `Table.from_arrays`.
 
-    A table does not change: its arrays are read-only, and `with_values` gives a new one.
+    Tables are immutable: the arrays are read-only, and `with_values` returns a new table.
 
     Attributes
     ----------
     columns : tuple of Column, length p
-        The features, that is, neither the target nor the row ids.
+        The features, without the target and the row ids.
     values : ndarray of shape (n, p), read-only
-        One float64 per cell, NaN = hole; `Column` says what stands for what.
+        One float64 per cell, NaN = hole; see `Column` for how each kind is represented.
     holes : ndarray of bool of shape (n, p), read-only
         True where there is no value.
     row_ids : tuple of str, length n
-        The user's ids of the rows; "0", "1", ... if there are none.
+        The user's row ids; "0", "1", ... if there are none.
     target : Target or None
         The labels of the rows.
     row_id : str or None
-        The name of the column that the row ids came from.
+        The column that the row ids came from.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class Table:
     ) -> Table:
         r"""Read a file that ends in .csv, .tsv, .txt (each also with .gz) or .parquet.
 
-        Blank cells and NaN are holes. White space around names and texts is removed. Takes O(n p): about
+        Blank cells and NaN are holes. White space around names and texts is stripped. Takes O(n p): about
         one to two seconds per million cells of CSV.
 
         Parameters
@@ -103,29 +103,29 @@ class Table:
         path : str, path or FileBytes
             The file, or its content.
         target : str, optional
-            The column to be predicted; its labels may have holes.
+            The column to predict; labels may be missing.
         row_id : str, optional
-            The column that names the rows; without one they are "0", "1", ...
+            The column with the row ids; by default, rows are named "0", "1", ...
         missing : sequence, or mapping of column name to sequence
-            Further marks that stand for a hole, such as ["?", "n/a", -9]; -9 also matches -9.0.
+            Additional marks for holes, such as ["?", "n/a", -9]; -9 also matches -9.0.
         kinds : mapping of column name to kind
-            "number", "integer", "boolean", "ordered", "category" or "date" (see `Column`), where the kind
-            inferred is not the one meant. Inferred from texts: whole numbers are "integer" (so is a column
-            of 0 and 1), numbers "number", true/false or yes/no "boolean", ISO dates "date", and the rest
-            "category".
+            "number", "integer", "boolean", "ordered", "category" or "date" (see `Column`), to override the
+            inferred kind. Text is inferred as follows: whole numbers are "integer" (including columns of 0
+            and 1), other numbers "number", true/false or yes/no "boolean", ISO dates "date", and everything
+            else "category".
         bounds : mapping of column name to (lowest, highest)
-            What a number, integer or date may be; None for an open side. Dates as dates or ISO texts.
+            The range of a number, integer or date; None for an open side. Dates as dates or ISO texts.
         categories : mapping of column name to sequence
-            All texts of a category, or those of an ordered column from low to high.
+            All texts of a category column, or those of an ordered column from low to high.
         units : mapping of column name to str
-            The units of the values, for people to read.
+            The units of the values, for display.
         target_kind : {"two classes", "several classes", "number"}, optional
-            Inferred if not given: two distinct labels are two classes; numbers with fractions or more than
-            20 distinct values are a number; the rest are several classes.
+            Inferred if not given: two distinct labels are "two classes"; numbers with fractions or with more
+            than 20 distinct values are "number"; everything else is "several classes".
         encoding : str
             The encoding of a text file; a UTF-8 byte order mark is skipped.
         delimiter : str, optional
-            What separates the fields; a tab in .tsv, a tab or comma in .txt, else a comma.
+            The field separator; by default, a tab in .tsv, a tab or comma in .txt, and a comma otherwise.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class Table:
         Raises
         ------
         DataError
-            If the file cannot be used as it is; the message names the place and the remedy.
+            If the file cannot be used as is; the message says where the problem is and how to fix it.
 
         Examples
         --------
@@ -162,10 +162,11 @@ class Table:
         row_id: str | None = None,
         **keywords: Unpack[Keywords],
     ) -> Table:
-        """Make a table from a pandas or polars DataFrame or a pyarrow Table; keywords as for `read`.
+        """Create a table from a pandas or polars DataFrame or a pyarrow Table; keywords as for `read`.
 
-        The types give the kinds; text is read as in a file. An ordered pandas Categorical, a polars Enum and
-        an ordered pyarrow dictionary are "ordered". A pandas index other than 0, 1, ... gives the row ids.
+        Kinds come from the column types; text is interpreted as in a file. An ordered pandas Categorical, a
+        polars Enum and an ordered pyarrow dictionary are "ordered". A pandas index other than 0, 1, ... gives
+        the row ids.
 
         Examples
         --------
@@ -191,9 +192,9 @@ class Table:
         target: str = "target",
         **keywords: Unpack[Keywords],
     ) -> Table:
-        """Make a table from X (n, p), numbers or objects, and labels y (n,); other keywords as for `read`.
+        """Create a table from X (n, p), numbers or objects, and labels y (n,); other keywords as for `read`.
 
-        Columns are named x0, x1, ... unless `columns` names them.
+        Columns are named x0, x1, ... unless `columns` is given.
 
         Examples
         --------
@@ -237,11 +238,11 @@ class Table:
 
     @property
     def layout(self) -> ColumnLayout:
-        """Which numeric columns models see for which column; the columns alone say so."""
+        """Which numeric columns represent which column; it depends only on the columns."""
         return ColumnLayout(self.columns)
 
     def encode(self) -> Encoded:
-        """Turn the cells into a numeric matrix (n, d) for models; see `Encoded`."""
+        """Encode the cells as a numeric matrix (n, d) for models; see `Encoded`."""
         return encode(self.columns, self.values)
 
     def with_values(self, values: npt.ArrayLike) -> Table:
@@ -250,7 +251,7 @@ class Table:
         Parameters
         ----------
         values : array-like of shape (n, p)
-            Each cell is NaN, a hole, or a value that its column allows; DataError names one that is not.
+            Each cell is NaN (a hole) or a value that its column allows; otherwise DataError names the cell.
 
         Examples
         --------
@@ -262,30 +263,30 @@ class Table:
         return Table(self.columns, cells, self.row_ids, self.target, self.row_id)
 
     def to_frame(self, library: Literal["pandas", "polars", "pyarrow"]) -> Any:
-        """Return the user's own values as a frame: row ids first if they have a name, the target last.
+        """Return the user's own values as a frame: row ids first, if they have a name, and the target last.
 
-        Categories are categoricals, whole numbers and booleans have nulls for holes, dates are dates.
+        Categories become categoricals, integers and booleans have nulls for holes, and dates stay dates.
         """
         return to_frame(library, self.row_id, self.row_ids, self._out_columns())
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the user's own values to a file that `read` reads back, in the format of its suffix.
+        """Write the user's own values to a file that `read` can read, in the format given by its suffix.
 
-        A Parquet file remembers kinds, bounds, units and target, and reads back exactly; so does a CSV file
-        with ``Table.read(path, **table.keywords())``. The file is replaced whole or not at all.
+        A Parquet file stores kinds, bounds, units and target, and reads back exactly; so does a CSV file with
+        ``Table.read(path, **table.keywords())``. The file is replaced atomically.
         """
         write_table(Path(path), self.row_id, self.row_ids, self._out_columns())
 
     def to_csv(self) -> str:
-        """Return what `write` writes to a .csv file, as text."""
+        """Return the text that `write` writes to a .csv file."""
         return table_as_csv(self.row_id, self.row_ids, self._out_columns())
 
     def keywords(self) -> dict[str, Any]:
-        """Return the keywords of `read` that turn the written file into this table again."""
+        """Return the keywords that make `read` restore this table from the written file."""
         return table_keywords(self.columns, self.target, self.row_id)
 
     def equals(self, other: Table) -> bool:
-        """Say whether the other table has the same columns, row ids, cells and target."""
+        """Return whether the other table has the same columns, row ids, cells and target."""
         same_target = other.target is None if self.target is None else self.target.equals(other.target)
         return (
             (self.columns, self.row_ids, self.row_id) == (other.columns, other.row_ids, other.row_id)
@@ -304,7 +305,7 @@ class Table:
 
 
 def guard_table(table: Table) -> Table:
-    """Return a table whose names, row ids and texts are guarded; for spreadsheets, not for reading back."""
+    """Return the table with guarded names, row ids and texts: for spreadsheets, not for reading back."""
     target = table.target
     if target is not None:
         classes = target.classes
@@ -322,7 +323,7 @@ def _guard_column(column: Column) -> Column:
 
 
 def _summary(columns: Sequence[Column], holes: BoolArray, target: Target | None) -> str:
-    """Say how many rows, columns of each kind and holes there are, and what the target is."""
+    """Summarise the table: rows, columns of each kind, holes and target."""
     counts = Counter(column.kind for column in columns)
     kinds = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
     n_holes, n_cells = int(holes.sum()), holes.size

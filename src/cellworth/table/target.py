@@ -1,4 +1,4 @@
-"""The target of a table: the labels to be predicted, and what kind they are."""
+"""The target of a table: the labels to predict, and their kind."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cellworth.table.raw_cells import Origin
 
 TargetKind = Literal["two classes", "several classes", "number"]
 LabelKind = Literal["classes", "number"]
-"""What labels hold: all that completers and scorers need to know of the kind of a target."""
+"""What labels hold; all that completers and scorers need to know about the kind of a target."""
 
 TARGET_KINDS: tuple[TargetKind, ...] = get_args(TargetKind)
 MOST_CLASSES = 20
-"""A target of whole numbers with more distinct values than this is taken as a number."""
+"""An integer target with more distinct values than this is treated as a number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +29,13 @@ class Target:
     Attributes
     ----------
     name : str
-        The user's name of the target column.
+        The name of the target column.
     kind : {"two classes", "several classes", "number"}
-        What is to be predicted.
+        What to predict.
     classes : tuple or None
         The user's labels in ascending order (an ordered column keeps its order); None for a number.
     values : ndarray of shape (n,), read-only
-        Places in `classes`, or the numbers themselves; NaN = missing label.
+        Indices into `classes`, or the numbers themselves; NaN = missing label.
     column : Column
         How the labels are written in the user's table.
 
@@ -60,7 +60,7 @@ class Target:
 
     @property
     def cells(self) -> Float64Array:
-        """(n,) float64, the labels as values of `column`: what is written back to the user's table."""
+        """(n,) float64, the labels as values of `column`, as written back to the user's table."""
         if self.classes is None:
             return self.values
         places = np.array([self.column.parse(label) for label in self.classes])
@@ -68,7 +68,7 @@ class Target:
         return np.where(holes, np.nan, places[np.where(holes, 0, self.values).astype(np.intp)])
 
     def equals(self, other: Target | None) -> bool:
-        """Say whether the other target has the same name, kind, classes and labels."""
+        """Return whether the other target has the same name, kind, classes and labels."""
         return (
             other is not None
             and (self.name, self.kind, self.classes) == (other.name, other.kind, other.classes)
@@ -78,18 +78,18 @@ class Target:
 
 
 def make_target(column: Column, cells: Float64Array, kind: str | None, origin: Origin) -> Target:
-    """Turn the cells (n,) of the target column into labels; infer the kind unless it is given."""
+    """Convert the cells (n,) of the target column to labels; infer the kind unless it is given."""
     place = origin.column(column.name)
     if column.kind == "date":
         raise DataError(
             f"{place}: a target must be classes or numbers, got dates. Give a number of days, or "
-            f"set kinds={{{column.name!r}: 'category'}} to take each date as a class."
+            f"set kinds={{{column.name!r}: 'category'}} to treat each date as a class."
         )
     distinct = np.unique(cells[~np.isnan(cells)])
     if len(distinct) < 2:
         raise DataError(
             f"{place}: a target needs at least two different labels, got only "
-            f"{shorten(column.format(float(distinct[0])))}. Add rows with other labels, or name another one."
+            f"{shorten(column.format(float(distinct[0])))}. Add other labels, or choose another target."
         )
     found = check_target_kind(kind) or _find_kind(column, distinct)
     _check_fit(found, column, distinct, place)
@@ -101,7 +101,7 @@ def make_target(column: Column, cells: Float64Array, kind: str | None, origin: O
 
 
 def check_target_kind(kind: str | None) -> TargetKind | None:
-    """Return the kind if it is one, or None; ParameterError with the list of kinds if not."""
+    """Return the kind if it is valid or None; otherwise raise ParameterError with the list of kinds."""
     if kind is None or kind in TARGET_KINDS:
         return kind
     raise ParameterError(f"target_kind must be one of {listing(TARGET_KINDS)}, got {shorten(kind)}.")

@@ -1,8 +1,8 @@
-"""Texts and single values as the numbers that stand for them, and values as text.
+"""Convert texts and single values to the numbers that represent them, and values to text.
 
 `parse_numbers` and `parse_booleans` take the texts of one column, stripped and without holes, and return None
-if any of them does not fit: the success path is one pass in C, and finding the offender is left to the
-caller. `parse_value` takes a single value of any type.
+if any text does not fit: success takes one pass in C, and the caller finds the bad text. `parse_value` takes
+a single value of any type.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from cellworth.table.dates import day_number, days_from_stamps, parse_date
 TRUE_WORDS = frozenset({"true", "yes"})
 FALSE_WORDS = frozenset({"false", "no"})
 LARGEST_INTEGER = 2**53 - 1
-"""Whole numbers up to this one are exact as float64."""
+"""Integers up to this one are exact as float64."""
 
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
 _WORD_PAIRS = (frozenset({"true", "false"}), frozenset({"yes", "no"}))
 
 
 def parse_numbers(texts: Sequence[str]) -> Float64Array | None:
-    """Turn texts into numbers (NaN and infinities included); None if any of them is not a number."""
+    """Convert texts to numbers, including NaN and infinities; None if any text is not a number."""
     joined = "\n".join(texts)
-    if "_" in joined or not joined.isascii():  # float() takes "1_000" and foreign digits; people mean text
+    if "_" in joined or not joined.isascii():  # float() accepts "1_000" and non-ASCII digits; users mean text
         return None
     try:
         return np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
@@ -40,20 +40,21 @@ def parse_numbers(texts: Sequence[str]) -> Float64Array | None:
 
 
 def is_number(text: str) -> bool:
-    """Say whether the text is a number; "nan" and "inf" are."""
+    """Return whether the text is a number; "nan" and "inf" are."""
     return parse_numbers([text]) is not None
 
 
 def are_whole(texts: Sequence[str]) -> bool:
-    """Say whether texts of numbers are written as whole numbers: no point, exponent, "inf" or "nan"."""
+    """Return whether numeric texts are all written as integers: no point, exponent, "inf" or "nan"."""
     joined = "\n".join(texts)
     return not any(mark in joined for mark in ".eEnN")
 
 
 def parse_booleans(texts: Sequence[str], *, strict: bool) -> Float64Array | None:
-    """Turn true/false and yes/no, in any case, into 1 and 0; None if any text is something else.
+    """Convert true/false and yes/no, in any case, to 1 and 0; None if any text is something else.
 
-    If strict, as when inferring kinds, all words must come from one pair; otherwise 1 and 0 count too.
+    If strict, as when inferring kinds, all words must come from the same pair; if not, 1 and 0 are accepted
+    too.
     """
     words = [text.casefold() for text in texts]
     distinct = set(words)
@@ -66,14 +67,14 @@ def parse_booleans(texts: Sequence[str], *, strict: bool) -> Float64Array | None
 
 
 def is_comma_number(text: str) -> bool:
-    """Say whether the text looks like a number with a comma in it, such as 1,5 or 12,000."""
+    """Return whether the text looks like a number with a comma in it, such as 1,5 or 12,000."""
     return _COMMA_NUMBER.fullmatch(text) is not None
 
 
 def label(value: object) -> str:
-    """Return the text that stands for a value as a category, a row id or a missing mark.
+    """Return the text that represents a value as a category, a row id or a missing mark.
 
-    A float that is whole loses its ".0": frames turn whole numbers into floats as soon as one is missing.
+    A whole float loses its ".0", because frames turn integers into floats as soon as one is missing.
 
     >>> label(3.0), label(2.5), label(True), label(" red ")
     ('3', '2.5', 'True', 'red')
@@ -90,7 +91,7 @@ def label(value: object) -> str:
 
 
 def cannot_be_stored(text: str) -> bool:
-    """Say whether the text cannot be written to a UTF-8 file and read back: a NUL or half a character."""
+    """Return whether the text would not survive a UTF-8 file: it has a NUL or a lone surrogate."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
@@ -99,7 +100,7 @@ def cannot_be_stored(text: str) -> bool:
 
 
 def parse_value(value: object, kind: str, categories: Sequence[str] = ()) -> float | None:
-    """Turn a text or value into the number that stands for it; None if it does not fit the kind.
+    """Convert a text or value to the number that represents it; None if it does not fit the kind.
 
     Checks the kind and the categories, not the bounds. A blank text fits no kind.
     """
@@ -138,5 +139,5 @@ def _parse_date(value: object) -> float | None:
             days = float(days_from_stamps(np.array([value]))[0])
             return None if math.isnan(days) else days
         return day_number(value) if isinstance(value, date) else None
-    except (ValueError, TypeError):  # pandas.NaT is a date that no arithmetic works on
+    except (ValueError, TypeError):  # pandas.NaT is a date, but arithmetic on it fails
         return None

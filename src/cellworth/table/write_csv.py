@@ -1,7 +1,7 @@
-"""Delimited text: lines of fields to CSV, replaced whole, and safe to open in a spreadsheet.
+"""Write delimited text, atomically, and make it safe to open in a spreadsheet.
 
-To a spreadsheet a text that begins with ``= + - @``, a tab or a carriage return is a formula, which may send
-data away or start programs. `guard` puts an apostrophe before such a text; `unguard` takes it off again.
+A spreadsheet treats text that starts with ``= + - @``, a tab or a carriage return as a formula, which may
+leak data or run programs. `guard` prefixes such text with an apostrophe; `unguard` removes it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from pathlib import Path
 from cellworth.errors import DataError
 from cellworth.table.files import check_csv_name, replace_file
 
-# Apostrophes of the text's own before such a character count too, so that taking one off always gives the
-# text that was written.
+# Text that already has apostrophes before such a character gets one more, so that removing one always
+# restores the original.
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 
 
 def guard(text: str) -> str:
-    """Return the text with an apostrophe before it if a spreadsheet would take it for a formula.
+    """Prefix the text with an apostrophe if a spreadsheet would treat it as a formula.
 
     >>> guard("=1+1"), guard("-"), guard("red")
     ("'=1+1", "'-", 'red')
@@ -32,34 +32,34 @@ def guard(text: str) -> str:
 
 
 def unguard(text: str) -> str:
-    """Return the text that `guard` was given."""
+    """Undo `guard`."""
     return text[1:] if _GUARDED.match(text) else text
 
 
 def csv_text(records: Iterable[Sequence[str]], separator: str = ",") -> str:
-    r"""Return lines of fields as delimited text; fields are written as they are, so guard them first.
+    r"""Return lines of fields as delimited text; fields are written as is, so guard them first.
 
     >>> csv_text([["row", "note"], ["a", "1,5"]])
     'row,note\na,"1,5"\n'
     """
     lines = list(records)
     text = _written(lines, separator, csv.QUOTE_MINIMAL)
-    # Some versions of the csv module leave a lone carriage return without quotes.
+    # Some versions of the csv module do not quote a lone carriage return.
     return _written(lines, separator, csv.QUOTE_ALL) if "\r" in text else text
 
 
 def write_lines(path: Path, records: Iterable[Sequence[str]]) -> None:
-    """Write lines of fields, header first, to a .csv, .tsv or .txt file; all of the file or nothing.
+    """Write lines of fields, header first, to a .csv, .tsv or .txt file, atomically.
 
-    Fields are written as they are, so guard them first. Tabs separate them in a .tsv file, commas elsewhere.
-    A file that ends in .gz is compressed.
+    Fields are written as is, so guard them first. They are separated by tabs in a .tsv file, by commas
+    elsewhere. A file whose name ends in .gz is compressed.
     """
     check_place(path)
     write_text(path, csv_text(records, separator_of(path)))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text as UTF-8, compressed if the path ends in .gz; all of the file or nothing."""
+    """Write text as UTF-8, atomically, compressed if the path ends in .gz."""
     content = text.encode("utf-8")
     packed = gzip.compress(content, mtime=0) if path.suffix.lower() == ".gz" else content
 
@@ -70,14 +70,14 @@ def write_text(path: Path, text: str) -> None:
 
 
 def check_place(path: Path) -> None:
-    """Raise DataError if no list can be written there: it must end in .csv, .tsv or .txt, perhaps .gz."""
+    """Raise DataError unless the path ends in .csv, .tsv or .txt, optionally .gz, in an existing folder."""
     check_csv_name(path, "Lists of cells are kept in .csv files.")
     if path.is_dir() or not path.parent.is_dir():
         raise DataError(f"{path}: expected a file in a folder that exists. Check the path.")
 
 
 def separator_of(path: Path) -> str:
-    """Return what separates the fields of a file with this name."""
+    """Return the field separator for a file with this name."""
     return "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else ","
 
 

@@ -1,4 +1,4 @@
-"""Tables to CSV and Parquet files and to frames, with the user's own values in them."""
+"""Write tables to CSV and Parquet files and to frames, as the user's own values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
 class OutColumn(NamedTuple):
-    """A column on its way out: its description, its values (n,), and its role."""
+    """A column to write: its description, its values (n,) and its role."""
 
     column: Column
     values: Float64Array
@@ -31,7 +31,7 @@ class OutColumn(NamedTuple):
 
 
 def write_table(path: Path, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> None:
-    """Write the table in the format of the path's suffix; O(n p)."""
+    """Write the table in the format given by the path's suffix; O(n p)."""
     if format_of(path, "For other files use to_frame and write the frame.") == "parquet":
         parquet = require("pyarrow.parquet")
         frame = to_frame("pyarrow", row_id, row_ids, columns)
@@ -53,7 +53,7 @@ def table_as_csv(
 
 
 def _texts(column: Column, values: Float64Array) -> list[str]:
-    """Write the cells of a column so that they read back exactly; a hole is blank."""
+    """Return the cells of a column as text that reads back exactly; a hole is blank."""
     holes = np.isnan(values)
     observed: Any
     if column.kind == "number":
@@ -70,7 +70,7 @@ def _texts(column: Column, values: Float64Array) -> list[str]:
 
 
 def to_frame(library: str, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
-    """Build a frame: the row ids first if they have a name, then the columns."""
+    """Build a frame: the row ids first, if they have a name, then the columns."""
     if library == "pandas":
         return _to_pandas(row_id, row_ids, columns)
     if library == "polars":
@@ -149,7 +149,7 @@ def _arrow_array(pyarrow: Any, column: Column, values: Float64Array) -> Any:
 
 
 def user_values(column: Column, values: Float64Array) -> list[Any]:
-    """Turn the values (n,) of a column into the user's, None = hole; a category's text is looked up once."""
+    """Convert the values (n,) of a column to the user's values; None = hole."""
     if column.kind in LABELLED:
         return [None if value != value else column.categories[int(value)] for value in values]
     return [column.format(value) for value in values.tolist()]

@@ -1,6 +1,6 @@
-"""Contracts that every part of its kind must keep, for our own parts and for yours.
+"""Contracts for completers, scorers, selectors and stores, both ours and yours.
 
-Each check raises AssertionError with the broken promise in words; it needs no test framework.
+Each check raises AssertionError with a message that states the broken promise; no test framework is needed.
 """
 
 from cellworth.testing.completer_contract import check_completer

@@ -16,22 +16,22 @@ from cellworth.arrays import AnyArray, Float64Array
 
 
 def check_completer(completer: Any, *, unit_free: bool = True, seed: int = 0) -> None:
-    """Check that a completer keeps what every completer promises.
+    """Check that a completer keeps the promises of every completer.
 
-    The promises: the input is left alone; observed cells come back bit for bit, from ``fit`` and from
-    ``transform``, and no hole is left; labels may be missing, in part or altogether; the same input gives the
-    same output; each new row is completed on its own; a complete row passes unchanged; a ``variance_`` is
-    finite, never negative, and 0 where a cell is observed; a pickled copy does the same; where there are
-    ``fitted_state`` and ``restore_fitted``, they keep the promises of `check_fitted_state`; awkward tables
-    (constant or duplicate columns, a column observed once, an empty row, fewer rows than columns, 98 % holes)
-    give finite values; an infinity and an empty column are refused by name.
+    The input is not modified; observed cells come back bit for bit from ``fit`` and ``transform``, and no
+    hole is left; some or all labels may be missing; the same input gives the same output; each new row is
+    completed independently; a complete row passes through unchanged; a ``variance_`` is finite, never
+    negative, and 0 for observed cells; a pickled copy behaves the same; ``fitted_state`` and
+    ``restore_fitted``, if present, pass `check_fitted_state`; awkward tables (constant or proportional
+    columns, a column observed once, an empty row, fewer rows than columns, 98 % holes) give finite values; an
+    infinity or an empty column is refused, naming the column.
 
     Parameters
     ----------
     completer : estimator
-        It is cloned, never fitted itself.
+        Cloned, never fitted itself.
     unit_free : bool, default=True
-        Whether completing in other units (grams for kilograms) gives the same in those units.
+        Whether completing in other units (grams for kilograms) must give the same result in those units.
     seed : int
 
     Examples
@@ -56,7 +56,7 @@ def check_completer(completer: Any, *, unit_free: bool = True, seed: int = 0) ->
 def random_table(
     rng: np.random.Generator, n: int = 60, d: int = 7, observed: float = 0.6
 ) -> tuple[Float64Array, AnyArray]:
-    """Return a table (n, d) of rank 3 with noise and holes, no column empty, and two classes (n,)."""
+    """Return a noisy rank-3 table (n, d) with holes but no empty column, and two classes (n,)."""
     X = rng.normal(size=(n, 3)) @ rng.normal(size=(3, d)) + 0.1 * rng.normal(size=(n, d))
     y = (X[:, 0] + 0.3 * rng.normal(size=n) > np.median(X[:, 0])).astype(np.int64)
     holes = rng.random((n, d)) >= observed
@@ -93,7 +93,7 @@ def _check_filled(completed: Float64Array, X: Float64Array, name: str) -> None:
 
 
 def _check_same(result: Float64Array, expected: Float64Array, promise: str) -> None:
-    # BLAS may round differently where memory is aligned differently: the last digits are not promised.
+    # BLAS may round differently if memory is aligned differently, so the last digits may differ.
     scale = float(np.abs(expected).max())
     np.testing.assert_allclose(result, expected, rtol=1e-9, atol=1e-12 * scale, err_msg=promise)
 
@@ -132,12 +132,12 @@ def _check_transform(completer: Any, X: Float64Array, y: AnyArray, rng: np.rando
 
 
 def check_fitted_state(completer: Any, X: Any, y: AnyArray | None = None) -> None:
-    """Check that what a completer says of its fit is plain data, and enough to go on from.
+    """Check that a completer's fitted state is plain data, and enough to continue from.
 
-    The promises: ``fitted_state()`` holds arrays of a plain type, numbers, strings, booleans, None, and lists
-    and dicts of these; after a way through ``numpy.savez`` and JSON, ``restore_fitted`` gives a clone with
-    the same ``completed_`` and ``variance_``, the same ``transform``, and the same next fit, warm or not.
-    Nothing is checked of a completer without these methods.
+    ``fitted_state()`` holds only arrays of plain types, numbers, strings, booleans, None, and lists and dicts
+    of these. After a round trip through ``numpy.savez`` and JSON, ``restore_fitted`` gives a clone the same
+    ``completed_``, ``variance_`` and ``transform``, and the same next fit, warm or not. A completer without
+    these methods is not checked.
     """
     original, restored = clone(completer).fit(X, y), clone(completer)
     if not (hasattr(original, "fitted_state") and hasattr(restored, "restore_fitted")):
@@ -154,7 +154,7 @@ def check_fitted_state(completer: Any, X: Any, y: AnyArray | None = None) -> Non
 
 
 def _through_files(state: dict[str, Any]) -> Any:
-    """Return the state after it was written as JSON and arrays, and read."""
+    """Return the state after a round trip through JSON and saved arrays."""
     arrays: list[AnyArray] = []
 
     def to_json(value: Any, where: str) -> Any:

@@ -21,29 +21,29 @@ from cellworth.testing.completer_contract import random_table
 
 Target = LabelKind | None
 
-ANSWERS = 12  # cells that are bought between two rounds
-SLACK = 64  # bytes by which a pickled state may grow: numbers get longer, arrays must not
+ANSWERS = 12  # cells bought between two rounds
+SLACK = 64  # bytes that a pickled state may grow by: numbers get longer, arrays must not
 
 
 def check_scorer(scorer: Scorer | Callable[[], Scorer], completer: Any = None, *, seed: int = 0) -> None:
-    """Check that a scorer keeps what every scorer promises.
+    """Check that a scorer keeps the promises of every scorer.
 
-    The promises: worths have the table's shape, are finite float64 numbers and never negative, and are 0
-    where a cell is observed; the round is left alone, and later rounds leave earlier worths alone; the same
-    rounds give the same worths, to the bit; a state holds arrays, numbers, texts and None, later rounds leave
-    it alone, and any scorer restored from it (new or used, through pickle or not) gives the worths that its
-    owner would have given, to the bit; from the fifth round to the tenth the state does not grow;
-    rows may be added; the units of the columns do not matter; labels may be two or more classes, numbers,
-    missing in part or altogether, or all the same; a table without holes, a constant column and an empty row
-    are no trouble. If it has a ``score_blocks``, it gives there the worths that it gives on the whole table.
+    Worths have the table's shape, are finite, non-negative float64 numbers, and are 0 for observed cells; the
+    round is not modified, and later rounds do not modify earlier worths; the same rounds give the same
+    worths, bit for bit; a state holds only arrays, numbers, strings and None, later rounds do not modify it,
+    and any scorer restored from it (new or used, pickled or not) gives bit for bit the worths that the
+    original would have given; the state does not grow from the fifth round to the tenth; rows may be added;
+    the units of the columns do not matter; labels may be two or more classes, numbers, partly or entirely
+    missing, or all the same; tables without holes, with a constant column or with an empty row work.
+    ``score_blocks``, if present, gives the same worths as ``score`` on the whole table.
 
     Parameters
     ----------
     scorer : Scorer, or a callable that makes one
         A scorer is copied, and must not have scored yet.
     completer : estimator, optional
-        What completes the rounds; it is cloned. By default a `GaussianCompleter`, which has variances and can
-        draw tables.
+        Completes the rounds; cloned. By default, a `GaussianCompleter`, which has variances and can draw
+        tables.
     seed : int
 
     Examples
@@ -82,7 +82,7 @@ def _rounds(
     rng: np.random.Generator,
     count: int,
 ) -> Iterator[Round]:
-    """Yield completed rounds; between two, some holes of the table get a value."""
+    """Yield completed rounds; between rounds, some holes of the table are filled."""
     X = X.copy()
     values = rng.normal(scale=np.nanstd(X, axis=0), size=X.shape)
     for number in range(count):
@@ -98,7 +98,7 @@ def _round(X: Float64Array, y: Float64Array | None, target: Target, completer: A
 
 
 def _again(this_round: Round, number: int) -> Round:
-    """Return the same round with its generator at its beginning."""
+    """Return the same round with its random generator reset."""
     return Round(
         this_round.X, this_round.y, this_round.target, this_round.completer, np.random.default_rng(number)
     )
@@ -114,7 +114,7 @@ def _check_worths(scorer: Scorer, rounds: list[Round], where: str = "a plain tab
         _check_form(scores, this_round, where)
         earlier.append((scores, scores.copy()))
     for scores, then in earlier:
-        np.testing.assert_array_equal(scores, then, err_msg="later rounds must leave earlier worths alone")
+        np.testing.assert_array_equal(scores, then, err_msg="later rounds must not change earlier worths")
 
 
 def _check_form(scores: Float64Array, this_round: Round, where: str) -> None:
@@ -155,17 +155,17 @@ def _check_restored(made: Callable[[], Scorer], rounds: list[Round]) -> None:
             np.testing.assert_array_equal(
                 heir.score(_again(this_round, number)),
                 expected,
-                err_msg=f"{name} scorer restored before round {number + 1} must go on as the owner does",
+                err_msg=f"{name} scorer restored before round {number + 1} must continue like the original",
             )
-        assert pickle.dumps(state) == saved, "a state must stay as it is when scorers go on from it"
+        assert pickle.dumps(state) == saved, "a state must not change when scorers continue from it"
 
 
 def _check_kinds(state: Any) -> None:
     assert isinstance(state, dict), f"a state must be a dict; got {type(state).__name__}"
     for name, value in state.items():
-        assert isinstance(name, str), f"the names in a state must be texts; got {name!r}"
+        assert isinstance(name, str), f"the names in a state must be strings; got {name!r}"
         right = value is None or isinstance(value, np.ndarray | np.generic | int | float | str)
-        assert right, f"a state holds arrays, numbers, texts and None; {name!r} is {type(value).__name__}"
+        assert right, f"a state holds arrays, numbers, strings and None; {name!r} is {type(value).__name__}"
 
 
 def _check_memory(scorer: Scorer, rounds: list[Round]) -> None:
@@ -190,7 +190,7 @@ def _check_new_rows(made: Callable[[], Scorer], X: Float64Array, y: Float64Array
         np.testing.assert_array_equal(
             heir.score(_again(this_round, number)),
             scores,
-            err_msg="a restored scorer must go on as the owner does when rows are added",
+            err_msg="a restored scorer must continue like the original when rows are added",
         )
 
 
@@ -213,7 +213,7 @@ def _check_blocks(made: Callable[[], Any], X: Float64Array, y: Float64Array, com
 def _check_units(
     made: Callable[[], Scorer], X: Float64Array, y: Float64Array, completer: Any, rng: np.random.Generator
 ) -> None:
-    # Powers of two: the completer then sees the same numbers to the bit, and only the scorer is tested.
+    # With powers of two the completer sees the same numbers bit for bit, so only the scorer is tested.
     factor = 2.0 ** rng.integers(-6, 7, size=X.shape[1])
     here, there = made(), made()
     for number, this_round in enumerate(_rounds(X, y, "classes", completer, rng, count=3)):

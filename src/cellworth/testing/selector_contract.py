@@ -14,15 +14,15 @@ from cellworth.select.selector import Offer, Selection
 
 
 def check_selector(selector: Any, *, seed: int = 0) -> None:
-    """Check that a selector keeps what every selector promises.
+    """Check that a selector keeps the promises of every selector.
 
-    The promises: a batch is within its budget and its count, for prices per column, per cell, in cents, in
-    groups (open since before, or not) and with visits; it has available cells only, none twice; its prices
-    are what each cell adds to the bill, and their sum is the bill; its scores are those offered; a cell of
-    score 0 is never taken in place of a better one; the same state of the generator gives the same batch;
-    the offer is left alone; a ``per_row`` of the selector is kept; a front goes up; nothing on offer, or too
-    little money, gives an empty batch; limits that make no sense are refused. If it has a ``shortlist``, what
-    it selects from the shortlists of two parts of a table is what it selects from the whole.
+    A batch stays within its budget and count, for prices per column, per cell, in cents, in groups (already
+    open or not) and with visits; it contains only available cells, none twice; its prices are what each cell
+    adds to the bill, and sum to the bill; its scores are those offered; a cell with score 0 is never chosen
+    over a better one; the same generator state gives the same batch; the offer is not modified; the
+    selector's ``per_row``, if any, is respected; costs and scores increase along a front; nothing on offer,
+    or too small a budget, gives an empty batch; invalid limits are refused. With a ``shortlist``, selecting
+    from the shortlists of two parts of a table gives the same total score as selecting from the whole.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def check_selector(selector: Any, *, seed: int = 0) -> None:
 
 
 def random_offers(rng: np.random.Generator, n: int = 12, p: int = 6) -> dict[str, Offer]:
-    """Return offers of n x p cells, some known, some not to be had, some of score 0, by kind of price."""
+    """Return offers of n x p cells, some known, some unavailable, some with score 0, by kind of price."""
     whole = np.tile(rng.integers(1, 11, size=p).astype(float), (n, 1))
     cents = np.tile(rng.integers(1, 2000, size=p) / 100, (n, 1))
     cells = rng.uniform(0.1, 10, size=(n, p))
@@ -66,7 +66,7 @@ def random_offers(rng: np.random.Generator, n: int = 12, p: int = 6) -> dict[str
     for name, price_list in prices.items():
         state = rng.choice(3, p=[0.7, 0.15, 0.15], size=(n, p))
         scores = rng.exponential(size=(n, p)) * (rng.random((n, p)) > 0.1)
-        scores[state > 0] = np.nan  # not to be looked at
+        scores[state > 0] = np.nan  # selectors must not look at these
         offers[name] = Offer(scores, state == 0, price_list, state == 1)
     return offers
 
@@ -104,7 +104,7 @@ def _check_batch(selector: Any, offer: Offer, limits: dict[str, Any], where: str
     per_row = getattr(selector, "per_row", None)
     if per_row is not None and len(batch.cells):
         most = np.bincount(batch.cells[:, 0]).max()
-        assert most <= per_row, f"{where}: no row must have more than {per_row} cells; got {most}"
+        assert most <= per_row, f"{where}: no row may have more than {per_row} cells; got {most}"
     if batch.front is not None:
         costs, scores = batch.front.costs, batch.front.scores
         assert costs.shape == scores.shape, f"{where}: the front must have as many costs as scores"
@@ -112,7 +112,7 @@ def _check_batch(selector: Any, offer: Offer, limits: dict[str, Any], where: str
         assert (np.diff(scores) > 0).all(), f"{where}: the scores of the front must increase"
     again = selector.select(offer, **limits, rng=np.random.default_rng(5))
     same = np.array_equal(batch.cells, again.cells)
-    assert same, f"{where}: the same state of the generator must give the same batch"
+    assert same, f"{where}: the same generator state must give the same batch"
 
 
 def _check_cells(batch: Selection, offer: Offer, where: str) -> None:
@@ -122,7 +122,7 @@ def _check_cells(batch: Selection, offer: Offer, where: str) -> None:
     assert np.issubdtype(cells.dtype, np.integer), f"{where}: cells must be whole numbers; got {cells.dtype}"
     rows, columns = cells.T
     assert offer.available[rows, columns].all(), f"{where}: only available cells can be bought"
-    assert len(np.unique(cells, axis=0)) == len(cells), f"{where}: no cell must be bought twice"
+    assert len(np.unique(cells, axis=0)) == len(cells), f"{where}: no cell may be bought twice"
     np.testing.assert_array_equal(
         batch.scores, offer.scores[rows, columns], err_msg=f"{where}: scores must be those offered"
     )
@@ -157,7 +157,7 @@ def _check_empty(selector: Any, offer: Offer, name: str) -> None:
 
 
 def _check_shortlist(selector: Any, offer: Offer, rng: np.random.Generator, name: str) -> None:
-    """Cut the cells on offer in two, and select from what both halves name."""
+    """Split the cells on offer in two, and select from the shortlists of both halves."""
     cells = np.argwhere(offer.available)
     cut = int(rng.integers(len(cells)))
     for limits in _limits(offer, rng):
@@ -166,7 +166,7 @@ def _check_shortlist(selector: Any, offer: Offer, rng: np.random.Generator, name
             try:
                 which = selector.shortlist(_column_of(offer, half), **limits)
             except ParameterError:
-                return  # its settings are not for row blocks
+                return  # its settings do not support row blocks
             named.append(half[which[:, 0]])
         both = np.concatenate(named)
         few = selector.select(_column_of(offer, both), **limits, rng=np.random.default_rng(5))
@@ -175,12 +175,12 @@ def _check_shortlist(selector: Any, offer: Offer, rng: np.random.Generator, name
             few.score,
             whole.score,
             rtol=2e-6,
-            err_msg=f"with {name} and {limits}: shortlists must name all that select would choose",
+            err_msg=f"with {name} and {limits}: shortlists must include all that select would choose",
         )
 
 
 def _column_of(offer: Offer, cells: IntArray) -> Offer:
-    """Return an offer of some cells (k, 2) as a single column, (k, 1), as row blocks make it."""
+    """Return an offer of some cells (k, 2) as a single column (k, 1), as row blocks do."""
     rows, columns = cells.T
     own = offer.prices.own[rows, columns][:, np.newaxis]
     prices = PriceList(own, np.array([-1]), np.zeros(1), np.zeros(0, dtype=bool))
@@ -189,7 +189,7 @@ def _column_of(offer: Offer, cells: IntArray) -> Offer:
 
 
 def _check_worthless(selector: Any, rng: np.random.Generator) -> None:
-    """Six cells of score 1 and many of score 0, all at one price, and room for three in three rows."""
+    """Offer six cells with score 1 and many with score 0, all at the same price, with money for three."""
     n, p = 10, 3
     scores = np.zeros((n, p))
     scores[rng.permutation(n)[:6], rng.integers(p, size=6)] = 1.0
@@ -200,7 +200,7 @@ def _check_worthless(selector: Any, rng: np.random.Generator) -> None:
     )
     taken = batch.scores.tolist()
     assert taken == [1.0] * len(taken), (
-        f"a cell of score 0 must not be taken before a better one; got {taken}"
+        f"a cell with score 0 must not be chosen over a better one; got {taken}"
     )
 
 

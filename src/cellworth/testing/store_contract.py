@@ -1,4 +1,4 @@
-"""The contract of a store of campaigns."""
+"""The contract of a campaign store."""
 
 from __future__ import annotations
 
@@ -32,23 +32,22 @@ ODD_NAMES = (
 def check_store(
     make_store: Callable[[], Store], *, corrupt: Callable[[str], None] | None = None, seed: int = 0
 ) -> None:
-    """Check that a store keeps what every store promises.
+    """Check that a store keeps the promises of every store.
 
-    The promises: records, events and caches come back exactly (floats to the bit, texts in any script,
-    None, nested data, times to the microsecond, read back in UTC); names are sorted, and odd ones are kept
-    apart; a taken name, a taken key, and an ``after`` that is too small or too large are a ConflictError, and
-    then nothing of the batch is kept; misnumbered events and a wrong digest are refused; an unknown name is a
-    DataError that gives the closest one; two stores that are open on the same place see each other's events
-    at once; campaigns do not touch each other; the newest cache stays, and is not given to whoever asks for
-    an older one.
+    Records, events and caches come back exactly (floats bit for bit, text in any script, None, nested data,
+    times to the microsecond, in UTC); names are sorted, and unusual ones stay distinct; a taken name, a taken
+    key, or an ``after`` that is too small or too large raises ConflictError, and nothing of the batch is
+    stored; misnumbered events and a wrong digest are refused; an unknown name raises DataError with the
+    closest one; two stores open on the same location see each other's events at once; campaigns are
+    independent; the newest cache is kept, and is not returned to a caller that asks for an older one.
 
     Parameters
     ----------
     make_store : callable
-        Opens a store, on the same place whenever it is called. No campaign is there before the first call.
+        Opens a store on the same location each time. It has no campaigns before the first call.
     corrupt : callable, optional
-        Given a name, changes the table of that campaign where it lies, behind the store's back. The store
-        must then notice. Without it this is not checked.
+        Given a name, modifies that campaign's stored table behind the store's back, which the store must
+        detect. If omitted, this is not checked.
     seed : int
 
     Examples
@@ -90,7 +89,7 @@ def make_events(after: int, *keys: str | None) -> list[StoredEvent]:
 
 
 def plain_data(rng: np.random.Generator) -> dict[str, Any]:
-    """Return data of every plain kind, with floats that show a lost bit."""
+    """Return data of every plain type, with floats that reveal a lost bit."""
     floats = rng.normal(size=20) * 10.0 ** rng.integers(-300, 300, size=20)
     return {
         "floats": [*floats.tolist(), 0.1, 1 / 3, 5e-324, 1.7976931348623157e308, 2.0**53 + 2, -0.0],
@@ -103,7 +102,7 @@ def plain_data(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def _check_records(store: Store, other: Store, rng: np.random.Generator) -> None:
-    assert store.names() == [], f"make_store must open an empty place at first; got {store.names()}"
+    assert store.names() == [], f"make_store must open an empty store at first; got {store.names()}"
     table = rng.bytes(100_000) + b"\0\xff"
     zone = timezone(timedelta(hours=5, minutes=45))
     record = replace(make_record("study", table, **plain_data(rng)), created=MOMENT.astimezone(zone))
@@ -182,14 +181,14 @@ def _check_conflicts(store: Store, other: Store) -> None:
         for writer in (other, store):
             _expect(ConflictError, partial(writer.append, "race", after, events), what)
             kept = store.events("race")
-            assert kept == before, f"{what}: nothing of the batch must be kept; got {kept[len(before) :]}"
+            assert kept == before, f"{what}: nothing of the batch may be stored; got {kept[len(before) :]}"
 
     refuse("an `after` that is too small", 2, make_events(2, "c"))
     refuse("an `after` of 0", 0, make_events(0, "a", "b", None))
     refuse("an `after` that is too large", 4, make_events(4, "c"))
     refuse("an empty batch with a wrong `after`", 2, [])
     refuse("a taken key", 3, make_events(3, "a"))
-    refuse("a taken key in the midst of a batch", 3, make_events(3, "c", "b", "d"))
+    refuse("a taken key in the middle of a batch", 3, make_events(3, "c", "b", "d"))
     refuse("a taken key at the end of a long batch", 3, make_events(3, *map(str, range(1500)), "a"))
     other.append("race", 3, make_events(3, "c", None, None))
     numbers = [event.number for event in store.events("race")]
@@ -202,17 +201,17 @@ def _check_refused_events(store: Store) -> None:
         "a gap in the numbers": [good[0], replace(good[1], number=9)],
         "numbers in the wrong order": good[::-1],
         "numbers that do not follow `after`": make_events(7, "e"),
-        "a key said twice in a batch": make_events(6, "e", "e"),
+        "a key used twice in a batch": make_events(6, "e", "e"),
     }
     for what, batch in batches.items():
         _expect((DataError, ConflictError), partial(store.append, "race", 6, batch), what)
-        assert len(store.events("race")) == 6, f"{what}: nothing of the batch must be kept"
+        assert len(store.events("race")) == 6, f"{what}: nothing of the batch may be stored"
 
 
 def _check_apart(store: Store) -> None:
     for name in ("A", "a"):
         store.append(name, 0, make_events(0, "the same key"))
-    assert len(store.events("A")) == 1, "campaigns must not touch each other, and names differ by case"
+    assert len(store.events("A")) == 1, "campaigns must be independent, and names are case-sensitive"
 
 
 def _check_caches(store: Store, other: Store) -> None:
@@ -220,13 +219,13 @@ def _check_caches(store: Store, other: Store) -> None:
     blob = bytes(range(256)) * 1000
     store.save_cache("study", 3, blob)
     assert other.load_cache("study", 3) == (3, blob), "a cache must come back with its number"
-    assert other.load_cache("study", 5) == (3, blob), "a cache that is old enough must be given"
-    assert other.load_cache("study", 2) is None, "a cache of later events must not be given"
+    assert other.load_cache("study", 5) == (3, blob), "a cache that is old enough must be returned"
+    assert other.load_cache("study", 2) is None, "a cache of later events must not be returned"
     other.save_cache("study", 3, b"again")
     assert store.load_cache("study", 3) == (3, b"again"), "a cache of the same number must be replaced"
     store.save_cache("study", 5, b"")
     other.save_cache("study", 4, b"older")
-    assert store.load_cache("study", 5) == (5, b""), "the newest cache must stay"
+    assert store.load_cache("study", 5) == (5, b""), "the newest cache must be kept"
     earlier = store.load_cache("study", 4)
     assert earlier in (None, (4, b"older")), f"an older cache may be dropped, not changed; got {earlier}"
     assert store.load_cache("race", 100) is None, "campaigns must not share their caches"
@@ -242,7 +241,7 @@ def _check_unknown(store: Store) -> None:
     }
     for method, call in calls.items():
         message = _expect(DataError, call, f"{method} with an unknown name")
-        assert "'study'" in message, f"{method} must give the closest name; got: {message}"
+        assert "'study'" in message, f"{method} must suggest the closest name; got: {message}"
     _expect(DataError, lambda: store.record("nul\0"), "an unknown name with NUL in it")
     _expect(DataError, lambda: store.events("half \ud800"), "an unknown name with half a letter in it")
 
@@ -252,16 +251,16 @@ def _check_corruption(store: Store, corrupt: Callable[[str], None]) -> None:
     corrupt("rotten")
     message = _expect(DataError, lambda: store.record("rotten"), "a table that was changed behind its back")
     assert "rotten" in message, f"the error about a damaged table must name the campaign; got: {message}"
-    assert store.record("study").name == "study", "other campaigns must stay readable"
+    assert store.record("study").name == "study", "other campaigns must remain readable"
 
 
 def _check_lasting(store: Store, make_store: Callable[[], Store]) -> None:
     names, events = store.names(), store.events("study")
     later = make_store()
     try:
-        assert later.names() == names, "campaigns must last"
-        assert later.events("study") == events, "events must last"
-        assert later.load_cache("study", 5) == (5, b""), "a cache must last as long as nothing goes wrong"
+        assert later.names() == names, "campaigns must persist"
+        assert later.events("study") == events, "events must persist"
+        assert later.load_cache("study", 5) == (5, b""), "a cache must persist as long as nothing goes wrong"
     finally:
         later.close()
 

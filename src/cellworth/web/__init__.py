@@ -1,6 +1,6 @@
-"""REST and pages over the campaigns of a store.
+"""REST API and web pages for the campaigns of a store.
 
-Nothing is computed here that a notebook could not: each request makes one public call of the library.
+Everything here can also be done in a notebook: each request makes one call to the library's public API.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Client", "create_app", "serve"]
 
 _SERVER = ("fastapi", "jinja2", "plotly", "python_multipart")
-# Where each name is, and the packages that its module needs.
+# Where each name is defined, and the packages its module needs.
 _HOMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "Client": ("cellworth.web.client", ("httpx",)),
     "create_app": ("cellworth.web.app", _SERVER),

@@ -1,4 +1,4 @@
-"""The web application put together."""
+"""The web application."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 from cellworth.web.security.tokens import Access
 
 LARGEST_UPLOAD = 50_000_000
-"""Bytes."""
+"""In bytes."""
 _STATIC = Path(__file__).parent / "pages" / "static"
 
 health = APIRouter(include_in_schema=False)
@@ -32,7 +32,7 @@ health = APIRouter(include_in_schema=False)
 
 @health.get("/health")
 async def is_healthy() -> dict[str, str]:
-    """Say that the server answers; nothing of what is in it."""
+    """Report that the server is up, and nothing else."""
     return {"status": "ok"}
 
 
@@ -46,15 +46,16 @@ def create_app(
     store : str or Path
         The address of the store; see `cellworth.campaign.stores.open_store`.
     access : Access, optional
-        By default everybody may do everything, but only requests to the names of this machine are answered.
+        By default everyone may do everything, but only requests addressed to this machine's loopback names
+        are answered.
     largest_upload : int
-        Most bytes of a request.
+        Largest request, in bytes.
 
     Returns
     -------
     FastAPI
-        For one process, since what is computed is kept in memory. Its worker process starts with
-        the first computation and ends with the application.
+        Run it in one process, since results are kept in memory. Its worker process starts with the first
+        computation and ends with the application.
 
     Examples
     --------
@@ -68,8 +69,8 @@ def create_app(
         title="cellworth",
         version=__version__,
         summary="Which missing cells of a table are worth paying for?",
-        openapi_url=None,  # served by a route of its own, which asks for a role
-        docs_url=None,  # would fetch scripts from elsewhere
+        openapi_url=None,  # served by our own route, which requires a role
+        docs_url=None,  # would load scripts from other hosts
         redoc_url=None,
         lifespan=_lifespan,
     )
@@ -83,7 +84,7 @@ def create_app(
     app.router.routes.append(Mount("/static", StaticFiles(directory=_STATIC), name="static"))
     check_roles(app.routes)
     error_responses.install(app)
-    # The last one added is the first that sees a request.
+    # The middleware added last sees a request first.
     app.add_middleware(SizeLimit, most=largest_upload)
     app.add_middleware(OwnOrigin, only_loopback=access.open)
     app.add_middleware(SafeHeaders)
@@ -91,12 +92,12 @@ def create_app(
 
 
 def check_roles(routes: Sequence[BaseRoute]) -> None:
-    """Refuse an application with a route that does not say who may use it."""
+    """Raise ParameterError if a route does not declare who may use it."""
     for route in routes:
         path = getattr(route, "path", "")
         if role_of(route) is None and not path.startswith(OPEN_PATHS):
             raise ParameterError(
-                f"the route {path} must say who may use it: dependencies=[require_role('read')]."
+                f"the route {path} must declare who may use it: dependencies=[require_role('read')]."
             )
 
 

@@ -1,4 +1,4 @@
-"""The open campaigns of one store, for many requests at once."""
+"""The open campaigns of a store, shared by concurrent requests."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ Result = TypeVar("Result")
 log = logging.getLogger("cellworth.web")
 
 THREADS = 8
-"""Most campaigns that are worked on at the same time, and most uploads that are read."""
+"""Most concurrent campaign calls and upload reads."""
 POLL_SECONDS = 1.0
-"""Between two looks into the store for what other programs have written."""
+"""Seconds between polls of the store for events written by other programs."""
 IDLE_POLLS = 3
-"""Polls without a listener after which polling stops."""
+"""Polling stops after this many polls without a listener."""
 AT_ONCE = 16
-"""Most calls that a thread makes in one go: changing threads costs as much as a small call."""
+"""Most calls a thread makes in one go: switching threads costs as much as a small call."""
 
 _Waiting = tuple[Callable[[Campaign], Any], "asyncio.Future[Any]"]
 
@@ -44,10 +44,9 @@ class _Slots(NamedTuple):
 class CampaignPool:
     """Keeps the campaigns of a store open, and runs functions on them in threads.
 
-    Each campaign is opened twice, once for readers and once for writers: readers do not wait until an answer
-    is on the disk. Each of the two serves one call at a time, and those that wait hold no thread. A call
-    costs O(new events) and what its function does. Long computations belong to
-    `cellworth.web.jobs.JobQueue`.
+    Each campaign is opened twice, once for readers and once for writers, so that readers do not wait for
+    answers to reach the disk. Each of the two serves one call at a time; waiting calls hold no thread. A
+    call costs O(new events) plus its function. Use `cellworth.web.jobs.JobQueue` for long computations.
 
     Parameters
     ----------
@@ -71,7 +70,7 @@ class CampaignPool:
     async def read(self, name: str, function: Callable[[Campaign], Result]) -> Result:
         """Run ``function(campaign)``, which must not write, in a thread and return its result.
 
-        It sees whatever was written before the call. UnknownCampaignError if there is no such campaign.
+        It sees everything written before the call. Raises UnknownCampaignError if there is no such campaign.
         """
         return await (await self._slots_of(name)).reading.call(function)
 
@@ -104,9 +103,9 @@ class CampaignPool:
         return await self.read(name, lambda campaign: campaign.number)
 
     async def watch(self, name: str) -> None:
-        """Poll the store for events of other programs as long as somebody listens to the notifications.
+        """Poll the store for events from other programs while anyone listens to the notifications.
 
-        However many listen, the store is asked once a second.
+        The store is polled once a second, however many listeners there are.
         """
         await self.number(name)
         if name not in self._watchers or self._watchers[name].done():
@@ -129,7 +128,7 @@ class CampaignPool:
             idle = 0 if self.notifications[name].listeners else idle + 1
             try:
                 await self.number(name)
-            except DataError as error:  # a store that is away for a while
+            except DataError as error:  # the store is temporarily unavailable
                 log.warning("campaign %r could not be read: %s", name, error)
 
     async def _slots_of(self, name: str) -> _Slots:
@@ -146,10 +145,10 @@ class CampaignPool:
 
 
 class _Slot:
-    """One `Campaign` object, opened at the first call, and the calls that wait for it.
+    """One `Campaign` object, opened on the first call, and the calls waiting for it.
 
-    A thread runs only while calls wait. A call that is cancelled while it waits is skipped; one that runs is
-    run to its end.
+    A thread runs only while calls are waiting. A call cancelled while waiting is skipped; a running one
+    finishes.
     """
 
     def __init__(
@@ -164,7 +163,7 @@ class _Slot:
         self._task: asyncio.Task[None] | None = None
 
     async def call(self, function: Callable[[Campaign], Result]) -> Result:
-        """Run ``function(campaign)`` in a thread, after the calls that came before."""
+        """Run ``function(campaign)`` in a thread, after all earlier calls."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((function, future))
         if self._task is None:
@@ -172,7 +171,7 @@ class _Slot:
         return await future
 
     async def close(self) -> None:
-        """Wait until no call waits any more."""
+        """Wait until all calls are done."""
         if self._task is not None:
             await self._task
 
@@ -186,7 +185,7 @@ class _Slot:
             self._task = None
 
     def _run(self, loop: asyncio.AbstractEventLoop, some: list[_Waiting]) -> None:
-        """Make the calls, in a thread; each result is passed on at once."""
+        """Make the calls, in a thread; pass each result on immediately."""
         for function, future in some:
             if future.cancelled():
                 continue

@@ -34,30 +34,31 @@ from cellworth.web.wire_format import (
 __all__ = ["AccessError", "Client", "RemoteCampaign", "RemoteSummary", "RemoteTotals", "ServerError"]
 
 PATIENCE = 300.0
-"""Seconds to wait for an answer: an ask on a large table takes a while."""
+"""Seconds to wait for a response: an ask on a large table takes a while."""
 ATTEMPTS = 3
-_PAUSE = 0.5  # seconds before the second attempt; doubled for the next
+_PAUSE = 0.5  # seconds before the second attempt; doubles after each
 
 
 class Client:
-    """A server with campaigns.
+    """A connection to a cellworth server.
 
     Parameters
     ----------
     url : str
-        Where it is, such as ``http://127.0.0.1:8000``.
+        The server's address, such as ``http://127.0.0.1:8000``.
     token : str, optional
-        Where it asks for one.
+        Your token, if the server requires one.
     who : str, optional
-        Your name for the log, where it asks for no token.
+        Your name for the log, if the server requires no token.
     patience : float
-        Seconds to wait for an answer.
+        Seconds to wait for a response.
     transport : httpx.BaseTransport, optional
-        Other than the network, for tests.
+        Replaces the network, for tests.
 
     Notes
     -----
-    What fails on the way is sent again, a few times. Asks and answers carry a key, so that they count once.
+    Requests that fail on the way are retried a few times if that is safe. Asks and answers carry a key, so
+    that they count once.
 
     Examples
     --------
@@ -88,7 +89,7 @@ class Client:
         return [item["name"] for item in self.pages("/campaigns", after="")]
 
     def campaign(self, name: str) -> RemoteCampaign:
-        """Return a campaign by its name; whether it is there shows at the first call."""
+        """Return a campaign by name; the first call fails if it does not exist."""
         return RemoteCampaign(self, name)
 
     def create(
@@ -104,7 +105,7 @@ class Client:
         strategy: str = "recommended",
         seed: int = 0,
     ) -> RemoteCampaign:
-        """Create a campaign from a file, given by its path or as a name with bytes; see `Campaign.create`."""
+        """Create a campaign from a file, given as a path or as (name, bytes); see `Campaign.create`."""
         files = {"table": _named(table)} | ({} if prices is None else {"prices": _named(prices)})
         fields = {"name": name, "target": target, "row_id": row_id, "budget": budget, "strategy": strategy}
         data = {key: value for key, value in fields.items() if value is not None}
@@ -126,9 +127,9 @@ class Client:
     def send(
         self, method: str, path: str, *, key: str | None = None, repeatable: bool = False, **content: Any
     ) -> httpx.Response:
-        """Send a request under /api/v1 and return the answer; a problem is raised as an error.
+        """Send a request under /api/v1 and return the response; raise an error if it reports a problem.
 
-        Reading can be repeated, and so can what carries a key or does no harm twice.
+        GET requests are retried, as are requests with a key and those marked ``repeatable``.
         """
         headers = {} if key is None else {"Idempotency-Key": key}
         attempts = ATTEMPTS if repeatable or key is not None or method == "GET" else 1
@@ -145,7 +146,7 @@ class Client:
         raise AssertionError("unreachable")
 
     def pages(self, path: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield the items of all pages of a list."""
+        """Yield the items of a list, across all its pages."""
         query = {name: value for name, value in query.items() if value is not None}
         while True:
             page = self.send("GET", path, params=query).json()
@@ -156,10 +157,10 @@ class Client:
 
 
 class RemoteCampaign:
-    """A campaign on a server. Its methods are those of `Campaign`, and so are their errors.
+    """A campaign on a server, with the methods of `Campaign`.
 
-    ConflictError and DataError are raised as by `Campaign`; `AccessError` if the role does not allow
-    something; `ServerError` if the server is away.
+    Raises ConflictError and DataError as `Campaign` does, `AccessError` if your role does not allow the
+    operation, and `ServerError` if the server fails or cannot be reached.
     """
 
     def __init__(self, client: Client, name: str) -> None:
@@ -168,7 +169,7 @@ class RemoteCampaign:
         self._path = f"/campaigns/{segment(name)}"
 
     def totals(self) -> RemoteTotals:
-        """Return money and cells as they are now."""
+        """Return the current money and cell counts."""
         return totals_from_json(self._client.send("GET", self._path).json())
 
     def ask(
@@ -179,7 +180,7 @@ class RemoteCampaign:
         lease: str | timedelta | None = ASK_LEASE,
         key: str | None = None,
     ) -> list[Purchase]:
-        """Ask for the cells that are most worth buying now; see `Campaign.ask`."""
+        """Ask for the cells most worth buying now; see `Campaign.ask`."""
         body = {"budget": budget, "count": count, "lease": lease_to_json(lease)}
         return self._purchases("ask", body, key or _new_key())
 
@@ -193,7 +194,7 @@ class RemoteCampaign:
         return self._purchases("take", {**wanted, "lease": lease_to_json(lease)})
 
     def give_back(self, cells: Cells) -> int:
-        """Let others have cells that were taken; see `Campaign.give_back`."""
+        """Give back cells you have taken, so that others can take them; see `Campaign.give_back`."""
         return self._write("give-back", {"cells": cells_to_json(cells)}, repeatable=True)
 
     def tell(
@@ -209,15 +210,15 @@ class RemoteCampaign:
         return self._write("tell", body, key or _new_key())
 
     def refuse(self, cells: Cells, reason: str) -> int:
-        """Record that cells cannot be had; see `Campaign.refuse`."""
+        """Record that cells cannot be obtained; see `Campaign.refuse`."""
         return self._write("refuse", {"cells": cells_to_json(cells), "reason": reason}, repeatable=True)
 
     def cancel(self, cells: Cells) -> int:
-        """Give asked cells back to the pool; see `Campaign.cancel`."""
+        """Return asked cells to the pool; see `Campaign.cancel`."""
         return self._write("cancel", {"cells": cells_to_json(cells)}, repeatable=True)
 
     def correct(self, row: str, column: str, value: object, *, reason: str | None = None) -> bool:
-        """Replace a known value that turned out wrong; see `Campaign.correct`."""
+        """Replace a known value that turned out to be wrong; see `Campaign.correct`."""
         body = {"row": row, "column": column, "value": value_to_json(value), "reason": reason}
         return bool(self._write("correct", body, repeatable=True))
 
@@ -243,7 +244,7 @@ class RemoteCampaign:
         return map(purchase_from_json, self._client.pages(f"{self._path}/purchases", **query))
 
     def history(self, after: int = 0) -> Iterator[dict[str, Any]]:
-        """Yield the events above a number, the first one first; see `Campaign.history`."""
+        """Yield the events after a number, oldest first; see `Campaign.history`."""
         return map(event_from_json, self._client.pages(f"{self._path}/events", after=after))
 
     def columns(self) -> list[dict[str, Any]]:
@@ -256,11 +257,11 @@ class RemoteCampaign:
         return found
 
     def summary(self, what: str) -> RemoteSummary:
-        """Return the newest summary that is ready: "overview", "columns", "cell_map" or "front"."""
+        """Return the newest available summary: "overview", "columns", "cell_map" or "front"."""
         return RemoteSummary(**self._client.send("GET", f"{self._path}/summaries/{what}").json())
 
     def table_csv(self) -> str:
-        """Return the table with all answers in, as CSV that `Table.read` reads."""
+        """Return the table with all answers, as CSV that `Table.read` can read."""
         return self._client.send("GET", f"{self._path}/table.csv", params={"raw": True}).text
 
     def _purchases(
@@ -286,12 +287,12 @@ def _named(file: Path | tuple[str, bytes]) -> tuple[str, bytes]:
 
 
 def _checked(response: httpx.Response) -> httpx.Response:
-    """Return a response, or raise the problem that it reports as the library would."""
+    """Return a response, or raise its problem as the error the library would raise."""
     if response.is_success:
         return response
     try:
         detail = str(response.json()["detail"])
-    except (ValueError, KeyError, TypeError):  # not from the server, but from something before it
+    except (ValueError, KeyError, TypeError):  # not from our server but, say, from a proxy
         detail = f"the server answered {response.status_code}."
     status = response.status_code
     if status == 409:

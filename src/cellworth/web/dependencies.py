@@ -1,16 +1,16 @@
-"""What routes ask for: the open campaigns, the job queue, who is there and what they may do, files.
+"""What routes depend on: the campaign pool, the job queue, the sender's identity and role, and uploads.
 
-Each route says who may use it, by ``dependencies=[require_role("answer")]``; an app with a route that does
-not is refused when it is made, but for `OPEN_PATHS`. A form post also has ``Depends(check_csrf)``, and its
-page a field ``csrf_token`` with ``{{ csrf_token }}`` in it.
+Each route declares who may use it with ``dependencies=[require_role("answer")]``; except for `OPEN_PATHS`, an
+app with a route that does not is rejected on creation. A form post also needs ``Depends(check_csrf)``, and
+its form a field ``csrf_token`` set to ``{{ csrf_token }}``.
 
-`cellworth.web.pages` has ``routers``, a list of APIRouter whose own routes are complete (routers are not
-nested: how FastAPI keeps nested ones differs between its versions), and may have ``async
-problem_page(request, problem)``, which shows a problem to a browser.
+`cellworth.web.pages` provides ``routers``, a list of flat APIRouters (FastAPI versions differ in how they
+store nested ones), and optionally ``async problem_page(request, problem)``, which shows a problem in a
+browser.
 """
 
-# Annotations are real ones here: FastAPI reads those of `RoleCheck.__call__`, and older versions cannot look
-# up texts of a method.
+# No `from __future__ import annotations` here: FastAPI reads the annotations of `RoleCheck.__call__`, and
+# older versions cannot resolve a method's string annotations.
 
 from pathlib import Path as FilePath
 from typing import Annotated, Any
@@ -28,20 +28,20 @@ from cellworth.web.security.tokens import Access, Identity, Role
 from cellworth.web.wire_format import name_of, segment
 
 OPEN_PATHS = ("/login", "/static", "/health")
-"""Paths that begin like this need no role."""
+"""Paths with these prefixes need no role."""
 WHO_HEADER = "cellworth-who"
 LONGEST_FILE_NAME = 100
 
 
 class SignInNeededError(HTTPException):
-    """The request has no token, or a wrong one; pages redirect to the sign-in page."""
+    """The request has no token or an invalid one; pages redirect to the sign-in page."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(401, detail, {"WWW-Authenticate": "Bearer"})
 
 
 class RoleCheck:
-    """Admits whoever has a role, or a higher one."""
+    """Admits senders with a given role or a higher one."""
 
     def __init__(self, role: Role) -> None:
         self.role = role
@@ -52,7 +52,7 @@ class RoleCheck:
         if identity.role < self.role:
             has, needs = identity.role.name.lower(), self.role.name.lower()
             raise HTTPException(
-                403, f"This needs the role {needs!r}; yours is {has!r}. Ask for a token with it."
+                403, f"This needs the role {needs!r}; yours is {has!r}. Ask for a token with that role."
             )
 
 
@@ -62,9 +62,9 @@ def require_role(role: str) -> Any:
 
 
 def identity_of(request: Request) -> Identity:
-    """Return who sends a request; 401 if a valid token is needed and there is none.
+    """Return who sent a request; raise 401 if a valid token is required and missing.
 
-    On an open server it is the name in the header ``Cellworth-Who`` or in the page's cookie, both
+    On an open server, the name comes from the ``Cellworth-Who`` header or the page's cookie, both
     percent-encoded.
     """
     found: Identity | None = getattr(request.state, "identity", None)
@@ -83,7 +83,7 @@ async def row_name(row: Annotated[str, Path(description="The id of a row.")]) ->
     return name_of(row)
 
 
-# All of these are coroutines, though none waits: FastAPI runs plain functions in threads, each for itself.
+# These are coroutines although none awaits: FastAPI would run each plain function in its own thread.
 async def _pool(request: Request) -> CampaignPool:
     pool: CampaignPool = request.app.state.pool
     return pool
@@ -111,10 +111,10 @@ RowName = Annotated[str, Depends(row_name)]
 
 
 async def read_upload(upload: UploadFile, otherwise: str, most: int) -> FileBytes:
-    """Read a file that was sent, into memory.
+    """Read an uploaded file into memory.
 
-    Its name, ``otherwise`` if it has none, is only for its format and for messages. Unpacked it may have at
-    most ``most`` bytes.
+    Its name, ``otherwise`` if it has none, only determines the format and appears in messages. The
+    decompressed file may have at most ``most`` bytes.
     """
     name = (upload.filename or otherwise).replace("\\", "/").rpartition("/")[2] or otherwise
     return FileBytes(name[-LONGEST_FILE_NAME:], await upload.read(), most)
@@ -145,7 +145,7 @@ def _identify(request: Request) -> Identity:
 
 
 def _context(request: Request) -> dict[str, Any]:
-    """Return what every template can use."""
+    """Return the variables available in every template."""
     try:
         identity = identity_of(request)
     except HTTPException:  # the sign-in page

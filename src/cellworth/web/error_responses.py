@@ -1,4 +1,4 @@
-"""Errors as problem details (RFC 9457): one form for all, in plain words, without tracebacks."""
+"""Errors as problem details (RFC 9457): one format, in plain words, without tracebacks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from cellworth.errors import (
 
 MEDIA_TYPE = "application/problem+json"
 KINDS = {
-    400: ("bad-request", "The request makes no sense"),
-    401: ("sign-in", "A token is needed"),
+    400: ("bad-request", "Invalid request"),
+    401: ("sign-in", "Token required"),
     403: ("forbidden", "Not allowed"),
     404: ("not-found", "Not found"),
     405: ("not-possible", "Not possible here"),
@@ -37,7 +37,7 @@ KINDS = {
     500: ("server-error", "Server error"),
     503: ("not-now", "Not now"),
 }
-"""For each status the last part of the type, which never changes, and the title."""
+"""For each status, the last part of the type, which never changes, and the title."""
 log = logging.getLogger("cellworth.web")
 
 
@@ -52,10 +52,9 @@ class ProblemDetails:
     detail : str
         What was expected, what was received, and what to do.
     errors : list of dict
-        One for each mistake, where there are several: its ``message`` and, where they are known, its ``line``
-        and ``field``.
+        One for each error, if there are several: its ``message`` and, if known, its ``line`` and ``field``.
     headers : dict
-        Of the response.
+        Headers of the response.
     """
 
     status: int
@@ -70,7 +69,7 @@ class ProblemDetails:
 
     @property
     def type(self) -> str:
-        """A URI reference of the kind that does not change."""
+        """A stable URI reference for the kind of problem."""
         return f"/problems/{KINDS[self.status][0]}" if self.status in KINDS else "about:blank"
 
     def to_json(self, instance: str) -> dict[str, Any]:
@@ -86,13 +85,13 @@ class ProblemDetails:
 
     def response(self, instance: str) -> Response:
         """Return it as a response."""
-        # In ASCII: a message may quote half a character, which UTF-8 cannot hold.
+        # In ASCII: a message may quote a lone surrogate, which UTF-8 cannot encode.
         content = json.dumps(self.to_json(instance)).encode("ascii")
         return Response(content, self.status, self.headers, MEDIA_TYPE)
 
 
 def problem_of(error: Exception) -> ProblemDetails:
-    """Turn an error into a problem; an unforeseen one reveals nothing of the server."""
+    """Turn an error into a problem; an unexpected one reveals nothing about the server."""
     if isinstance(error, HTTPException):
         return ProblemDetails(error.status_code, str(error.detail), headers=dict(error.headers or {}))
     if isinstance(error, RequestValidationError):
@@ -109,12 +108,12 @@ def problem_of(error: Exception) -> ProblemDetails:
     if isinstance(error, CellworthError) and not isinstance(error, MissingDependencyError):
         return ProblemDetails(422, str(error))
     return ProblemDetails(
-        500, "Something went wrong in the server, which has logged it. Nothing was half recorded."
+        500, "Something went wrong on the server; the error was logged. Nothing was partly recorded."
     )
 
 
 def install(app: FastAPI) -> None:
-    """Make an app answer all errors with problems; browsers get them as pages, see `pages.problem_page`."""
+    """Make an app return all errors as problems; browsers get a page, see `pages.problem_page`."""
     for kind in (HTTPException, RequestValidationError, CellworthError, Exception):
         app.add_exception_handler(kind, _answer)
 

@@ -1,4 +1,4 @@
-"""Long computations in a process of their own, so that reading and answering never wait for them."""
+"""Long computations in a separate process, so that reading and answering never wait for them."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from cellworth.web.worker import LENGTH, pack, unpack
 log = logging.getLogger("cellworth.web")
 
 PAUSE = 3.0
-"""Seconds at least between two renewals of a summary."""
+"""Minimum seconds between updates of a summary."""
 LONG_PAUSE = 30.0
-"""Seconds before a summary that could not be computed is tried again."""
+"""Seconds before retrying a summary that could not be computed."""
 WANTED = 120.0
-"""Seconds for which a summary is renewed after somebody has looked at it."""
+"""Seconds for which a summary is kept up to date after someone looked at it."""
 URGENT, LATER = 0, 1
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -48,7 +48,7 @@ class _Job:
 
 @dataclass
 class _Kept:
-    """What is known of one summary of one campaign; times are those of a monotonic clock."""
+    """The state of one summary of one campaign; times are from a monotonic clock."""
 
     newest: tuple[int, Any] | None = None
     tried: int = -1
@@ -59,20 +59,21 @@ class _Kept:
 
 
 class JobQueue:
-    """Runs functions of a campaign in a worker process, and keeps summaries renewed.
+    """Runs functions of a campaign in a worker process, and keeps summaries up to date.
 
-    There is one worker, niced and with one thread, which starts with the first job. It does one job at a
-    time, those that people wait for first. A worker that dies fails its job, and the next job starts another.
+    There is one worker, niced and single-threaded, which starts with the first job. It runs one job at a
+    time, those people are waiting for first. If the worker dies, its job fails and the next job starts a new
+    one.
 
     Parameters
     ----------
     store : str or Path
-        The address of the store; the worker opens the campaigns for itself.
+        The address of the store; the worker opens campaigns itself.
     summaries : mapping of str to function of a campaign
-        What `latest` can be asked for. The functions are found by name in the worker, so they stand at the
-        top of a module; they return plain data with ``as_of``, the number of an event.
+        The summaries that `latest` can return. The worker imports the functions by name, so they must be at
+        module level; they return plain data with ``as_of``, an event number.
     notifications : Notifications, optional
-        Knows the newest events, and announces renewed summaries.
+        Knows the newest events, and announces updated summaries.
     """
 
     def __init__(
@@ -92,54 +93,54 @@ class JobQueue:
         self._closed = False
 
     def start(self) -> None:
-        """Begin to work; call it in the running event loop."""
+        """Start working; call it inside the running event loop."""
         for work in (self._work(), self._renew()):
             self._keep(asyncio.create_task(work))
 
     async def run(self, name: str, job: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-        """Run ``job(campaign, *arguments, **keywords)`` in the worker and return what it returns.
+        """Run ``job(campaign, *arguments, **keywords)`` in the worker and return its result.
 
         Raises
         ------
         CellworthError
-            What the job raises, as DataError, ParameterError, ConflictError, MissingDependencyError.
+            If the job raises one, as DataError, ParameterError, ConflictError or MissingDependencyError.
         ComputationError
-            If the worker died, the job failed in an unforeseen way, or the server is closing.
+            If the worker died, the job failed unexpectedly, or the server is shutting down.
         """
         result, _ = await self._submit(URGENT, name, job, arguments, keywords)
         return result
 
     def latest(self, name: str, what: str) -> tuple[int, Any] | None:
-        """Return a summary, and the number of the event that it is as of; None if there is none yet.
+        """Return a summary and the number of the event it describes; None if there is none yet.
 
-        Returns at once. If there are newer events, the summary is renewed soon, and announced.
+        Returns immediately. If there are newer events, the summary is updated soon, and announced.
         """
         kept = self._summaries.setdefault((name, what), _Kept())
         kept.looked_at = time.monotonic()
         return kept.newest
 
     def is_renewing(self, name: str, what: str) -> bool:
-        """Say whether a summary is older than the newest event, and so will be renewed."""
+        """Return whether a summary is out of date, and so will be updated."""
         kept = self._summaries.get((name, what), _Kept())
         return kept.running or kept.tried < self.notifications[name].number
 
     def error(self, name: str, what: str) -> str | None:
-        """Return why a summary could not be renewed the last time; None if it could."""
+        """Return why the last update of a summary failed; None if it succeeded."""
         return self._summaries.get((name, what), _Kept()).error
 
     @property
     def worker(self) -> int | None:
-        """The process id of the worker; None while there is none."""
+        """The process id of the worker; None if it is not running."""
         return None if self._process is None or self._process.returncode is not None else self._process.pid
 
     async def close(self) -> None:
-        """End the worker, whatever it is doing, and release everybody who waits; nothing is half recorded."""
+        """Kill the worker, even if busy, and release all waiting callers; nothing is partly recorded."""
         self._closed = True
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         while not self._jobs.empty():
-            _fail(self._jobs.get_nowait(), "The server is closing. Try again when it is back.")
+            _fail(self._jobs.get_nowait(), "The server is shutting down. Try again when it is back.")
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 self._process.kill()
@@ -154,7 +155,7 @@ class JobQueue:
         keywords: Mapping[str, Any] | None = None,
     ) -> tuple[Any, int]:
         if self._closed:
-            raise ComputationError("The server is closing. Try again when it is back.")
+            raise ComputationError("The server is shutting down. Try again when it is back.")
         result: asyncio.Future[tuple[Any, int]] = asyncio.get_running_loop().create_future()
         content = pack((name, job, arguments, dict(keywords or {})))
         self._jobs.put_nowait(_Job(urgency, next(self._orders), content, result))
@@ -163,37 +164,37 @@ class JobQueue:
         return value, number
 
     async def _work(self) -> None:
-        """Do one job after the other."""
+        """Run jobs one at a time."""
         while True:
             job = await self._jobs.get()
             try:
                 outcome = await self._exchange(job.content)
             except asyncio.CancelledError:
-                _fail(job, "The server is closing. Try again when it is back.")
+                _fail(job, "The server is shutting down. Try again when it is back.")
                 raise
             except (OSError, EOFError) as error:
                 log.warning("the worker process died: %s", error)
                 self._process = None
-                _fail(job, "The computation broke off; another process takes over. Try again.")
+                _fail(job, "The computation was interrupted; a new process takes over. Try again.")
                 continue
             _settle(job, outcome)
 
     async def _exchange(self, content: bytes) -> tuple[str, Any, int]:
-        """Send a job to the worker, which is started if need be, and wait for the outcome."""
+        """Send a job to the worker, starting it if necessary, and wait for the outcome."""
         if self._process is None or self._process.returncode is not None:
             self._process = await _start_worker(self._store)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(content)
         await self._process.stdin.drain()
-        # IncompleteReadError, which is an EOFError, if the worker dies.
+        # Raises IncompleteReadError, an EOFError, if the worker dies.
         (length,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
         packed = await self._process.stdout.readexactly(length)
         outcome: tuple[str, Any, int] = await asyncio.to_thread(unpack, packed)
         return outcome
 
     async def _renew(self) -> None:
-        """Look now and then for summaries that are wanted and older than the newest event."""
+        """Check periodically for summaries that are wanted and out of date."""
         while True:
             now = time.monotonic()
             for (name, what), kept in list(self._summaries.items()):
@@ -214,11 +215,11 @@ class JobQueue:
         except CellworthError as error:
             log.warning("%s of campaign %r could not be computed: %s", what, name, error)
             kept.error, pause = str(error), LONG_PAUSE
-            if isinstance(error, ComputationError):  # it may go well another time
+            if isinstance(error, ComputationError):  # a retry may succeed
                 kept.tried = -1
         finally:
             kept.running = False
-        # At most half of the worker's time goes into what nobody waits for.
+        # Spend at most half of the worker's time on what nobody is waiting for.
         kept.due = time.monotonic() + max(pause, time.monotonic() - begun)
         if kept.newest is not None:
             self.notifications.summary(name, what, kept.newest[0])
@@ -229,7 +230,7 @@ class JobQueue:
 
 
 async def _start_worker(store: str) -> Process:
-    # In a session of its own, so that ctrl-C in a terminal reaches the server alone, which ends the worker.
+    # In its own session, so that ctrl-C in a terminal reaches only the server, which then ends the worker.
     environment = {**os.environ, **dict.fromkeys(_ONE_THREAD, "1"), "PYTHONPATH": os.pathsep.join(sys.path)}
     words = [sys.executable, "-P", "-m", "cellworth.web.worker"]
     process = await asyncio.create_subprocess_exec(
@@ -241,14 +242,14 @@ async def _start_worker(store: str) -> Process:
 
 
 def _settle(job: _Job, outcome: tuple[str, Any, int]) -> None:
-    if job.result.done():  # whoever waited has left
+    if job.result.done():  # the caller has left
         return
     kind, value, number = outcome
     if kind == "done":
         job.result.set_result((value, number))
     elif kind == "failed":
         log.error("a computation failed:\n%s", value)
-        job.result.set_exception(ComputationError("The computation failed; the server has logged why."))
+        job.result.set_exception(ComputationError("The computation failed; the error was logged."))
     else:
         job.result.set_exception(getattr(errors, kind)(value))
 

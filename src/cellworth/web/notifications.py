@@ -1,6 +1,6 @@
-"""What is new in campaigns, for those who wait to hear of it, and as server-sent events for pages.
+"""News of campaigns, for callers that wait for it, and as server-sent events for pages.
 
-All of it belongs to one event loop: nothing here is locked, and no thread waits.
+Everything here runs in one event loop: there are no locks, and no thread blocks.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 PAUSE = 0.3
-"""Seconds at least between two messages: what comes in between is sent together."""
+"""Minimum seconds between messages: changes in between are sent together."""
 HEARTBEAT = 15.0
-"""Seconds after which a line is sent even if nothing is new, so that proxies keep the connection open."""
+"""Seconds after which a comment is sent if nothing is new, so that proxies keep the connection open."""
 
 
 @dataclass
 class Notification:
-    """The newest of one campaign.
+    """The latest news of one campaign.
 
     Attributes
     ----------
     number : int
-        Of the newest event that is known here.
+        The number of the newest event known here.
     summaries : dict of str to int
-        For each summary, the number of the event that it is as of.
+        For each summary, the number of the event it describes.
     version : int
-        Grows with each change of the two above.
+        Increases with each change of the two above.
     listeners : int
-        How many are waiting for the next version.
+        Number of callers waiting for the next version.
     """
 
     number: int = 0
@@ -40,15 +40,15 @@ class Notification:
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def announce(self) -> None:
-        """Wake those who wait."""
+        """Wake all waiting callers."""
         self.version += 1
-        # Those who wait hold the old event; whoever comes later waits for the next one.
+        # Current waiters hold the old event; later ones wait for the new one.
         self.changed.set()
         self.changed = asyncio.Event()
 
 
 class Notifications:
-    """The newest notification of each campaign, and the means to wait for the next."""
+    """The newest notification of each campaign, and a way to wait for the next."""
 
     def __init__(self) -> None:
         self._newest: defaultdict[str, Notification] = defaultdict(Notification)
@@ -58,25 +58,25 @@ class Notifications:
         return self._newest[name]
 
     def event(self, name: str, number: int) -> None:
-        """Announce that a campaign has come to this event; older numbers are ignored."""
+        """Announce that a campaign has reached this event; older numbers are ignored."""
         newest = self[name]
         if number > newest.number:
             newest.number = number
             newest.announce()
 
     def summary(self, name: str, what: str, number: int) -> None:
-        """Announce that a summary was renewed, as of this event."""
+        """Announce that a summary was updated to this event."""
         self[name].summaries[what] = number
         self[name].announce()
 
     def close(self) -> None:
-        """Release everybody who waits."""
+        """Release all waiting callers."""
         self.closed = True
         for newest in self._newest.values():
             newest.changed.set()
 
     async def wait(self, name: str, version: int, seconds: float) -> bool:
-        """Wait up to ``seconds`` for a change after a version; say whether there was one."""
+        """Wait up to ``seconds`` for a change since a version; return whether there was one."""
         newest = self[name]
         if newest.version == version and not self.closed:
             newest.listeners += 1
@@ -89,10 +89,10 @@ class Notifications:
         return newest.version != version
 
     async def stream(self, name: str) -> AsyncIterator[str]:
-        """Yield what is new in a campaign as server-sent events, the first at once, until closed.
+        """Yield news of a campaign as server-sent events, the first immediately, until closed.
 
-        Each message is ``event: notification`` with JSON: ``number`` of the newest event, and ``summaries``,
-        for each the number of the event that it is as of.
+        Each message is ``event: notification`` with JSON data: ``number``, that of the newest event, and
+        ``summaries``, the number of the event each summary describes.
         """
         yield "retry: 2000\n\n"
         version = -1

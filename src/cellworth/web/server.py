@@ -1,4 +1,4 @@
-"""A server that runs the application until it is asked to stop."""
+"""A server that runs the application until stopped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cellworth.web.app import LARGEST_UPLOAD, create_app
 from cellworth.web.security.tokens import Access
 
 PATIENCE = 10
-"""Seconds that requests have to finish when the server stops."""
+"""Seconds that requests are given to finish when the server stops."""
 
 
 def serve(
@@ -34,15 +34,15 @@ def serve(
     store : str or Path
         The address of the store.
     host : str
-        The address to listen on. Beyond this machine, tokens are required.
+        The address to listen on. Any but a loopback address requires tokens.
     port : int
-        0 for one that is free. The address is printed once the server listens.
+        0 picks a free one. The address is printed once the server is listening.
     access : Access, optional
-        By default no token is asked for.
+        By default no token is required.
     largest_upload : int
-        Bytes.
+        Largest request, in bytes.
     log_level : str
-        Of uvicorn; "info" has a line for each request.
+        Log level of uvicorn; "info" logs a line per request.
     """
     check_host(host, access)
     listening = _listen(host, port)
@@ -61,17 +61,17 @@ def serve(
 
 
 def check_host(host: str, access: Access | None) -> None:
-    """Raise ParameterError if others could reach the server and no tokens are asked for."""
+    """Raise ParameterError if other machines could reach the server and no tokens are required."""
     if not is_loopback(host) and (access is None or access.open):
         raise ParameterError(
-            f"other machines can reach a server on {shorten(host)}, so it must ask for tokens. Make one "
+            f"other machines can reach a server on {shorten(host)}, so it must require tokens. Create one "
             "with: cellworth token --who NAME --role manage --tokens FILE; then serve with --tokens FILE. Or "
             "listen on 127.0.0.1."
         )
 
 
 def is_loopback(host: str) -> bool:
-    """Say whether an address is one of this machine alone."""
+    """Return whether an address is a loopback address."""
     if host == "localhost":
         return True
     try:
@@ -81,7 +81,7 @@ def is_loopback(host: str) -> bool:
 
 
 class _Server(uvicorn.Server):
-    """Releases those who wait for notifications or results first, and does not wait for them to leave."""
+    """Releases callers waiting for notifications or results before shutting down."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
@@ -97,17 +97,17 @@ class _Server(uvicorn.Server):
 
 def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # The protocol is stated, for asyncio sends small answers at once only where it is TCP for certain.
+    # Name the protocol: asyncio sets TCP_NODELAY only if it knows the socket is TCP.
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((host.strip("[]"), port))
-        listening.listen()  # from now on connections wait instead of being refused
+        listening.listen()  # from now on, connections wait instead of being refused
     except OSError as error:
         listening.close()
         raise DataError(
             f"the server cannot listen on {host}:{port} ({error.strerror or error}). Choose another port; 0 "
-            "takes one that is free."
+            "picks a free one."
         ) from None
     return listening
 

@@ -1,4 +1,4 @@
-"""What goes over the wire: names as parts of paths, and the library's objects as JSON and back."""
+"""Conversions for the wire: names as path segments, and library objects to and from JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ESCAPE = re.compile("~([0-9A-F]{2})")
 
 @dataclass(frozen=True)
 class RemoteTotals(Totals):
-    """Money and cells of a campaign on a server; see `cellworth.campaign.Totals`."""
+    """Money and cell counts of a campaign on a server; see `cellworth.campaign.Totals`."""
 
     name: str
     created: datetime
@@ -31,19 +31,19 @@ class RemoteTotals(Totals):
 
 @dataclass(frozen=True)
 class RemoteSummary:
-    """A summary that the server's worker has computed.
+    """A summary computed by the server's worker.
 
     Attributes
     ----------
     what : str
     as_of : int or None
-        The number of the event that it is as of; None if there is no summary yet.
+        The number of the event it describes; None if there is no summary yet.
     newest : int
         The number of the newest event.
     renewing : bool
         Whether a newer summary is on its way.
     error : str or None
-        Why there is no newer summary, if the last attempt failed.
+        Why the last update failed, if it did.
     data : dict or None
     """
 
@@ -56,9 +56,9 @@ class RemoteSummary:
 
 
 def segment(name: str) -> str:
-    """Return any name as one segment of a URL's path.
+    """Encode any name as one segment of a URL path.
 
-    Servers decode URLs before they split paths, and some decode them twice. So a slash has an escape of our
+    Servers decode URLs before splitting paths, and some decode them twice, so slashes get an escape of their
     own.
 
     >>> segment("a study"), segment("a/b"), segment("..")
@@ -71,7 +71,7 @@ def segment(name: str) -> str:
 
 
 def name_of(part: str) -> str:
-    """Return the name that `segment` was given, from a segment that is URL-decoded.
+    """Return the name that `segment` encoded, from a URL-decoded segment.
 
     >>> name_of("a~2Fb"), name_of("study")
     ('a/b', 'study')
@@ -101,7 +101,7 @@ def cells_to_json(cells: Cells) -> list[dict[str, object]]:
 
 
 def answers_to_json(answers: Triples) -> list[dict[str, object]]:
-    """Return answers as JSON, dates as ISO texts."""
+    """Return answers as JSON, with dates as ISO strings."""
     triples: Iterator[Any]
     if isinstance(answers, Mapping):
         triples = ((row, column, value) for (row, column), value in answers.items())
@@ -113,7 +113,7 @@ def answers_to_json(answers: Triples) -> list[dict[str, object]]:
 
 
 def value_to_json(value: Any) -> Any:
-    """Return a value as JSON: dates as ISO texts, and NumPy's numbers as Python's."""
+    """Return a value as JSON: dates as ISO strings, and NumPy scalars as Python numbers."""
     if isinstance(value, date):
         return value.isoformat()
     return value.item() if hasattr(value, "item") else value

@@ -1,7 +1,7 @@
-"""The process that computes: it reads jobs from its standard input and writes their outcomes.
+"""The worker process: reads jobs from standard input and writes their outcomes to standard output.
 
-It is started by `cellworth.web.jobs`. Its input ends when its parent does, however that happens; then it ends
-too, whatever it is doing.
+`cellworth.web.jobs` starts it. Its input ends when its parent does, for whatever reason; then it exits too,
+even if busy.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ from typing import Any, BinaryIO
 from cellworth import errors
 
 LENGTH = struct.Struct(">Q")
-"""Before each message: how many bytes it has."""
+"""The length prefix of each message, in bytes."""
 NICENESS = 10
 _KINDS = ("ConflictError", "DataError", "ParameterError", "MissingDependencyError")
 
 Job = tuple[str, Callable[..., Any], tuple[Any, ...], dict[str, Any]]
-"""The name of a campaign, a function of a campaign, and its further arguments."""
+"""The name of a campaign, a function of a campaign, and its other arguments."""
 
 
 def pack(message: object) -> bytes:
-    """Return a message with its length."""
+    """Serialise a message with its length prefix."""
     content = pickle.dumps(message, protocol=5)
     return LENGTH.pack(len(content)) + content
 
 
 def unpack(content: bytes) -> Any:
-    """Return a message from its content, without the length; only ever of our own process."""
+    """Deserialise a message without its length prefix; only for messages between our own processes."""
     return pickle.loads(content)
 
 
 def main() -> None:
-    """Do jobs until the input ends. The first message is the address of the store: it may hold a secret."""
+    """Run jobs until the input ends. The store's address is the first message: it may contain a secret."""
     with contextlib.suppress(OSError, AttributeError):  # not on every system
         os.nice(NICENESS)
-    # Whatever is printed by a job goes to the standard error: the pipe is for results alone.
+    # Anything a job prints goes to standard error: the pipe is for results only.
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     store: str = _receive(sys.stdin.buffer)
@@ -56,14 +56,14 @@ def main() -> None:
 
 
 class _Campaigns:
-    """The campaigns that jobs were about, kept open, with their rounds."""
+    """The campaigns used by jobs so far, kept open along with their rounds."""
 
     def __init__(self, store: str) -> None:
         self._url = store
         self._open: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        from cellworth.campaign import Campaign  # a failed import is reported to whoever waits
+        from cellworth.campaign import Campaign  # here, so that a failed import is reported to the caller
 
         if name not in self._open:
             self._open[name] = Campaign.open(self._url, name)
@@ -87,7 +87,7 @@ def _do(campaigns: _Campaigns, job: Job) -> tuple[str, Any, int]:
 
 
 def _read(source: BinaryIO, jobs: queue.SimpleQueue[Job]) -> None:
-    """Pass jobs on; end the process, busy or not, when there can be no more."""
+    """Queue incoming jobs; exit the process, busy or not, when the input ends."""
     with contextlib.suppress(EOFError):
         while True:
             jobs.put(_receive(source))

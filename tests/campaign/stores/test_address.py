@@ -51,10 +51,10 @@ def test_a_server_behind_a_socket_file(server, postgresql_url, opened):
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        (f"mysql://me:{SECRET}@host/db", "'mysql' are not known. Known are: sqlite:///study.db"),
-        ("study.csv", "got 'study.csv'. Known are"),
-        (f"me:{SECRET}@host/db", "Known are"),
-        ("", "Known are"),
+        (f"mysql://me:{SECRET}@host/db", "'mysql' are not supported. Use sqlite:///study.db"),
+        ("study.csv", "got 'study.csv'. Use sqlite:///study.db"),
+        (f"me:{SECRET}@host/db", "Use sqlite:///study.db"),
+        ("", "Use sqlite:///study.db"),
         ("sqlite://", "three slashes"),
         ("sqlite:///", "three slashes"),
         ("sqlite:///:memory:", "three slashes"),

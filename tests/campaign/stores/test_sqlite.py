@@ -48,7 +48,7 @@ def test_a_full_disk_loses_nothing_and_can_be_emptied(small_disk, opened):
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(300_000))
     kept = 0
-    with pytest.raises(DataError, match=r"disk of .*study.db is full; nothing was written. Make room"):  # noqa: PT012
+    with pytest.raises(DataError, match=r"disk of .*study.db is full; nothing was written. Free some space"):  # noqa: PT012
         while True:
             events = [
                 StoredEvent(kept + i, MOMENT, "tell", None, None, {"text": os.urandom(4000).hex()})
@@ -113,7 +113,7 @@ def test_a_folder_that_may_not_be_entered(folder):
     folder.chmod(0o600)
     with (
         without_rights(),
-        pytest.raises(DataError, match=r"inner/study.db may not be looked up.*permissions"),
+        pytest.raises(DataError, match=r"inner/study.db cannot be accessed.*permissions"),
     ):
         open_store(folder / "inner" / "study.db")
 
@@ -135,7 +135,7 @@ def test_a_file_without_rights_can_be_read_and_not_written(folder):
 
 
 def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere of the store study.db does not exist. Create it"):
+    with pytest.raises(DataError, match=r"nowhere for the store study.db does not exist. Create it"):
         open_store(tmp_path / "nowhere" / "study.db")
 
 

@@ -57,9 +57,9 @@ def test_data_that_is_not_plain_is_refused(value):
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"time": datetime(2024, 1, 1)}, "a time with its zone"),
-        ({"kind": "nul\0"}, "its kind must not hold NUL"),
-        ({"who": "half \ud83d"}, "who must not hold NUL"),
+        ({"time": datetime(2024, 1, 1)}, "a time with a time zone"),
+        ({"kind": "nul\0"}, "its kind must not contain NUL"),
+        ({"who": "half \ud83d"}, "who must not contain NUL"),
         ({"key": "x" * 501}, "its key must have at most 500 characters; got 501"),
     ],
 )

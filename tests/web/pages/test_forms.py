@@ -62,7 +62,7 @@ def test_whole_numbers():
     assert whole("", "Cells") is None
     assert whole("7", "Cells") == 7
     for wrong in ("0", "-1", "1.5", "²", "9" * 40):
-        with pytest.raises(ParameterError, match="Cells: expected a whole number from 1 on"):
+        with pytest.raises(ParameterError, match="Cells: expected a whole number of at least 1"):
             whole(wrong, "Cells", least=1)
 
 

@@ -1,4 +1,4 @@
-"""Stores: where campaigns live."""
+"""Stores: where campaigns are kept."""
 
 from cellworth.campaign.stores.address import open_store
 from cellworth.campaign.stores.memory import MemoryStore

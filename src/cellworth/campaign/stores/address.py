@@ -1,4 +1,4 @@
-"""From an address to a store. Nothing heavy is imported before an address is known to make sense."""
+"""Open a store by its address. Heavy imports wait until the address is known to be valid."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from cellworth.errors import ParameterError
 PATIENCE = 30.0  # seconds
 
 _KNOWN = (
-    "Known are: sqlite:///study.db (a file in this folder), sqlite:////home/me/study.db (a file anywhere), "
-    "a plain path that ends in .db, and postgresql://user@host/database"
+    "Use sqlite:///study.db (a file in this folder), sqlite:////home/me/study.db (a file anywhere), a plain "
+    "path ending in .db, or postgresql://user@host/database"
 )
 _POSTGRESQL = ("postgresql", "postgresql+psycopg", "postgres")
 
 
 @dataclass(frozen=True)
 class Address:
-    """An address of a kind that is known.
+    """The address of a store.
 
     Attributes
     ----------
     kind : {"sqlite", "postgresql"}
     rest : str
-        For SQLite the absolute path of the file; for PostgreSQL everything after the scheme and its colon,
-        password included.
+        For SQLite, the absolute path of the file; for PostgreSQL, everything after the scheme and its colon,
+        including the password.
     """
 
     kind: Literal["sqlite", "postgresql"]
     rest: str
 
     def __repr__(self) -> str:
-        # The rest may hold a password.
+        # The rest may contain a password.
         return f"Address({self.kind!r})"
 
 
 def open_store(url: str | Path, *, patience: float = PATIENCE) -> Store:
-    """Open the store at an address; a place that is still empty is prepared.
+    """Open the store at an address, creating its tables if needed.
 
     Parameters
     ----------
     url : str or Path
         ``sqlite:///study.db`` or ``study.db`` for a file, ``postgresql://user:password@host/database`` for a
-        server (this needs the extra ``postgres``). A file should lie on a local disk: locks do not hold on
-        many network file systems.
+        server (needs the ``postgres`` extra). Keep a file on a local disk: locking is unreliable on many
+        network file systems.
     patience : float, default=30
-        Seconds to wait for another writer, and for a server that went away, before giving up.
+        Seconds to wait for another writer, or for an unreachable server, before giving up.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def open_store(url: str | Path, *, patience: float = PATIENCE) -> Store:
     ...     store.close()
     []
     """
-    read_address(url)  # an address that makes no sense is refused before SQLAlchemy is loaded
+    read_address(url)  # reject an invalid address before loading SQLAlchemy
 
     from cellworth.campaign.stores.sql_store import SqlStore
 
@@ -71,7 +71,7 @@ def open_store(url: str | Path, *, patience: float = PATIENCE) -> Store:
 
 
 def read_address(url: str | Path) -> Address:
-    """Read an address; ParameterError, without any password in it, where it is of no known kind."""
+    """Parse an address; if it is invalid, raise a ParameterError that never shows a password."""
     text = str(url)
     scheme, colon, rest = text.partition(":")
     if isinstance(url, Path) or not (colon and rest.startswith("//")):
@@ -82,7 +82,7 @@ def read_address(url: str | Path) -> Address:
         return _file(_path_of(rest, text))
     if scheme in _POSTGRESQL:
         return Address("postgresql", rest)
-    raise ParameterError(f"Stores of the kind {scheme!r} are not known. {_KNOWN}.")
+    raise ParameterError(f"Stores of the kind {scheme!r} are not supported. {_KNOWN}.")
 
 
 def _path_of(rest: str, text: str) -> str:
@@ -90,18 +90,18 @@ def _path_of(rest: str, text: str) -> str:
     if path == rest or path in ("", ":memory:"):
         raise ParameterError(
             f"Expected three slashes and the path of a file, as in sqlite:///study.db; got {text!r}. "
-            "A campaign cannot live in memory only."
+            "A campaign must be kept in a file."
         )
     if "?" in path:
         raise ParameterError(
-            f"Settings after a question mark are not known for SQLite; got {text!r}. "
-            "If the file's name has a question mark, give its path without sqlite:///."
+            f"SQLite addresses take no settings after a question mark; got {text!r}. "
+            "If the file name contains a question mark, give the path without sqlite:///."
         )
     return path
 
 
 def _file(path: str) -> Address:
-    # Absolute from now on: the program may change its working directory while the store is open.
+    # Make it absolute: the program may change its working directory while the store is open.
     return Address("sqlite", str(Path(path).expanduser().absolute()))
 
 

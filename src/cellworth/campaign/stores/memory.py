@@ -1,4 +1,4 @@
-"""A store in memory: the plain model of what a store promises, for trying out and for tests."""
+"""An in-memory store: the reference model of what a store promises, for experiments and tests."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Row = dict[str, Any]
 
 
 class MemoryStore:
-    """Keeps campaigns for as long as the program runs, and for no other program.
+    """Keeps campaigns in memory, for this process only.
 
-    What comes out is what a database would give: records and events are kept as its rows.
+    It returns exactly what a database would: records and events are kept as database rows.
 
     Examples
     --------
@@ -39,12 +39,13 @@ class MemoryStore:
         self._lock = threading.Lock()
 
     def create(self, record: CampaignRecord) -> None:
-        """Begin a campaign; ConflictError if its name is taken, DataError if its digest is wrong."""
+        """Create a campaign; ConflictError if its name is taken, DataError if its digest is wrong."""
         row = record_row(record, token="")
         with self._lock:
             if record.name in self._records:
                 raise ConflictError(
-                    f"there is a campaign {shorten(record.name)} already. Open it, or choose another name."
+                    f"a campaign named {shorten(record.name)} already exists. Open it, or choose another "
+                    "name."
                 )
             self._events[record.name] = []
             self._records[record.name] = row
@@ -54,51 +55,53 @@ class MemoryStore:
         return sorted(self._records)
 
     def record(self, name: str) -> CampaignRecord:
-        """Return what a campaign started from; DataError with the closest name if there is none."""
+        """Return a campaign's record; DataError suggesting the closest name if there is none."""
         self._check(name)
         return record_from(self._records[name])
 
     def events(self, name: str, after: int = 0, most: int | None = None) -> list[StoredEvent]:
-        """Return the events with numbers above ``after``, in order; the first ``most`` if it is given."""
+        """Return the events numbered above ``after``, in order; at most ``most`` if given."""
         self._check(name)
         stop = None if most is None else max(after, 0) + most
         return [event_from(row) for row in self._events[name][max(after, 0) : stop]]
 
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
-        """Append events numbered ``after + 1``, ..., all or none; ConflictError if somebody was quicker."""
+        """Append events numbered ``after + 1``, ..., all or none; ConflictError if somebody wrote first."""
         self._check(name)
         rows = event_rows(name, after, events, token="")
         with self._lock:
             log = self._events[name]
             if after != len(log):
                 raise ConflictError(
-                    f"the last event has the number {len(log)}, not {after}. Read on and try again."
+                    f"the last event is number {len(log)}, not {after}. Read the new events and try again."
                 )
             taken = {row["key"] for row in log} - {None}
             for row in rows:
                 if row["key"] in taken:
-                    raise ConflictError(f"the key {shorten(row['key'])} is taken. Read on and try again.")
+                    raise ConflictError(
+                        f"the key {shorten(row['key'])} is taken. Read the new events and try again."
+                    )
             log.extend(rows)
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
-        """Keep what was derived from the events up to ``number``; an older cache is dropped."""
+        """Save a cache derived from the events up to ``number``; an older cache is dropped."""
         self._check(name)
         with self._lock:
             if number >= self._caches.get(name, (0, b""))[0]:
                 self._caches[name] = number, bytes(blob)
 
     def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
-        """Return the newest cache made of events up to ``at_most``, with its number, or None."""
+        """Return the newest cache derived from events up to ``at_most``, with its number; None if absent."""
         self._check(name)
         cache = self._caches.get(name)
         return cache if cache is not None and cache[0] <= at_most else None
 
     def drop_cache(self, name: str) -> None:
-        """Forget what was derived; nothing but time is lost."""
+        """Delete the cache; it only saves time."""
         self._caches.pop(name, None)
 
     def close(self) -> None:
-        """Do nothing: there is nothing to let go of."""
+        """Do nothing: there is nothing to close."""
 
     def _check(self, name: str) -> None:
         if name not in self._records:

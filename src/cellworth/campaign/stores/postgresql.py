@@ -11,7 +11,7 @@ from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.optional_packages import require
 
 _EXPECTED = "Expected an address like postgresql://user:password@host:5432/database"
-# A line that goes dead without a word is noticed within a minute.
+# A connection that dies silently is noticed within a minute.
 _CONNECTING = {
     "connect_timeout": 10,
     "keepalives_idle": 30,
@@ -19,14 +19,14 @@ _CONNECTING = {
     "keepalives_count": 3,
     "application_name": "cellworth",
 }
-_ABANDONED = 60  # seconds after which the server ends the transaction of a client that fell silent
+_ABANDONED = 60  # seconds after which the server ends the transaction of a silent client
 _AWAY = ("08", "57P01", "57P02", "57P03")  # connection lost; shut down, crashed, starting up
 
 
 class PostgresDatabase:
-    """A database of a server; needs psycopg 3.
+    """A database on a PostgreSQL server; needs psycopg 3.
 
-    Writers to one campaign wait for each other, at most ``patience`` seconds.
+    Writers to one campaign wait for each other, for at most ``patience`` seconds.
     """
 
     def __init__(self, rest: str, patience: float) -> None:
@@ -36,7 +36,7 @@ class PostgresDatabase:
         self.patience = patience
 
     def make_engine(self) -> Engine:
-        """Return an engine whose sessions keep what a store promises, whatever the server's defaults."""
+        """Return an engine whose sessions keep a store's promises, whatever the server's defaults."""
         defaults = {name: value for name, value in _CONNECTING.items() if name not in self._url.query}
         engine = create_engine(
             self._url, connect_args=defaults, isolation_level="READ COMMITTED", hide_parameters=True
@@ -45,31 +45,31 @@ class PostgresDatabase:
         return engine
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
-        """Do nothing: the driver begins a transaction with its first statement."""
+        """Do nothing: the driver starts a transaction with its first statement."""
 
     def is_away(self, error: DBAPIError) -> bool:
-        """Tell whether the connection was lost or could not be made."""
+        """Return whether the connection was lost or could not be made."""
         code = getattr(error.orig, "sqlstate", None)
         if code is not None:
             return error.connection_invalidated or code.startswith(_AWAY)
-        # The driver gives no code where no session came about; such an error has no statement either.
+        # The driver gives no code if no session was established; such an error has no statement either.
         return error.connection_invalidated or (isinstance(error, OperationalError) and not error.statement)
 
     def explain(self, error: DBAPIError) -> CellworthError:
-        """Return the error in plain words, by its SQLSTATE."""
+        """Return the error in plain words, based on its SQLSTATE."""
         code = getattr(error.orig, "sqlstate", None) or ""
         diagnosis = getattr(error.orig, "diag", None)
         said = f"The server says: {getattr(diagnosis, 'message_primary', None) or str(error.orig).strip()}"
         if self.is_away(error):
             return DataError(
-                f"The server of {self.place} cannot be reached. Check that it runs, and address, user and "
-                "password. What was being written is there as a whole or not at all: read the events before "
-                f"you write again. {said}"
+                f"The server of {self.place} cannot be reached. Check that it is running, and check the "
+                "address, user and password. The last write was saved as a whole or not at all: read the "
+                f"events before you write again. {said}"
             )
         if code == "53100":
             return DataError(
-                f"The disk of the server of {self.place} is full; nothing was written. Make room and try "
-                f"again. {said}"
+                f"The disk of the server of {self.place} is full; nothing was written. Free some space and "
+                f"try again. {said}"
             )
         if code == "55P03":
             return DataError(
@@ -79,18 +79,18 @@ class PostgresDatabase:
         if code in ("42501", "3F000", "25006"):
             return DataError(
                 f"The user of {self.place} may not write there. Ask for the rights to create tables in the "
-                f"database's schema and to write to them, on a server that is not read-only. {said}"
+                f"database's schema and to write to them; the server must not be read-only. {said}"
             )
         return DataError(f"The store {self.place} could not be used; nothing was written. {said}")
 
     def _prepare(self, session: Any, _: object) -> None:
         with session.cursor() as cursor:
             for setting, value in (
-                ("lock_timeout", max(1, round(1000 * self.patience))),  # 0 would mean to wait for ever
+                ("lock_timeout", max(1, round(1000 * self.patience))),  # 0 would wait forever
                 ("idle_in_transaction_session_timeout", 1000 * _ABANDONED),
             ):
                 cursor.execute("SELECT set_config(%s, %s, false)", (setting, str(value)))
-            # A server may be set up to confirm what is not on the disk yet; stricter settings are kept.
+            # A server may be configured to confirm commits before they are on disk; keep stricter settings.
             cursor.execute(
                 "SELECT set_config('synchronous_commit', 'on', false)"
                 " WHERE current_setting('synchronous_commit') = 'off'"
@@ -99,12 +99,12 @@ class PostgresDatabase:
 
 
 def _read_url(rest: str) -> URL:
-    """Read an address; no error shows any of it, since it may hold a password."""
+    """Parse an address; errors never show any of it, since it may contain a password."""
     try:
         url = make_url(f"postgresql+psycopg:{rest}")
     except Exception:
         url = None
-    # An @ further on is the end of a password that has a slash in it, and was cut there.
+    # A later @ means that the password contains a slash and was cut there.
     if url is None or "@" in f"{url.host}{url.database}{url.port}":
         raise ParameterError(
             f"The address of the PostgreSQL store cannot be read. {_EXPECTED}, with %2F for /, %40 for @ and "
@@ -116,7 +116,7 @@ def _read_url(rest: str) -> URL:
 
 
 def _shown(url: URL) -> str:
-    """Return what people may see of an address."""
+    """Return the address without the password."""
     user = f"{url.username}@" if url.username else ""
     host = url.host or url.query.get("host") or ""
     port = f":{url.port}" if url.port else ""

@@ -1,8 +1,8 @@
-"""The tables of a store, their version, and how an older version becomes a newer one.
+"""The tables of a store, their version, and migrations from older versions.
 
-A database in which nothing was made yet is at version 0. ``STEPS[k]`` leads from version k to version k + 1,
-so that a new database and an old one take the same road. A step that was released is never changed: a new one
-is added, and the tables below, which are what queries see, follow it.
+An empty database is at version 0. ``STEPS[k]`` migrates version k to version k + 1, so new and old databases
+follow the same path. Never change a released step: add a new one, and update the tables below, which queries
+use, to match.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ _LOCK = 7_303_014_627_905  # any number that other programs on the same server a
 
 
 def version_of(connection: Connection) -> int:
-    """Return the version of the tables in a database, 0 where there are none."""
+    """Return the version of the tables in a database; 0 if there are none."""
     if not inspect(connection).has_table(VERSION.name):
         return 0
     return int(connection.execute(select(VERSION.c.version)).scalar_one())
 
 
 def check_version(version: int, place: str, newest: int) -> None:
-    """Refuse tables that a newer cellworth made."""
+    """Raise DataError if a newer cellworth made the tables."""
     if version > newest:
         raise DataError(
             f"The store {place} was made by a newer cellworth: its tables have version {version}, and this "
-            f"cellworth knows versions up to {newest}. Upgrade it with: pip install --upgrade cellworth."
+            f"cellworth knows versions up to {newest}. Upgrade with: pip install --upgrade cellworth."
         )
 
 
 def upgrade(connection: Connection, place: str, steps: Sequence[Step]) -> None:
-    """Take the steps that a database still lacks, in the transaction of the connection.
+    """Run the steps that a database still needs, in the connection's transaction.
 
-    Several processes may open a new store at once: one takes the steps, the others wait and find them taken.
+    If several processes open a new store at once, one runs the steps; the others wait and find them done.
     """
-    if connection.dialect.name == "postgresql":  # SQLite's transaction is the only writer already
+    if connection.dialect.name == "postgresql":  # in SQLite, this transaction is already the only writer
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     version = version_of(connection)
     check_version(version, place, len(steps))
@@ -74,8 +74,8 @@ def upgrade(connection: Connection, place: str, steps: Sequence[Step]) -> None:
 
 
 def _first_tables(connection: Connection) -> None:
-    # The token of a row says which call wrote it: see SqlStore.append. Content comes last in its table, since
-    # SQLite has to walk through a blob to get at what follows it.
+    # A row's token says which call wrote it; see SqlStore.append. The content column comes last, since SQLite
+    # must read through a blob to reach what follows it.
     for statement in (
         "CREATE TABLE cellworth_schema (version INTEGER NOT NULL)",
         """CREATE TABLE cellworth_campaign (

@@ -1,4 +1,4 @@
-"""Campaigns in a database, SQLite or PostgreSQL, by transactions that outlive a broken connection."""
+"""Campaigns in a SQLite or PostgreSQL database, with transactions that survive a lost connection."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from cellworth.messages import did_you_mean, listing, shorten
 
 Result = TypeVar("Result")
 
-_KEYS_AT_ONCE = 500  # in one query; databases take some tens of thousands of values
+_KEYS_AT_ONCE = 500  # in one query; databases accept tens of thousands of values
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two attempts to reach a server
 
-# Engines that a process got from its parent by fork. They must neither be used nor closed here, so they are
-# kept from being collected.
+# Engines inherited from the parent process by fork. They must be neither used nor closed here, so keep them
+# from being garbage-collected.
 _inherited: list[Engine] = []
 
 
@@ -45,7 +45,7 @@ class Database(Protocol):
     Attributes
     ----------
     place : str
-        The address as people may see it, without a password.
+        The address to show, without a password.
     """
 
     place: str
@@ -55,15 +55,15 @@ class Database(Protocol):
         ...
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
-        """Start a transaction on a connection; what it commits is on the disk."""
+        """Start a transaction on a connection; once it commits, its data is on disk."""
         ...
 
     def is_away(self, error: DBAPIError) -> bool:
-        """Tell whether the database cannot be reached, so that waiting may help."""
+        """Return whether the database is unreachable, so that waiting may help."""
         ...
 
     def explain(self, error: DBAPIError) -> CellworthError:
-        """Say in plain words what went wrong and what to do."""
+        """Return an error that says in plain words what went wrong and what to do."""
         ...
 
 
@@ -81,11 +81,10 @@ class Transactions:
         self._process = os.getpid()
 
     def run(self, work: Callable[[Connection], Result], *, writing: bool, patience: float) -> Result:
-        """Run ``work`` and commit, and do so again, for ``patience`` seconds, while the server is away.
+        """Run ``work`` and commit; retry for ``patience`` seconds while the server is unreachable.
 
-        ``work`` must bear to be run again although an earlier run was committed: if the line breaks while the
-        server commits, nobody here knows. An IntegrityError passes, and every other error of the database
-        becomes one in plain words.
+        ``work`` must be idempotent: if the connection breaks during a commit, there is no way to know whether
+        it succeeded. An IntegrityError is passed on; every other database error is explained in plain words.
         """
         deadline = time.monotonic() + patience
         pause = _FIRST_PAUSE
@@ -107,7 +106,7 @@ class Transactions:
         self._own_engine().dispose()
 
     def _own_engine(self) -> Engine:
-        """Return the engine of this process; one made before a fork belongs to the parent."""
+        """Return this process's engine; one made before a fork belongs to the parent."""
         if self._process != os.getpid():
             _inherited.append(self._engine)
             self._engine, self._process = self._database.make_engine(), os.getpid()
@@ -117,21 +116,21 @@ class Transactions:
 class SqlStore:
     """A store in a SQLite file or on a PostgreSQL server; see `Store` for what it promises.
 
-    Each method is one transaction. Where the line to a server breaks, it is tried again for ``patience``
-    seconds. Nothing is written twice thereby: each writing call marks its rows with a token of its own, and
-    looks for that token before it writes again.
+    Each method is one transaction. If the connection to a server breaks, it is retried for ``patience``
+    seconds. Nothing is written twice: each writing call marks its rows with a unique token and looks for that
+    token before it writes again.
 
     Parameters
     ----------
     url : str or Path
         See `open_store`.
     patience : float, default=30
-        Seconds to wait for another writer, and for a server that went away, before a DataError gives up.
+        Seconds to wait for another writer, or for an unreachable server, before raising DataError.
 
     Notes
     -----
-    ``events`` and ``append`` cost O(k) for k events, and O(log N) for N in the store. ``create``, ``record``
-    and the two methods of the cache cost O(size of the blob), and hold it in memory two or three times.
+    ``events`` and ``append`` cost O(k) for k events, plus O(log N) for N in the store. ``create``, ``record``
+    and the two cache methods cost O(size of the blob) and hold two or three copies of it in memory.
 
     Examples
     --------
@@ -153,7 +152,7 @@ class SqlStore:
             raise ParameterError(f"patience must be a number of seconds, 0 or more; got {patience!r}.")
         self._database = _database(read_address(url), patience)
         self._transactions = Transactions(self._database)
-        self._patience = 0.0  # while opening: a server that was never there is rather a wrong address
+        self._patience = 0.0  # while opening: an unreachable server is more likely a wrong address
         try:
             self._prepare()
         except BaseException:
@@ -162,7 +161,7 @@ class SqlStore:
         self._patience = patience
 
     def create(self, record: CampaignRecord) -> None:
-        """Begin a campaign; ConflictError if its name is taken. See `Store.create`."""
+        """Create a campaign; ConflictError if its name is taken. See `Store.create`."""
         token = uuid.uuid4().hex
         row = record_row(record, token)
 
@@ -176,16 +175,16 @@ class SqlStore:
 
         try:
             self._write(write)
-        except IntegrityError as error:  # two at once: the primary key lets one of them through
+        except IntegrityError as error:  # two at once: the primary key lets only one through
             raise _name_taken(record.name) from error
 
     def names(self) -> list[str]:
-        """Return the names of all campaigns, sorted by the numbers of their characters."""
-        # Sorted here, since a server sorts by the customs of its country.
+        """Return the names of all campaigns, sorted by code point."""
+        # Sort here, since a server sorts by its locale.
         return sorted(self._read(_names))
 
     def record(self, name: str) -> CampaignRecord:
-        """Return what a campaign started from. See `Store.record`."""
+        """Return a campaign's record. See `Store.record`."""
 
         def read(connection: Connection) -> CampaignRecord:
             self._check_known(connection, name)
@@ -195,7 +194,7 @@ class SqlStore:
         return self._read(read)
 
     def events(self, name: str, after: int = 0, most: int | None = None) -> list[StoredEvent]:
-        """Return the events with numbers above ``after``, in order. See `Store.events`."""
+        """Return the events numbered above ``after``, in order. See `Store.events`."""
 
         def read(connection: Connection) -> list[StoredEvent]:
             self._check_known(connection, name)
@@ -208,20 +207,20 @@ class SqlStore:
         for expected, event in enumerate(events, start=max(after, 0) + 1):
             if event.number != expected:
                 raise DataError(
-                    f"The campaign {shorten(name)} in {self._database.place} is damaged: event {expected} is "
+                    f"Campaign {shorten(name)} in {self._database.place} is damaged: event {expected} is "
                     "missing. Restore the store from a backup."
                 )
         return events
 
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
-        """Append events, all or none; ConflictError if somebody else wrote meanwhile. See `Store.append`."""
+        """Append events, all or none; ConflictError if somebody else wrote first. See `Store.append`."""
         token = uuid.uuid4().hex
         rows = event_rows(name, after, events, token)
         keys = [event.key for event in events if event.key is not None]
 
         def write(connection: Connection) -> None:
-            # From here to the end of the transaction there is one writer to the campaign. After a broken line
-            # this also waits until the server has settled the fate of the transaction that was on it.
+            # From here to the end of the transaction, nobody else can write to the campaign. After a lost
+            # connection, this also waits until the server has committed or rolled back its transaction.
             self._check_known(connection, name, lock=True)
             mine = EVENT.c.campaign == name
             last = connection.execute(select(func.max(EVENT.c.number)).where(mine)).scalar_one() or 0
@@ -234,14 +233,14 @@ class SqlStore:
 
         try:
             self._write(write)
-        except IntegrityError as error:  # somebody wrote without the lock: the keys of the table hold
+        except IntegrityError as error:  # somebody wrote without the lock; the table's keys caught it
             raise ConflictError(
-                f"Somebody else wrote to the campaign {shorten(name)} meanwhile. Read on, and try again."
+                f"Somebody else wrote to campaign {shorten(name)} first. Read the new events and try again."
             ) from error
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
-        """Keep a cache; of each campaign the newest stays. See `Store.save_cache`."""
-        check_blob(blob, f"The cache of the campaign {shorten(name)}")
+        """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
+        check_blob(blob, f"The cache of campaign {shorten(name)}")
         statement = text(
             "INSERT INTO cellworth_cache (campaign, number, content) VALUES (:campaign, :number, :content)"
             " ON CONFLICT (campaign) DO UPDATE SET number = excluded.number, content = excluded.content"
@@ -255,7 +254,7 @@ class SqlStore:
         self._write(write)
 
     def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
-        """Return the kept cache with its number, or None if it is newer than asked for, or absent."""
+        """Return the saved cache with its number; None if it is absent or newer than ``at_most``."""
 
         def read(connection: Connection) -> tuple[int, bytes] | None:
             self._check_known(connection, name)
@@ -266,7 +265,7 @@ class SqlStore:
         return self._read(read)
 
     def close(self) -> None:
-        """Let go of files and connections; the store is not used afterwards."""
+        """Close files and connections; do not use the store afterwards."""
         self._transactions.close()
 
     def _prepare(self) -> None:
@@ -283,9 +282,9 @@ class SqlStore:
         self._transactions.run(work, writing=True, patience=self._patience)
 
     def _check_known(self, connection: Connection, name: str, *, lock: bool = False) -> None:
-        """Refuse a name that is not in the store; with ``lock``, keep other writers from its campaign."""
+        """Raise DataError if the campaign does not exist; with ``lock``, block other writers to it."""
         query = select(CAMPAIGN.c.name).where(CAMPAIGN.c.name == name)
-        if lock:  # no part of SQLite's language, where a writer is alone anyway
+        if lock:  # not emitted for SQLite, where a writer is alone anyway
             query = query.with_for_update(key_share=True)
         if is_keepable(name) and connection.execute(query).one_or_none() is not None:
             return
@@ -310,7 +309,7 @@ def _names(connection: Connection) -> list[str]:
 
 
 def _is_written(connection: Connection, name: str, after: int, token: str) -> bool:
-    """Tell whether an earlier run of the same call was committed; its events stand together, all or none."""
+    """Return whether an earlier attempt of the same call was committed; its events are all there or none."""
     first = (EVENT.c.campaign == name) & (EVENT.c.number == after + 1)
     return connection.execute(select(EVENT.c.token).where(first)).scalar_one_or_none() == token
 
@@ -322,17 +321,17 @@ def _check_keys(connection: Connection, name: str, keys: Sequence[str]) -> None:
         taken = connection.execute(query).first()
         if taken is not None:
             raise ConflictError(
-                f"The key {shorten(taken.key)} is taken by event {taken.number} of the campaign "
-                f"{shorten(name)}: this was recorded already. Read the events, and leave it out."
+                f"Event {taken.number} of campaign {shorten(name)} already has the key {shorten(taken.key)}: "
+                "this was recorded before. Read the new events, and do not send it again."
             )
 
 
 def _name_taken(name: str) -> ConflictError:
-    return ConflictError(f"There is a campaign {shorten(name)} already. Open it, or choose another name.")
+    return ConflictError(f"A campaign named {shorten(name)} already exists. Open it, or choose another name.")
 
 
 def _not_the_last(name: str, after: int, last: int) -> ConflictError:
     return ConflictError(
-        f"Expected {after} to be the number of the last event of the campaign {shorten(name)}; got {last}. "
-        "Somebody else wrote meanwhile: read the events, and try again."
+        f"Expected the last event of campaign {shorten(name)} to be number {after}; got {last}. "
+        "Somebody else wrote first: read the new events and try again."
     )

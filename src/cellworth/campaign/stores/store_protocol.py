@@ -1,4 +1,4 @@
-"""Where a campaign lives: what every store promises, and the rows in which databases keep it."""
+"""What every store promises, and the rows in which databases keep campaigns."""
 
 from __future__ import annotations
 
@@ -12,30 +12,28 @@ from typing import Any, Protocol
 
 from cellworth.errors import DataError
 
-NAME_LENGTH = (
-    100  # characters; with KEY_LENGTH it keeps the entries of PostgreSQL's indexes below their limit
-)
+NAME_LENGTH = 100  # characters; with KEY_LENGTH, this keeps PostgreSQL's index entries below their limit
 KEY_LENGTH = 500
-# A message of PostgreSQL carries at most 1 GB, and bytes may travel in it as two letters each.
+# A PostgreSQL message holds at most 1 GB, and each byte may be sent as two characters.
 LARGEST_BLOB = 400_000_000
 
 
 @dataclass(frozen=True)
 class CampaignRecord:
-    """What a campaign starts from; written once and never changed.
+    """A campaign's starting point; written once and never changed.
 
     Attributes
     ----------
     name : str
         Unique in its store; 1 to 100 characters.
     created : datetime
-        With its time zone; kept to the microsecond, and read back in UTC.
+        With a time zone; stored to the microsecond, and read back in UTC.
     settings : dict
-        Plain data (JSON: no NaN, no tuples): prices, strategy, budget, seed, and how the table is to be read.
+        Plain data (JSON: no NaN, no tuples): prices, strategy, budget, seed, and how to read the table.
     table : bytes
         The original table, packed.
     digest : str
-        SHA-256 of ``table``, in hexadecimal; checked whenever it is read.
+        SHA-256 of ``table``, in hexadecimal; checked on every read.
     """
 
     name: str
@@ -47,21 +45,21 @@ class CampaignRecord:
 
 @dataclass(frozen=True)
 class StoredEvent:
-    """One thing that happened, as a store keeps it; written once and never changed.
+    """An event as a store keeps it; written once and never changed.
 
-    A store does not look into ``data``: what it holds is the business of `cellworth.campaign.events`.
+    A store does not look into ``data``; only `cellworth.campaign.events` knows its layout.
 
     Attributes
     ----------
     number : int
-        1, 2, 3, ... without gaps, in the order in which events were appended.
+        1, 2, 3, ... without gaps, in the order events were appended.
     time : datetime
-        With its time zone; kept to the microsecond, and read back in UTC.
+        With a time zone; stored to the microsecond, and read back in UTC.
     kind : str
     who : str or None
     key : str or None
-        Chosen by the writer, unique in the campaign: the same thing said twice is recorded once. At most 500
-        characters.
+        Chosen by the writer and unique in the campaign, so that a repeated request is recorded once. At most
+        500 characters.
     data : dict
         Plain data (JSON: no NaN, no tuples).
     """
@@ -75,16 +73,16 @@ class StoredEvent:
 
 
 class Store(Protocol):
-    """Keeps campaigns: a record each, an append-only log of events, and a cache that may be lost.
+    """Keeps campaigns: for each a record, an append-only log of events, and a disposable cache.
 
-    Every method either does all of its work or none, survives the death of the process at any moment, and
-    may be called from several threads and processes at once. What a method has returned from is on the disk.
-    A name that is not in the store, a record or event that could not be read back as it is, a full disk and
-    a server that stays away are DataErrors.
+    Every method does all of its work or none, even if the process dies at any moment, and may be called from
+    several threads and processes at once. Once a method returns, its data is on disk. It is a DataError if
+    the name is not in the store, a record or event could not be read back unchanged, the disk is full, or the
+    server stays unreachable.
     """
 
     def create(self, record: CampaignRecord) -> None:
-        """Begin a campaign; ConflictError if its name is taken, DataError if its digest is wrong."""
+        """Create a campaign; ConflictError if its name is taken, DataError if its digest is wrong."""
         ...
 
     def names(self) -> list[str]:
@@ -92,37 +90,37 @@ class Store(Protocol):
         ...
 
     def record(self, name: str) -> CampaignRecord:
-        """Return what a campaign started from; DataError with the closest name if there is none."""
+        """Return a campaign's record; DataError suggesting the closest name if there is none."""
         ...
 
     def events(self, name: str, after: int = 0, most: int | None = None) -> list[StoredEvent]:
-        """Return the events with numbers above ``after``, in order; the first ``most`` if it is given."""
+        """Return the events numbered above ``after``, in order; at most ``most`` if given."""
         ...
 
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events numbered ``after + 1``, ``after + 2``, ..., all or none.
 
-        ConflictError if ``after`` is not the number of the last event, or if a key is taken: somebody else
-        wrote meanwhile, so read on and try again.
+        ConflictError if ``after`` is not the number of the last event or a key is taken: somebody else wrote
+        first, so read the new events and try again.
         """
         ...
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
-        """Keep what was derived from the events up to ``number``; an older cache may be dropped."""
+        """Save a cache derived from the events up to ``number``; an older cache may be dropped."""
         ...
 
     def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
-        """Return the newest cache made of events up to ``at_most``, with its number, or None."""
+        """Return the newest cache derived from events up to ``at_most``, with its number; None if absent."""
         ...
 
     def close(self) -> None:
-        """Let go of files and connections; the store is not used afterwards."""
+        """Close files and connections; do not use the store afterwards."""
         ...
 
 
 def record_row(record: CampaignRecord, token: str) -> dict[str, Any]:
-    """Return the row of a record; DataError where it could not be read back as it is. O(size)."""
-    where = f"The campaign {record.name!r}"
+    """Return the row of a record; DataError if it could not be read back unchanged. O(size)."""
+    where = f"Campaign {record.name!r}"
     if not record.name:
         raise DataError("The name of a campaign must not be empty.")
     _check_digest(record.table, record.digest, record.name)
@@ -138,7 +136,7 @@ def record_row(record: CampaignRecord, token: str) -> dict[str, Any]:
 
 
 def record_from(row: Mapping[str, Any]) -> CampaignRecord:
-    """Return the record of a row; DataError if its table is not the one that was written. O(size)."""
+    """Return the record in a row; DataError if its table is not the one that was written. O(size)."""
     table = bytes(row["content"])
     _check_digest(table, row["digest"], row["name"])
     created = datetime.fromisoformat(row["created"])
@@ -146,44 +144,44 @@ def record_from(row: Mapping[str, Any]) -> CampaignRecord:
 
 
 def event_rows(name: str, after: int, events: Sequence[StoredEvent], token: str) -> list[dict[str, Any]]:
-    """Return the rows of a batch; DataError if it is not numbered ``after + 1``, ... or says a key twice."""
+    """Return the rows of a batch; DataError if not numbered ``after + 1``, ... or a key appears twice."""
     rows = [_event_row(name, event, token) for event in events]
     numbers = [event.number for event in events]
     expected = list(range(after + 1, after + 1 + len(events)))
     if numbers != expected:
         first, got = next((e, n) for e, n in zip(expected, numbers, strict=True) if e != n)
-        raise DataError(f"Campaign {name!r}: expected an event with the number {first}; got {got}.")
+        raise DataError(f"Campaign {name!r}: expected event number {first}; got {got}.")
     times = Counter(event.key for event in events if event.key is not None)
     twice = next((key for key, count in times.items() if count > 1), None)
     if twice is not None:
         raise DataError(
-            f"Campaign {name!r}: the key {twice!r} stands twice in one batch. Send one of the two."
+            f"Campaign {name!r}: the key {twice!r} appears twice in one batch. Send only one of the two."
         )
     return rows
 
 
 def event_from(row: Mapping[str, Any]) -> StoredEvent:
-    """Return the event of a row."""
+    """Return the event in a row."""
     time = datetime.fromisoformat(row["time"])
     return StoredEvent(row["number"], time, row["kind"], row["who"], row["key"], json.loads(row["data"]))
 
 
 def is_keepable(text: str) -> bool:
-    """Tell whether both databases can keep a text: PostgreSQL knows no NUL, UTF-8 no half surrogate pair."""
+    """Return whether both databases can store a text: PostgreSQL has no NUL, UTF-8 no lone surrogates."""
     return "\0" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
 def check_blob(blob: bytes, what: str) -> None:
-    """Refuse a blob that some store could not give back."""
+    """Raise DataError for a blob too large for some store."""
     if len(blob) > LARGEST_BLOB:
         raise DataError(
             f"{what} must have at most {LARGEST_BLOB / 1e6:g} MB; got {len(blob) / 1e6:.0f} MB. "
-            "Leave out rows or columns that are not to be bought."
+            "Leave out rows or columns that you will not buy."
         )
 
 
 def _event_row(name: str, event: StoredEvent, token: str) -> dict[str, Any]:
-    where = f"StoredEvent {event.number} of campaign {name!r}"
+    where = f"Event {event.number} of campaign {name!r}"
     return {
         "campaign": name,
         "number": event.number,
@@ -206,24 +204,24 @@ def _check_digest(table: bytes, digest: str, name: str) -> None:
 
 
 def _text(value: str, what: str, longest: int | None = None) -> str:
-    """Return a text that both databases keep as it is."""
+    """Return the text if both databases can store it unchanged; DataError otherwise."""
     if longest is not None and len(value) > longest:
         raise DataError(f"{what} must have at most {longest} characters; got {len(value)}.")
     if not is_keepable(value):
-        raise DataError(f"{what} must not hold NUL or half a surrogate pair; got {value!r}.")
+        raise DataError(f"{what} must not contain NUL or half a surrogate pair; got {value!r}.")
     return value
 
 
 def _time_text(time: datetime, where: str) -> str:
-    """Write a time in UTC, to the microsecond, so that texts sort as times do."""
+    """Format a time in UTC, to the microsecond, so that strings sort like times."""
     if time.utcoffset() is None:
-        raise DataError(f"{where}: expected a time with its zone, as in datetime.now(UTC); got {time!r}.")
+        raise DataError(f"{where}: expected a time with a time zone, as in datetime.now(UTC); got {time!r}.")
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _json_text(data: dict[str, Any], what: str) -> str:
-    """Write plain data; refuse what would come back changed: tuples, keys that are not texts, NaN."""
-    remedy = "Use texts, numbers, True, False, None, lists, and dicts with texts as keys; None for NaN."
+    """Write plain data as JSON; DataError for what would come back changed: tuples, non-string keys, NaN."""
+    remedy = "Use strings, numbers, True, False, None, lists, and dicts with string keys; None for NaN."
     try:
         text = json.dumps(data, allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""The same operations for programs: REST under /api/v1."""
+"""The REST API, under /api/v1."""
 
 from cellworth.web.api import campaigns, purchases, routing, table_rows
 

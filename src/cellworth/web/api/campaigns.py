@@ -1,4 +1,4 @@
-"""Campaigns by REST: the list, a new one, money and cells, summaries, and the log."""
+"""REST routes for campaigns: list, create, totals, summaries and the log."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cellworth.web.wire_format import segment
 
 router = make_router("campaigns")
 
-AfterName = Annotated[str, Query(max_length=200, description="The `next` of the page before.")]
+AfterName = Annotated[str, Query(max_length=200, description="The `next` of the previous page.")]
 
 
 @router.get("/campaigns", dependencies=[require_role("read")], responses=problems())
@@ -41,14 +41,14 @@ async def create_campaign(
     name: Annotated[str, Form(max_length=100, description="Unique in the store.")],
     table: Annotated[UploadFile, File(description="The table, a .csv, .tsv or .parquet file.")],
     prices: Annotated[UploadFile | None, File(description="A .csv file with column,price.")] = None,
-    target: Annotated[str | None, Form(description="The column to be predicted.")] = None,
+    target: Annotated[str | None, Form(description="The column to predict.")] = None,
     row_id: Annotated[str | None, Form(description="The column that names the rows.")] = None,
-    missing: Annotated[list[str] | None, Form(description="Texts that stand for holes.")] = None,
+    missing: Annotated[list[str] | None, Form(description="Strings that mark missing values.")] = None,
     budget: Annotated[float | None, Form(ge=0, allow_inf_nan=False)] = None,
     strategy: Annotated[str, Form()] = "recommended",
     seed: Annotated[int, Form(ge=0, le=2**53)] = 0,
 ) -> CampaignOut:
-    """Create a campaign from the table in the request; by default every cell costs 1."""
+    """Create a campaign from an uploaded table; by default every cell costs 1."""
     most: int = request.app.state.largest_upload
     file = await read_upload(table, "table.csv", most)
     of_prices = None if prices is None else await read_upload(prices, "prices.csv", most)
@@ -64,15 +64,15 @@ async def create_campaign(
 
 @router.get("/campaigns/{name}", dependencies=[require_role("read")])
 async def get_campaign(name: CampaignName, pool: PoolDep) -> CampaignOut:
-    """Return money and cells of a campaign."""
+    """Return a campaign's money and cell counts."""
     return await pool.read(name, campaign_out)
 
 
 @router.get("/campaigns/{name}/summaries/{what}", dependencies=[require_role("read")])
 async def get_summary(name: CampaignName, what: str, pool: PoolDep, jobs: JobsDep) -> SummaryOut:
-    """Return the newest summary that is ready; it is renewed when there are new events.
+    """Return the newest available summary; new events trigger an update.
 
-    There are: overview (the status, the learning curve and its forecast), cell_map, columns, front.
+    The summaries are overview (the status, the learning curve and its forecast), cell_map, columns and front.
     """
     if what not in SUMMARIES:
         raise HTTPException(404, f"There is no summary {shorten(what)}; there are {', '.join(SUMMARIES)}.")
@@ -93,7 +93,7 @@ async def get_summary(name: CampaignName, what: str, pool: PoolDep, jobs: JobsDe
 async def list_events(
     name: CampaignName, pool: PoolDep, after: After = 0, limit: Limit = 100
 ) -> Page[EventOut]:
-    """List the events of the log, the first one first; `after` is the number of an event."""
+    """List the events of the log, oldest first; `after` is an event number."""
 
     def read(campaign: Campaign) -> list[Record]:
         return campaign.history(after=after, most=limit + 1)
@@ -104,6 +104,6 @@ async def list_events(
 
 
 def campaign_out(campaign: Campaign) -> CampaignOut:
-    """Describe a campaign, all of it as of one event."""
+    """Describe a campaign as of one event."""
     totals = asdict(campaign.totals())
     return CampaignOut(name=campaign.name, created=campaign.created, strategy=campaign.strategy, **totals)

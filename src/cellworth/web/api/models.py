@@ -1,4 +1,4 @@
-"""The JSON that programs send and receive."""
+"""The JSON models of the REST API."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.table.column import Kind
 
 MOST_CELLS = 10_000
-"""In one request."""
+"""Most cells in one request."""
 
 Item = TypeVar("Item")
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
@@ -32,39 +32,39 @@ Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class ResponseModel(BaseModel):
-    """The base of responses; built from objects of the library with the same fields."""
+    """Base class of responses; can be built from library objects with the same fields."""
 
     model_config = ConfigDict(from_attributes=True)
 
 
 class RequestModel(BaseModel):
-    """The base of requests; an unknown field, or one of another type, is refused rather than guessed at."""
+    """Base class of requests; rejects unknown fields and wrong types rather than guessing."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
 
 class Page(ResponseModel, Generic[Item]):
-    """One page of a list. Pass `next` as `after` for the following page; it is null on the last."""
+    """One page of a list. Pass `next` as `after` to get the next page; it is null on the last page."""
 
     items: list[Item]
     next: int | None
 
 
 class CampaignNameOut(ResponseModel):
-    """A campaign of the store."""
+    """A campaign in the store."""
 
     name: str
 
 
 class NamesPage(ResponseModel):
-    """One page of the campaigns, by name. Pass `next` as `after` for the following page; null on the last."""
+    """One page of campaigns, by name. Pass `next` as `after` for the next page; null on the last page."""
 
     items: list[CampaignNameOut]
     next: str | None
 
 
 class CampaignOut(ResponseModel):
-    """A campaign: money in that of the prices, cells, and the number of the last event."""
+    """A campaign: money in the currency of the prices, cell counts, and the number of the last event."""
 
     name: str
     created: datetime
@@ -84,7 +84,7 @@ class CampaignOut(ResponseModel):
 
 
 class PurchaseOut(ResponseModel):
-    """A cell that is asked for: its price, why it is worth it, who asked for it and who has taken it."""
+    """A cell asked for: its price, why it is worth buying, who asked for it and who has taken it."""
 
     row: str
     column: str
@@ -99,26 +99,26 @@ class PurchaseOut(ResponseModel):
 
 
 class PurchasesOut(ResponseModel):
-    """Cells, the first choice first."""
+    """Cells, best first."""
 
     purchases: list[PurchaseOut]
 
 
 class CellIn(RequestModel):
-    """A cell by its names."""
+    """A cell, by row and column name."""
 
     row: str
     column: str
 
 
 class AnswerIn(CellIn):
-    """A value of a cell, as you write it; dates as ISO texts."""
+    """The value of a cell; dates are ISO strings."""
 
     value: Value
 
 
 class AskIn(RequestModel):
-    """The most money and the most cells to ask for; null for no limit but the budget."""
+    """The most money to spend and the most cells to ask for; null means no limit beyond the budget."""
 
     budget: Money | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
@@ -126,24 +126,24 @@ class AskIn(RequestModel):
 
 
 class PreviewIn(RequestModel):
-    """The most money and the most cells to choose; null for no limit but the budget."""
+    """The most money to spend and the most cells to choose; null means no limit beyond the budget."""
 
     budget: Money | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
 
 
 class CellsIn(RequestModel):
-    """Cells by their names."""
+    """Cells, by row and column name."""
 
     cells: Annotated[list[CellIn], Field(max_length=MOST_CELLS)]
 
     def pairs(self) -> list[tuple[object, str]]:
-        """Return them as the library takes them."""
+        """Return the cells as the library expects them."""
         return [(cell.row, cell.column) for cell in self.cells]
 
 
 class TakeIn(RequestModel):
-    """Cells by their names, or how many to take of those that nobody has; one of the two."""
+    """Either cells, by name, or how many free cells to take."""
 
     cells: Annotated[list[CellIn], Field(max_length=MOST_CELLS)] | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
@@ -152,54 +152,54 @@ class TakeIn(RequestModel):
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:
         if (self.cells is None) == (self.count is None):
-            raise ValueError("give cells or count, one of the two")
+            raise ValueError("give either cells or count")
         return self
 
     def wanted(self) -> list[tuple[object, str]] | int:
-        """Return it as the library takes it."""
+        """Return the cells or count as the library expects them."""
         if self.cells is None:
             return self.count or 0
         return [(cell.row, cell.column) for cell in self.cells]
 
 
 class RefuseIn(CellsIn):
-    """Cells that cannot be had, and why."""
+    """Cells that cannot be obtained, and why."""
 
     reason: Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class TellIn(RequestModel):
-    """Values of cells. Taking those that were never asked for, or at another price, needs the role manage."""
+    """Values of cells. Unsolicited values, or ones at another price, need the role manage."""
 
     answers: Annotated[list[AnswerIn], Field(max_length=MOST_CELLS)]
     unsolicited: bool = False
     price: Money | None = None
 
     def triples(self) -> list[tuple[object, str, object]]:
-        """Return the answers as the library takes them."""
+        """Return the answers as the library expects them."""
         return [(answer.row, answer.column, answer.value) for answer in self.answers]
 
 
 class CorrectIn(AnswerIn):
-    """The right value of a cell, and what was wrong."""
+    """The correct value of a cell, and what was wrong."""
 
     reason: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
 
 
 class RowsIn(RequestModel):
-    """New rows: for each id, values by column name. Columns that are left out are missing."""
+    """New rows: for each id, values by column name. Omitted columns are missing."""
 
     rows: Annotated[dict[str, dict[str, Value | None]], Field(max_length=MOST_CELLS)]
 
 
 class Recorded(ResponseModel):
-    """How many cells, answers or rows were new; what was known before is no error."""
+    """How many cells, answers or rows were new; duplicates are not an error."""
 
     new: int
 
 
 class FileOut(ResponseModel):
-    """The result of a file of answers, or of a dry run."""
+    """The result of uploading an answer file, or of a dry run."""
 
     new: int
     known: int
@@ -236,7 +236,7 @@ class ColumnOut(ResponseModel):
 
 
 class EventOut(ResponseModel):
-    """An event of the log; which further fields it has depends on its kind."""
+    """An event of the log; its other fields depend on its kind."""
 
     model_config = ConfigDict(from_attributes=True, extra="allow")
 
@@ -248,21 +248,21 @@ class EventOut(ResponseModel):
 
 
 class SummaryOut(ResponseModel):
-    """A summary, the event that it is as of, and whether it is being renewed.
+    """A summary, the number of the event it describes, and whether it is being updated.
 
-    The data are null until the summary is computed for the first time.
+    The data are null until the summary has been computed once.
     """
 
     what: str
     as_of: int | None
     newest: int
     renewing: bool
-    error: Annotated[str | None, Field(description="Why it could not be renewed, if so.")]
+    error: Annotated[str | None, Field(description="Why the last update failed, if it did.")]
     data: dict[str, Any] | None
 
 
 class ProblemPlace(ResponseModel):
-    """One of several mistakes in a request: the message, and the line and field where they are known."""
+    """One of several errors in a request: the message and, if known, the line and field."""
 
     message: str
     line: int | None = None

@@ -1,4 +1,4 @@
-"""Cells by REST: previewed, asked for, taken, given back, cancelled, told, refused, corrected."""
+"""REST routes for cells: preview, ask, take, give back, cancel, tell, refuse and correct."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ async def list_purchases(
     column: QueryText = None,
     asked_by: QueryText = None,
     holder: QueryText = None,
-    free: Annotated[bool, Query(description="Only cells that nobody has taken.")] = False,
+    free: Annotated[bool, Query(description="Only cells nobody has taken.")] = False,
 ) -> Page[PurchaseOut]:
-    """List the cells that are out, in the order in which they were asked for."""
+    """List the cells that are out, in the order they were asked for."""
 
     def read(campaign: Campaign) -> OpenPage:
         return campaign.open_page(
@@ -72,7 +72,7 @@ async def list_purchases(
     responses={200: {"content": {"text/csv": {"schema": {"type": "string"}}}}},
 )
 async def download_purchases(name: CampaignName, pool: PoolDep, holder: QueryText = None) -> Response:
-    """Return the cells that are out as a file to fill in; texts that a spreadsheet would run are disarmed."""
+    """Return the cells that are out as a CSV file to fill in; text that looks like a formula is escaped."""
     found = await pool.read(name, lambda campaign: campaign.open_purchases())
     chosen = [each for each in found if holder is None or each.holder == holder]
     headers = {"Content-Disposition": 'attachment; filename="asks.csv"'}
@@ -85,8 +85,8 @@ async def download_purchases(name: CampaignName, pool: PoolDep, holder: QueryTex
 async def ask(
     name: CampaignName, body: AskIn, pool: PoolDep, jobs: JobsDep, who: Who, key: Key = None
 ) -> PurchasesOut:
-    """Ask for the cells that are most worth buying now, and reserve their money. May take a while."""
-    await pool.number(name)  # whether it is there is known before anything waits
+    """Ask for the cells most worth buying now, and reserve their money. May take a while."""
+    await pool.number(name)  # fail now if there is no such campaign
     job = partial(Campaign.ask, who=who, lease=body.lease, key=key)
     batch = await jobs.run(name, job, body.budget, body.count)
     return PurchasesOut(purchases=_out(batch))
@@ -94,7 +94,7 @@ async def ask(
 
 @router.post("/campaigns/{name}/preview", dependencies=[require_role("read")], responses=problems(404, 503))
 async def preview(name: CampaignName, body: PreviewIn, pool: PoolDep, jobs: JobsDep) -> PurchasesOut:
-    """Say what an ask would ask for now; nothing is recorded. May take a while."""
+    """Return what an ask would ask for now; records nothing. May take a while."""
     await pool.number(name)
     batch = await jobs.run(name, Campaign.preview, body.budget, body.count)
     return PurchasesOut(purchases=_out(batch))
@@ -102,7 +102,7 @@ async def preview(name: CampaignName, body: PreviewIn, pool: PoolDep, jobs: Jobs
 
 @router.post("/campaigns/{name}/take", dependencies=[require_role("answer")], responses=problems(404, 409))
 async def take(name: CampaignName, body: TakeIn, pool: PoolDep, who: Who) -> PurchasesOut:
-    """Take cells that are out, so that nobody else works on them meanwhile."""
+    """Take cells that are out, so that nobody else works on them in the meantime."""
     me = _named(who)
     taken = await pool.write(name, lambda c: c.take(body.wanted(), who=me, lease=body.lease))
     return PurchasesOut(purchases=_out(taken))
@@ -112,14 +112,14 @@ async def take(name: CampaignName, body: TakeIn, pool: PoolDep, who: Who) -> Pur
     "/campaigns/{name}/give-back", dependencies=[require_role("answer")], responses=problems(404, 409)
 )
 async def give_back(name: CampaignName, body: CellsIn, pool: PoolDep, who: Who) -> Recorded:
-    """Let others have cells that you have taken; they stay out."""
+    """Give back cells you have taken, so that others can take them; they stay out."""
     me = _named(who)
     return Recorded(new=await pool.write(name, lambda c: c.give_back(body.pairs(), who=me)))
 
 
 @router.post("/campaigns/{name}/cancel", dependencies=[require_role("manage")], responses=problems(404, 409))
 async def cancel(name: CampaignName, body: CellsIn, pool: PoolDep, who: Who) -> Recorded:
-    """Give cells that were asked for back to the pool, and their money."""
+    """Return asked cells to the pool, and release their money."""
     return Recorded(new=await pool.write(name, lambda c: c.cancel(body.pairs(), who=who)))
 
 
@@ -127,9 +127,9 @@ async def cancel(name: CampaignName, body: CellsIn, pool: PoolDep, who: Who) -> 
 async def tell(
     name: CampaignName, body: TellIn, pool: PoolDep, identity: IdentityDep, key: Key = None
 ) -> Recorded:
-    """Record values of cells: all of them or, if one is wrong, none. The same value once more is no error."""
+    """Record values of cells: all of them or, if one is invalid, none. Repeating a value is not an error."""
     if body.unsolicited or body.price is not None:
-        must_manage(identity, "To take values that were not asked for, or at another price,")
+        must_manage(identity, "Recording values that were not asked for, or at another price,")
     job = partial(
         Campaign.tell,
         answers=body.triples(),
@@ -153,9 +153,9 @@ async def tell_by_file(
         UploadFile, File(alias="answers", description="A .csv or .tsv file with row,column,value.")
     ],
     key: Key = None,
-    dry_run: Annotated[bool, Query(description="Say what would be recorded, and record nothing.")] = False,
+    dry_run: Annotated[bool, Query(description="Report what would be recorded, and record nothing.")] = False,
 ) -> FileOut:
-    """Record the answers of a file: all of them or, if one line is wrong, none; `errors` has wrong lines."""
+    """Record the answers in a file: all or, if a line is invalid, none; `errors` lists invalid lines."""
     sent = await read_upload(file, "answers.csv", request.app.state.largest_upload)
     if dry_run:
         checked = await pool.read(name, lambda view: view.check_file(sent))
@@ -166,7 +166,7 @@ async def tell_by_file(
 
 @answers.post("/campaigns/{name}/refuse", dependencies=[require_role("answer")], responses=problems(404, 409))
 async def refuse(name: CampaignName, body: RefuseIn, pool: PoolDep, who: Who) -> Recorded:
-    """Record that cells cannot be had: they are never asked for again."""
+    """Record that cells cannot be obtained: they are never asked for again."""
     return Recorded(new=await pool.write(name, lambda c: c.refuse(body.pairs(), body.reason, who=who)))
 
 
@@ -174,7 +174,7 @@ async def refuse(name: CampaignName, body: RefuseIn, pool: PoolDep, who: Who) ->
     "/campaigns/{name}/correct", dependencies=[require_role("answer")], responses=problems(404, 409)
 )
 async def correct(name: CampaignName, body: CorrectIn, pool: PoolDep, who: Who) -> Recorded:
-    """Replace a known value that turned out wrong; the old one stays in the log."""
+    """Replace a known value that turned out to be wrong; the old one stays in the log."""
     job = partial(
         Campaign.correct, row=body.row, column=body.column, value=body.value, who=who, reason=body.reason
     )
@@ -182,11 +182,11 @@ async def correct(name: CampaignName, body: CorrectIn, pool: PoolDep, who: Who) 
 
 
 def _out(purchases: Iterable[Purchase]) -> list[PurchaseOut]:
-    # They come from the library: there is nothing to check.
+    # They come from the library, so skip validation.
     return [PurchaseOut.model_construct(**vars(each)) for each in purchases]
 
 
 def _named(who: str | None) -> str:
     if who is None:
-        raise ParameterError("cells are taken by somebody: send your name in the header Cellworth-Who.")
+        raise ParameterError("taking cells needs a name: send yours in the Cellworth-Who header.")
     return who

@@ -1,4 +1,4 @@
-"""What all REST routes share, and their description for programs: OpenAPI."""
+"""What all REST routes share, and their OpenAPI description."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from cellworth.web.security.tokens import Identity, Role
 PREFIX = "/api/v1"
 LARGEST_PAGE = 1000
 
-After = Annotated[int, Query(ge=0, le=2**53, description="The `next` of the page before; 0 at first.")]
-Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="Most items of the page.")]
+After = Annotated[int, Query(ge=0, le=2**53, description="The `next` of the previous page; 0 for the first.")]
+Limit = Annotated[int, Query(ge=1, le=LARGEST_PAGE, description="Most items per page.")]
 Key = Annotated[
     str | None,
     Header(
         alias="Idempotency-Key",
         max_length=200,
-        description="Of this request: with the same key it is carried out once, however often it is sent.",
+        description="A request with the same key is carried out once, however often it is sent.",
     ),
 ]
 _WHO_PARAMETER = {
     "name": WHO_HEADER.title(),
     "in": "header",
     "required": False,
-    "description": "Who does this, for the log, percent-encoded; only where no token is asked for.",
+    "description": "Your name for the log, percent-encoded; only if the server requires no token.",
     "schema": {"type": "string"},
 }
 _WRITES = ("post", "put", "patch", "delete")
@@ -39,7 +39,7 @@ router = APIRouter(prefix=PREFIX, include_in_schema=False)
 
 
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Declare the problems that a route may answer with; those of access and wrong input are always there."""
+    """Declare the problems a route may return; access and input errors are always included."""
     reference = {"schema": {"$ref": "#/components/schemas/ProblemOut"}}
     return {
         status: {"description": HTTPStatus(status).phrase, "content": {MEDIA_TYPE: reference}}
@@ -48,24 +48,24 @@ def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def make_router(tag: str) -> APIRouter:
-    """Return a router of the interface; its routes are about a campaign, which may not be there."""
+    """Return a router for the API; its routes may return 404 for an unknown campaign."""
     return APIRouter(prefix=PREFIX, tags=[tag], responses=problems(404))
 
 
 def must_manage(identity: Identity, what: str) -> None:
-    """Refuse a part of a request that needs a higher role than the rest."""
+    """Reject a request if a part of it needs the role manage and the sender lacks it."""
     if identity.role < Role.MANAGE:
         raise HTTPException(403, f"{what} needs the role 'manage'; yours is {identity.role.name.lower()!r}.")
 
 
 @router.get("/openapi.json", dependencies=[require_role("read")])
 async def schema(request: Request) -> JSONResponse:
-    """Return the description of the interface."""
+    """Return the OpenAPI document."""
     return JSONResponse(describe(request.app))
 
 
 def describe(app: Any) -> dict[str, Any]:
-    """Return the OpenAPI document of an app, with the form of problems and how to send a token."""
+    """Return the OpenAPI document of an app, including the problem schema and the token scheme."""
     document: dict[str, Any] = app.openapi()
     parts = document.setdefault("components", {})
     form = ProblemOut.model_json_schema(ref_template="#/components/schemas/{model}")

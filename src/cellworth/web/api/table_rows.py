@@ -1,4 +1,4 @@
-"""The table by REST: its columns, its rows, new rows, and all of it as a file."""
+"""REST routes for the table: columns, rows, new rows, and download as a file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ router = make_router("table")
 
 @router.get("/campaigns/{name}/rows", dependencies=[require_role("read")])
 async def list_rows(name: CampaignName, pool: PoolDep, after: After = 0, limit: Limit = 100) -> Page[RowOut]:
-    """List rows with the value and the status of each cell."""
+    """List rows with the value and status of each cell."""
 
     def read(campaign: Campaign) -> list[RowRecord]:
         return campaign.rows(after, limit + 1)
@@ -58,7 +58,7 @@ async def download_table(
     name: CampaignName,
     pool: PoolDep,
     raw: Annotated[
-        bool, Query(description="Leave texts as they are that a spreadsheet would take for formulas.")
+        bool, Query(description="Do not escape text that a spreadsheet would treat as a formula.")
     ] = False,
 ) -> Response:
     """Return the table with all answers, as CSV."""

@@ -1,4 +1,4 @@
-"""The pages: forms that work without script, and scripts that add figures, live updates and shortcuts."""
+"""The pages: forms that work without JavaScript, and scripts for figures, live updates and shortcuts."""
 
 from cellworth.web.pages import answer_queue, campaign_list, ledger, login, overview, scripts, table_views
 from cellworth.web.pages.page_layout import problem_page

@@ -1,4 +1,4 @@
-"""The cells that are asked for, answered one by one or by file: take, tell, refuse, give back, withdraw."""
+"""The queue of asked cells: take, tell, refuse, give back or withdraw them, singly or by file."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ router = APIRouter(include_in_schema=False)
 
 A_PAGE = 20
 MOST_LISTED = 200
-"""Answers that are shown before they are saved."""
+"""Most answers shown before saving."""
 
 
 @dataclass(frozen=True)
 class QueueFilter:
-    """Which of the cells to show: by whom they are held, in which column, in rows whose id has this in it."""
+    """Which cells to show: by holder or asker, by column, and by text that the row id contains."""
 
     who: str = ""
     column: str = ""
@@ -42,16 +42,16 @@ class QueueFilter:
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> QueueFilter:
-        """Take what is known out of the fields of an address."""
+        """Read the filter from the query of a URL, ignoring other fields."""
         return cls(**{name: query.get(name, "")[:200] for name in ("who", "column", "row", "page")})
 
     def query(self, **other: object) -> str:
-        """Return it as the query of an address, with other fields put in."""
+        """Return the filter as a URL query, with other fields added or replaced."""
         fields = {**asdict(self), **other}
         return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
 
     def keeps(self, purchase: Purchase, me: str | None) -> bool:
-        """Say whether to show a cell."""
+        """Return whether to show a cell."""
         holder = purchase.holder
         by_who = {
             "": True,
@@ -67,7 +67,7 @@ async def _filter(request: Request) -> QueueFilter:
 
 
 FilterText = Annotated[str, Form(alias="filter")]
-"""The filter of the page that a form was sent from, as the query of an address."""
+"""The filter of the page that sent the form, as a URL query."""
 FilterDep = Annotated[QueueFilter, Depends(_filter)]
 
 
@@ -82,7 +82,7 @@ class Card:
 
 @dataclass(frozen=True)
 class QueuePage:
-    """What the queue page shows; ``holders`` and ``askers`` are all names, ``columns`` all columns."""
+    """What the queue page shows; ``holders``, ``askers`` and ``columns`` are those of all asked cells."""
 
     head: Head
     cards: list[Card]
@@ -94,7 +94,7 @@ class QueuePage:
 
 
 def key_of(row: str, column: str) -> str:
-    """Return a short name of a cell that is fit for an id."""
+    """Return a short name for a cell, usable as an HTML id."""
     return sha256(f"{row}\0{column}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
@@ -124,7 +124,7 @@ def open_cells(view: Campaign, chosen: QueueFilter, me: str | None) -> QueuePage
 async def queue(
     request: Request, name: CampaignName, pool: PoolDep, who: Who, chosen: FilterDep, focus: str = ""
 ) -> Response:
-    """Show the cells that are asked for; ``focus`` is the one to go on with."""
+    """Show the queue; ``focus`` is the cell to continue with."""
     return await _page(request, name, pool, who, chosen, focus=focus)
 
 
@@ -142,7 +142,7 @@ async def tell(
     kept: FilterText = "",
     following: OptionalText = "",
 ) -> Response:
-    """Record a value; an error is shown beside its field."""
+    """Record a value; an error is shown next to its field."""
     try:
         new = await pool.write(name, lambda campaign: campaign.tell([(row, column, value)], who=who))
     except DataError as error:
@@ -168,7 +168,7 @@ async def refuse(
     kept: FilterText = "",
     following: OptionalText = "",
 ) -> Response:
-    """Record that a cell cannot be had, and why."""
+    """Record that a cell cannot be obtained, and why."""
     try:
         await pool.write(name, lambda campaign: campaign.refuse([(row, column)], reason.strip(), who=who))
     except (DataError, ParameterError) as error:
@@ -190,9 +190,9 @@ async def take(
     count: OptionalText = "",
     kept: FilterText = "",
 ) -> Response:
-    """Reserve a cell, or the next few, for the person who asks."""
+    """Reserve a cell, or the next few, for the sender."""
     if who is None:
-        raise ParameterError("To take cells you need a name. Say who you are at the top of the page.")
+        raise ParameterError("To take cells you need a name. Enter yours at the top of the page.")
     if column:
         await pool.write(name, lambda campaign: campaign.take([(row, column)], who=who, lease=TAKE_LEASE))
         return _on(name, kept, "taken", count=1, focus=key_of(row, column))
@@ -212,7 +212,7 @@ async def take(
 async def give_back(
     name: CampaignName, pool: PoolDep, who: Who, row: Name, column: Name, kept: FilterText = ""
 ) -> Response:
-    """Let others have a cell that was taken."""
+    """Give back a taken cell, so that others can take it."""
     if who is not None:
         await pool.write(name, lambda campaign: campaign.give_back([(row, column)], who=who))
     return _on(name, kept, "given-back", f"{column} of {row}")
@@ -226,14 +226,14 @@ async def give_back(
 async def cancel(
     name: CampaignName, pool: PoolDep, who: Who, row: Name, column: Name, kept: FilterText = ""
 ) -> Response:
-    """Ask for a cell no more; its money is free again."""
+    """Withdraw an asked cell and release its money."""
     await pool.write(name, lambda campaign: campaign.cancel([(row, column)], who=who))
     return _on(name, kept, "cancelled", f"{column} of {row}")
 
 
 @router.get("/campaigns/{name}/queue.csv", dependencies=[require_role("read")], name="queue_file")
 async def queue_file(name: CampaignName, pool: PoolDep, who: Who, chosen: FilterDep) -> Response:
-    """Send the cells that are asked for, as they are filtered, with an empty column for the values."""
+    """Send the filtered queue as CSV, with an empty column for the values."""
     content = await pool.read(name, lambda view: asks_as_csv(view, chosen, who))
     headers = {"Content-Disposition": 'attachment; filename="asks.csv"'}
     return Response(content, headers=headers, media_type="text/csv; charset=utf-8")
@@ -245,7 +245,7 @@ async def queue_file(name: CampaignName, pool: PoolDep, who: Who, chosen: Filter
 async def upload(
     request: Request, name: CampaignName, pool: PoolDep, answers: Annotated[UploadFile, File()]
 ) -> Response:
-    """Check a file of answers and show what it would do; nothing is saved yet."""
+    """Check an answer file and show what it would change, without saving."""
     file = await read_upload(answers, "answers.csv", request.app.state.largest_upload)
     head = await pool.read(name, head_of)
     context: dict[str, Any] = {"sent_as": file.name, "most": MOST_WRONG_LINES}
@@ -272,31 +272,31 @@ async def upload(
     name="save_upload",
 )
 async def save(name: CampaignName, pool: PoolDep, who: Who, lines: Text, key: OptionalText = "") -> Response:
-    """Save answers that were checked: all of them, or none if something has changed since."""
+    """Save checked answers: all of them, or none if something has changed since."""
     triples = unpacked(lines)
     new = await pool.write(name, lambda campaign: campaign.tell(triples, who=who, key=key[:80] or None))
     return back(path_of(name, "queue"), "uploaded", count=new)
 
 
 def asks_as_csv(view: Campaign, chosen: QueueFilter, me: str | None) -> str:
-    """Return the filtered list of open cells as a file; O(open cells)."""
+    """Return the filtered list of open cells as CSV; O(open cells)."""
     return asks_csv(each for each in view.open_purchases() if chosen.keeps(each, me))
 
 
 def packed(answers: list[FileAnswer]) -> str:
-    """Write answers for the form that saves them; no line ends in it that a browser could change."""
+    """Serialise answers for the form that saves them, without line breaks, which browsers may change."""
     return json.dumps([(each.row, each.column, each.value) for each in answers])
 
 
 def unpacked(lines: str) -> list[tuple[str, str, str]]:
-    """Read what `packed` wrote; DataError if it is something else."""
+    """Read what `packed` wrote; raise DataError if it is anything else."""
     try:
         read = json.loads(lines)
         triples = [(row, column, value) for row, column, value in read]
     except (ValueError, TypeError, RecursionError):
         triples = [(None, None, None)]
     if not all(isinstance(text, str) for triple in triples for text in triple):
-        raise DataError("The answers to be saved came back damaged. Send the file once more.")
+        raise DataError("The answers to save were damaged on the way. Send the file again.")
     return triples
 
 
@@ -312,7 +312,7 @@ async def _page(
 ) -> Response:
     found = await pool.read(name, lambda view: open_cells(view, chosen, who))
     page = page_number(chosen.page)
-    if page > 1 and not found.cards:  # the last ones of the last page were answered
+    if page > 1 and not found.cards:  # all cells of the last page were answered
         return back(path_of(name, "queue"), **asdict(QueueFilter(chosen.who, chosen.column, chosen.row)))
     shared: dict[str, Any] = {
         "open": found,
@@ -324,7 +324,7 @@ async def _page(
 
 
 def _on(name: str, kept: str, done: str, cell: str = "", focus: str = "", **more: object) -> Response:
-    """Go back to the queue as it was filtered, with a word on what was done, to the cell to go on with."""
+    """Redirect to the queue with the same filter, a message on what was done, and the cell to focus."""
     chosen = QueueFilter.of(dict(parse_qsl(kept)))
     query = chosen.query(done=done, cell=cell[:200], focus=focus[:12], **more)
     return RedirectResponse(f"{path_of(name, 'queue')}?{query}", 303)

@@ -1,4 +1,4 @@
-"""The list of campaigns, and a new one from files."""
+"""The list of campaigns, and the form to create one from files."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def create(
     budget: OptionalText = "",
     strategy: OptionalText = "recommended",
 ) -> Response:
-    """Create a campaign from the table that was sent."""
+    """Create a campaign from the uploaded table."""
     typed = dict(zip(_FIELDS, (name, target, row_id, missing, budget, strategy), strict=True))
     try:
         most: int = request.app.state.largest_upload
@@ -65,7 +65,7 @@ async def create(
             partial(Table.read, file, target=target.strip() or None, row_id=of_rows, missing=marks)
         )
         of_cells = None
-        if stated is not None and stated.content:  # a browser sends an empty file where none was chosen
+        if stated is not None and stated.content:  # browsers send an empty file if none was chosen
             of_cells = await pool.in_thread(partial(Prices.read, stated))
         await pool.create(read, name=name.strip(), prices=of_cells, strategy=strategy, budget=limit, who=who)
     except CellworthError as error:

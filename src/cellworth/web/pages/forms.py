@@ -1,4 +1,4 @@
-"""What people type: the field for a cell's value, and numbers in text fields."""
+"""Form fields: the input for a cell's value, and numbers in text fields."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from cellworth.table.column import LABELLED
 Text = Annotated[str, Form()]
 """A required field of a form."""
 Name = Annotated[str, Form(), AfterValidator(lambda text: text.replace("\r\n", "\n"))]
-"""A name of the user's that a form brings back; browsers end lines in their own way."""
+"""A user's name that a form sends back; undoes the line endings that browsers use."""
 OptionalText = Annotated[str, Form()]
-"""A field of a form that may be absent; give it a default of ""."""
+"""An optional field of a form; give it the default ""."""
 
 
 @dataclass(frozen=True)
 class ValueField:
-    """How a browser asks for a value of a column.
+    """The input control for a value of a column.
 
     Attributes
     ----------
     control : {"number", "select", "date", "datetime-local"}
     step : str
-        Of a number or a time; "any" for every number.
+        Step of a number or time; "any" allows every number.
     low, high : str
-        Bounds as the browser writes them; "" where open.
+        Bounds in the browser's format; "" if unbounded.
     options : tuple of (value, words)
-        Of a select.
+        Options of a select.
     unit : str
-        "" without one.
+        "" if there is none.
     expected : str
-        What may be typed, in words.
+        The accepted values, in words.
     """
 
     control: str
@@ -74,7 +74,7 @@ def value_field(column: Column) -> ValueField:
 
 
 def amount(text: str, what: str) -> float | None:
-    """Return an amount of money, None for a blank; ParameterError for anything else."""
+    """Parse an amount of money, None if blank; raise ParameterError for anything else."""
     if not text.strip():
         return None
     try:
@@ -87,16 +87,16 @@ def amount(text: str, what: str) -> float | None:
 
 
 def whole(text: str, what: str, least: int = 0) -> int | None:
-    """Return a whole number, None for a blank; ParameterError for anything else."""
+    """Parse a whole number, None if blank; raise ParameterError for anything else."""
     if not text.strip():
         return None
     if not text.strip().isdecimal() or len(text) > 12 or int(text) < least:
-        raise ParameterError(f"{what}: expected a whole number from {least} on, got {text[:40]!r}.")
+        raise ParameterError(f"{what}: expected a whole number of at least {least}, got {text[:40]!r}.")
     return int(text)
 
 
 def page_number(text: str) -> int:
-    """Return the number of a page, counted from 1; 1 for any other text."""
+    """Parse a page number, counted from 1; return 1 for anything else."""
     return max(1, int(text)) if text.isdecimal() and len(text) < 9 else 1
 
 

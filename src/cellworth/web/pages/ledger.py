@@ -1,4 +1,4 @@
-"""All that happened, the newest first, and the whole of it as a file."""
+"""The ledger: all events, newest first, and as a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ router = APIRouter(include_in_schema=False)
 
 A_PAGE = 25  # events
 MOST_CELLS = 20
-"""Cells of one event that are listed; all of them are in the file."""
+"""Most cells listed per event; the file has all of them."""
 
 
 @router.get("/campaigns/{name}/ledger", dependencies=[require_role("read")], name="ledger")
@@ -40,7 +40,7 @@ async def ledger(request: Request, name: CampaignName, pool: PoolDep, page: str 
 
 @router.get("/campaigns/{name}/ledger.csv", dependencies=[require_role("read")], name="ledger_file")
 async def ledger_file(name: CampaignName, pool: PoolDep) -> Response:
-    """Send all events, a line for each cell; texts that a spreadsheet would run are disarmed."""
+    """Send all events as CSV, one line per cell; text a spreadsheet would run as a formula is escaped."""
     text = await pool.read(name, lambda view: ledger_csv(ledger_entries(view)))
     headers = {"Content-Disposition": 'attachment; filename="ledger.csv"'}
     return Response(text, headers=headers, media_type="text/csv; charset=utf-8")

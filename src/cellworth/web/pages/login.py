@@ -20,24 +20,24 @@ LONGEST_NAME = 80
 
 @router.get("/login", name="login")
 async def login(request: Request, to: str = "/") -> Response:
-    """Show the form for the token; on a server that needs none there is nothing to do."""
+    """Show the sign-in form; redirect to the campaigns if the server requires no token."""
     access: Access = request.app.state.access
     return RedirectResponse("/", 303) if access.open else show(request, "login.html", to=own_path(to))
 
 
 @router.post("/login", dependencies=[Depends(check_csrf)])
 async def take_token(request: Request, token: OptionalText = "", to: OptionalText = "/") -> Response:
-    """Begin a session."""
+    """Start a session."""
     response = RedirectResponse(own_path(to), 303)
     if sign_in(request, response, token.strip()) is None:
-        error = "This token is not known here. Check that all of it was copied, or ask for a new one."
+        error = "This token is not known here. Check that you copied all of it, or ask for a new one."
         return show(request, "login.html", to=own_path(to), error=error, status=401)
     return response
 
 
 @router.post("/logout", dependencies=[require_role("read"), Depends(check_csrf)], name="logout")
 async def logout(request: Request) -> Response:
-    """End the session, and forget the name."""
+    """End the session and forget the name."""
     response = RedirectResponse("/", 303)
     sign_out(request, response)
     return response
@@ -45,7 +45,7 @@ async def logout(request: Request) -> Response:
 
 @router.post("/name", dependencies=[require_role("read"), Depends(check_csrf)], name="name")
 async def give_name(request: Request, who: Text, to: OptionalText = "/") -> Response:
-    """Keep the name of somebody who needs no token."""
+    """Remember the name of a user without a token."""
     response = RedirectResponse(own_path(to), 303)
     name = " ".join(who.split())[:LONGEST_NAME]
     if name:
@@ -54,7 +54,7 @@ async def give_name(request: Request, who: Text, to: OptionalText = "/") -> Resp
 
 
 def own_path(to: str) -> str:
-    """Return a path of this server to go to; "/" for anything that might lead elsewhere.
+    """Return a path on this server to redirect to; "/" for anything that might lead elsewhere.
 
     >>> own_path("/campaigns/a?page=2"), own_path("//elsewhere.example"), own_path("https://elsewhere.example")
     ('/campaigns/a?page=2', '/', '/')

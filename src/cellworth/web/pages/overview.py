@@ -1,4 +1,4 @@
-"""The overview of a campaign: money, learning curve, what changed, and the next batch."""
+"""The overview of a campaign: money, learning curve, latest changes, and the next batch."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ async def overview(
     count: str = "",
     preview: str = "",
 ) -> Response:
-    """Show the money, the learning curve and what changed; with ``preview``, what an ask would buy."""
+    """Show the money, the learning curve and what changed; with ``preview``, also what an ask would buy."""
     wish = {"budget": budget, "count": count}
-    if not preview or identity.role < Role.MANAGE:  # a preview costs what an ask costs
+    if not preview or identity.role < Role.MANAGE:  # a preview costs as much as an ask
         return await _page(request, name, pool, jobs, wish=wish)
     try:
         limits = amount(budget, "Money"), whole(count, "Cells", least=1)
@@ -60,7 +60,7 @@ async def ask(
     count: OptionalText = "",
     lease: OptionalText = ASK_LEASE,
 ) -> Response:
-    """Ask for the next batch; the key lets a form that is sent twice count once."""
+    """Ask for the next batch; thanks to the key, a form submitted twice counts once."""
     try:
         limits = amount(budget, "Money"), whole(count, "Cells", least=1)
         chosen = lease if lease in LEASES else ASK_LEASE

@@ -1,4 +1,4 @@
-"""What all pages have in common: the head, summaries, notes on what was done, and errors as pages."""
+"""What all pages share: the header, summaries, status messages, and error pages."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ MESSAGES = {
     "asked": "Asked for {count} cells. They are in the queue.",
     "nothing": "There is nothing that can be had for this money. Nothing was asked for.",
     "saved": "Saved: {cell}.",
-    "known": "{cell} was known before, with this value. Nothing was recorded.",
+    "known": "{cell} already has this value. Nothing was recorded.",
     "refused": "Recorded that {cell} cannot be had.",
     "taken": "Taken: {count} cells are reserved for you.",
-    "none-free": "No cell is free to be taken. Ask for more, or look at who holds them.",
+    "none-free": "No cell is free to take. Ask for more, or see who holds them.",
     "given-back": "Given back: {cell}.",
-    "cancelled": "Withdrawn: {cell} is not asked for any more.",
+    "cancelled": "Withdrawn: {cell} is no longer asked for.",
     "corrected": "Corrected: {cell}. The old value stays in the ledger.",
-    "same": "{cell} has this value already. Nothing was recorded.",
+    "same": "{cell} already has this value. Nothing was recorded.",
     "uploaded": "Saved {count} answers.",
-    "named": "Your name is kept in this browser.",
+    "named": "Your name is saved in this browser.",
 }
-"""What was done, by the word that stands for it in an address."""
+"""Status messages, by their keyword in a URL."""
 ADVICE = {
-    403: "Whoever runs this server can give you a token that allows more.",
+    403: "The people who run this server can give you a token that allows more.",
     404: "Go back to the list of campaigns and choose from there.",
-    409: "Somebody else was quicker, or knows something else. Look at the newest state, then decide.",
+    409: "Someone else was faster, or recorded something different. Check the current state, then decide.",
     413: "Send a smaller file, or use the command line.",
     503: "Wait a moment, then try again.",
 }
@@ -44,7 +44,7 @@ ADVICE = {
 
 @dataclass(frozen=True)
 class Head:
-    """What the head of each page shows; money in the currency of the prices."""
+    """What the header of each page shows; money in the currency of the prices."""
 
     name: str
     number: int
@@ -56,23 +56,23 @@ class Head:
 
     @property
     def path(self) -> str:
-        """Where the pages of the campaign begin."""
+        """The base path of the campaign's pages."""
         return path_of(self.name)
 
     @property
     def share_gone(self) -> float | None:
-        """The share of the budget that is spent or reserved, 0 to 1; None without a budget."""
+        """The share of the budget spent or reserved, from 0 to 1; None without a budget."""
         return None if not self.budget else min(1.0, (self.spent + self.reserved) / self.budget)
 
 
 def head_of(view: Campaign) -> Head:
-    """Read what the head needs; O(new events + open cells)."""
+    """Read what the header shows; O(new events + open cells)."""
     return Head(view.name, view.number, view.strategy, view.budget, view.spent, view.reserved, view.left)
 
 
 @dataclass(frozen=True)
 class ShownSummary:
-    """A summary as a page shows it: name, data, the event it is as of, and whether it is being renewed."""
+    """A summary on a page: name, data, the number of its event, and whether it is being updated."""
 
     what: str
     data: Any
@@ -81,14 +81,14 @@ class ShownSummary:
 
 
 def summary_of(jobs: JobQueue, name: str, what: str) -> ShownSummary:
-    """Return the newest summary at once; without data if it is computed for the first time."""
+    """Return the newest summary immediately; without data if it has never been computed."""
     latest = jobs.latest(name, what)
     number, data = (None, None) if latest is None else latest
     return ShownSummary(what, data, number, jobs.is_renewing(name, what))
 
 
 def path_of(name: str, *parts: str) -> str:
-    """Return the address of a page of a campaign."""
+    """Return the path of a campaign page."""
     return "/".join([f"/campaigns/{segment(name)}", *parts])
 
 
@@ -102,31 +102,31 @@ def show(
     status: int = 200,
     **context: Any,
 ) -> Response:
-    """Return a page; ``tab`` is its place in the menu, ``summaries`` what it shows, the main one first."""
+    """Return a page; ``tab`` is its menu entry, and ``summaries`` are those it shows, the main one first."""
     shared = {
         "head": head,
         "tab": tab,
         "summaries": summaries,
         "summary": summaries[0] if summaries else None,
         "done": _done(request),
-        # Without script the page asks again by itself, but only as long as there is nothing to see.
+        # Without JavaScript the page reloads itself, but only while there is nothing to show.
         "poll": any(each.data is None for each in summaries),
     }
     return templates.TemplateResponse(request, template, {**shared, **context}, status_code=status)
 
 
 def back(path: str, done: str = "", **query: object) -> Response:
-    """Send the browser to a page after a form was taken; ``done`` is a word of `MESSAGES`."""
+    """Redirect to a page after a form was handled; ``done`` is a key of `MESSAGES`."""
     fields = {"done": done, **query}
     kept = {name: value for name, value in fields.items() if value not in ("", None)}
     return RedirectResponse(f"{path}?{urlencode(kept)}" if kept else path, 303)
 
 
 async def problem_page(request: Request, problem: ProblemDetails) -> Response:
-    """Return a page that explains a problem; those who must sign in are redirected to do so."""
+    """Return a page that explains a problem; redirect to the sign-in page if that is needed."""
     if problem.status == 401:
         target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        # Only a page can be come back to; what was sent with a form is gone.
+        # Only a page can be returned to; the data of a form is gone.
         wanted = target if request.method == "GET" else "/"
         return RedirectResponse(f"/login?to={quote(wanted, safe='')}", 303)
     return templates.TemplateResponse(
@@ -149,7 +149,7 @@ def _done(request: Request) -> str | None:
 
 
 def _came_from(request: Request) -> str | None:
-    """Return the page that the request came from, if it is one of ours."""
+    """Return the page that sent the request, if it is one of ours."""
     came = urlsplit(request.headers.get("referer", ""))
     ours = came.netloc == request.url.netloc and came.path.startswith("/")
     if not ours or came.path == request.url.path:

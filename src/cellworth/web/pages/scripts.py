@@ -1,4 +1,4 @@
-"""What the pages' scripts load: Plotly out of its Python package, and notifications as they come."""
+"""What the pages' scripts load: Plotly, from its Python package, and live notifications."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/campaigns/{name}/events", dependencies=[require_role("read")], name="events")
 async def events(name: CampaignName, pool: PoolDep) -> StreamingResponse:
-    """Send what is new in a campaign, until the reader leaves or the server stops."""
+    """Stream news of a campaign until the client disconnects or the server stops."""
     await pool.watch(name)
     stream = pool.notifications.stream(name)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -26,7 +26,7 @@ async def events(name: CampaignName, pool: PoolDep) -> StreamingResponse:
 
 @router.get("/static/plotly.min.js", name="plotly")
 def plotly(request: Request) -> Response:
-    """Send the script, packed if the browser takes that; it is kept until the package changes."""
+    """Send the script, compressed if the browser accepts it; browsers may cache it."""
     plain, packed, tag = _script()
     headers = {"ETag": tag, "Cache-Control": "max-age=86400", "Vary": "Accept-Encoding"}
     if request.headers.get("if-none-match") == tag:

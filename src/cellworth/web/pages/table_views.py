@@ -1,4 +1,4 @@
-"""The table: as a map, row by row with estimates and corrections, and column by column."""
+"""The table as a map, row by row with estimates and corrections, and column by column."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from cellworth.web.security.sessions import check_csrf
 router = APIRouter(include_in_schema=False)
 
 LINES = 25
-"""Lines of the map that are also there as a table, a page at a time."""
+"""Lines per page of the map shown as a table."""
 PATIENCE = 2.0
-"""Seconds that a page waits for estimates; after that it shows only what is known."""
+"""Seconds a page waits for estimates before showing only known values."""
 
 
 @router.get("/campaigns/{name}/table", dependencies=[require_role("read")], name="table")
@@ -37,7 +37,7 @@ async def table(
     last: str = "",
     page: str = "1",
 ) -> Response:
-    """Show the map of the table, or of some rows of it."""
+    """Show the map of the table, or of a range of rows."""
     head = await pool.read(name, head_of)
     summary = summary_of(jobs, name, "cell_map")
     part = await _part(jobs, name, summary.data, first, last)
@@ -55,7 +55,7 @@ async def table(
 
 @router.get("/campaigns/{name}/map.json", dependencies=[require_role("read")], name="map")
 async def map_data(name: CampaignName, jobs: JobsDep, first: str = "", last: str = "") -> Response:
-    """Send what the figure is drawn from."""
+    """Send the data of the map."""
     part = await _part(jobs, name, summary_of(jobs, name, "cell_map").data, first, last)
     return JSONResponse(part, 200 if part is not None else 404)
 
@@ -64,25 +64,25 @@ async def map_data(name: CampaignName, jobs: JobsDep, first: str = "", last: str
 async def find_row(
     name: CampaignName, pool: PoolDep, row_id: Annotated[str, Query(alias="id")] = "", column: str = ""
 ) -> Response:
-    """Go to the row of an id."""
+    """Redirect to a row by its id."""
     place = await pool.read(name, lambda view: place_of(view, row_id.strip()))
     return back(path_of(name, "rows", str(place)), column=column)
 
 
 def place_of(view: Campaign, row: str) -> int:
-    """Return the place of a row; DataError with the closest id if there is none."""
+    """Return the position of a row; raise DataError with the closest id if there is none."""
     if not row:
-        raise DataError("Expected the id of a row, got a blank. Type an id of the table.")
+        raise DataError("Expected a row id, got a blank. Enter an id from the table.")
     return view.row(row).place
 
 
 async def _part(jobs: JobQueue, name: str, whole_map: Any, first: str, last: str) -> Any:
-    """Return the map of the rows that are wanted: all of them, or a part that is looked at more closely."""
+    """Return the map of all rows, or of the requested range."""
     begin, end = whole(first, "The first row"), whole(last, "The last row")
     if begin is None and end is None:
         return whole_map
     if begin is None or end is None or not begin < end:
-        raise ParameterError(f"Expected the first row before the last; got {first!r} and {last!r}.")
+        raise ParameterError(f"The first row must come before the last; got {first!r} and {last!r}.")
     return await jobs.run(name, summarise, cell_map_summary, begin, end)
 
 
@@ -95,7 +95,7 @@ async def row(
     place: int = Path(ge=0),
     column: str = "",
 ) -> Response:
-    """Show a row by its place in the table, counted from 0; ``column`` opens its correction."""
+    """Show a row by its position, counted from 0; ``column`` opens the correction form of that column."""
     return await _row_page(request, name, pool, jobs, place, column=column)
 
 
@@ -116,7 +116,7 @@ async def correct(
     reason: OptionalText = "",
     place: int = Path(ge=0),
 ) -> Response:
-    """Replace a value that turned out wrong; the old one stays in the ledger."""
+    """Replace a value that turned out to be wrong; the old one stays in the ledger."""
     why = reason.strip() or None
     try:
         changed = await pool.write(
@@ -130,7 +130,7 @@ async def correct(
 
 
 def known_of(view: Campaign, place: int) -> dict[str, Any]:
-    """Return what is known of a row, without estimates; O(columns). DataError if there is no such row."""
+    """Return a row's known values, without estimates; raise DataError if there is no such row. O(columns)."""
     head, table = head_of(view), view.table
     found = view.rows(after=place, most=1)
     if not found:
@@ -170,7 +170,7 @@ async def _row_page(
     if thought is not None:
         by_column = {cell["column"]: cell for cell in thought["cells"]}
         for cell in known["cells"]:
-            # What is known and told is newer than the estimates: these only fill in what is still missing.
+            # Known values are newer than the estimates, which only fill in what is still missing.
             extra = by_column[cell["column"]]
             if cell["status"] in ("estimated", "out", "refused"):
                 names = ("estimate", "low", "high", "worth", "rank", "of", "why", "unsure", "price")
@@ -190,7 +190,7 @@ async def _row_page(
 
 
 async def _estimates(jobs: JobQueue, name: str, row: str) -> Any:
-    """Return the summary of a row, or None if it takes too long; it is then ready for the next request."""
+    """Return the summary of a row, or None if it takes too long; the next request then gets it faster."""
     work = asyncio.ensure_future(jobs.run(name, summarise, row_summary, row))
     done, _ = await asyncio.wait([work], timeout=PATIENCE)
     if not done:
@@ -201,7 +201,7 @@ async def _estimates(jobs: JobQueue, name: str, row: str) -> Any:
 
 @router.get("/campaigns/{name}/columns", dependencies=[require_role("read")], name="columns")
 async def columns(request: Request, name: CampaignName, pool: PoolDep, jobs: JobsDep) -> Response:
-    """Show the columns, the best buy first, and what the last batch got for its money."""
+    """Show the columns, best buy first, and how the last batch compares."""
     head = await pool.read(name, head_of)
     front = summary_of(jobs, name, "front")
     summary = summary_of(jobs, name, "columns")

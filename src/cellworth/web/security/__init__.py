@@ -1,1 +1,1 @@
-"""Who may do what, and what keeps others out."""
+"""Authentication, roles and request checks."""

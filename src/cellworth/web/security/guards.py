@@ -1,8 +1,8 @@
-"""What stands before every request and response: origin, size, and headers that bind the browser.
+"""Middleware for every request: origin check, size limit and security headers.
 
-The headers let our pages use nothing but what comes from this server. Neither scripts nor styles may stand in
-a page itself. Plotly writes styles into the page, so the pages load static/own-styles.js before it, which
-hands them to the browser's style sheet interface instead.
+The headers restrict our pages to content from this server, and forbid inline scripts and styles. Plotly
+inserts inline styles, so the pages load static/own-styles.js first, which adds them through the browser's
+style sheet API instead.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ HEADERS = {
 
 
 class OwnOrigin:
-    """Turns away what other sites make a browser send.
+    """Rejects requests that other sites make a browser send.
 
-    A request that changes something must not say that it comes from another origin. Where no token is asked
-    for, the ``Host`` must be a name of this machine: otherwise a site whose name is made to point here (DNS
-    rebinding) would pass for our own.
+    A request that changes something must not come from another origin. If no token is required, the ``Host``
+    must be a loopback name: otherwise a site whose name resolves to this machine (DNS rebinding) would pass
+    as ours.
     """
 
     def __init__(self, app: ASGIApp, *, only_loopback: bool) -> None:
@@ -65,19 +65,19 @@ class OwnOrigin:
         host = headers.get("host", "")
         if self._only_loopback and urlsplit(f"//{host}").hostname not in LOOPBACK:
             return ProblemDetails(
-                421, "This server answers to the names of its own machine only, such as localhost."
+                421, "This server only answers requests to its own machine's names, such as localhost."
             )
         if scope["method"] in _SAFE_METHODS:
             return None
         origin = headers.get("origin")
         foreign = origin is not None and urlsplit(origin).netloc.lower() != host.lower()
         if foreign or headers.get("sec-fetch-site") in ("cross-site", "same-site"):
-            return ProblemDetails(403, "This was sent by a page of another site, and is not carried out.")
+            return ProblemDetails(403, "This request came from a page of another site and was rejected.")
         return None
 
 
 class SizeLimit:
-    """Turns away bodies that are too large, by their stated length or while they come in."""
+    """Rejects bodies that are too large, by their declared length or as they arrive."""
 
     def __init__(self, app: ASGIApp, *, most: int) -> None:
         self._app = app
@@ -106,11 +106,11 @@ class SizeLimit:
 
     @property
     def _words(self) -> str:
-        return f"The request is larger than {self._most / 1e6:g} MB, the most that this server takes."
+        return f"The request is larger than {self._most / 1e6:g} MB, the limit of this server."
 
 
 class SafeHeaders:
-    """Adds `HEADERS` to every response, forbids keeping those with data, and sets the cookie of forms."""
+    """Adds `HEADERS` to every response, forbids caching data, and sets the CSRF cookie."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

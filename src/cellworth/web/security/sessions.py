@@ -1,11 +1,11 @@
-"""Signed cookies: the session of a browser, the name of somebody without a token, and the key of our forms.
+"""Cookies: browser sessions, the name of a user without a token, and CSRF protection for forms.
 
-A session cookie saves a browser from sending the token with each request. It holds the id of a token, when
-the session ends, and a signature, and is good as long as the token is: removing the token ends its sessions.
-Scripts cannot read it, and other sites cannot make a browser send it.
+With a session cookie, a browser need not send the token with each request. It holds the id of a token, the
+session's expiry time and a signature, and is valid as long as the token is: removing the token ends its
+sessions. Scripts cannot read it, and other sites cannot make a browser send it.
 
 Each form has a field ``csrf_token``: the signature of a random cookie that other sites can neither read nor
-set. Requests that change something must also come from our own origin, forms or not; see `guards`.
+set. All requests that change something, forms or not, must also come from our own origin; see `guards`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SESSION = "cellworth_session"
 SESSION_SECONDS = 12 * 3600
 WHO = "cellworth_who"
 WHO_SECONDS = 365 * 24 * 3600
-"""How long the name of somebody who needs no token is kept."""
+"""How long the name of a user without a token is kept."""
 CSRF = "cellworth_csrf"
 CSRF_FIELD = "csrf_token"
 CSRF_HEADER = "x-csrf-token"
@@ -34,7 +34,7 @@ _RANDOM = re.compile(r"[\w-]{43}")
 
 
 def sign_in(request: Request, response: Response, token: str) -> Identity | None:
-    """Start a session with a token, by a cookie of the response; None if the token is nobody's."""
+    """Start a session by setting a cookie on the response; None if the token is unknown."""
     access: Access = request.app.state.access
     identity = access.identify(token)
     if identity is not None and identity.token is not None:
@@ -50,7 +50,7 @@ def sign_out(request: Request, response: Response) -> None:
 
 
 def session_of(request: Request) -> Identity | None:
-    """Return whose session the request's cookie is; None without a valid one."""
+    """Return the identity in the request's session cookie; None without a valid one."""
     access: Access = request.app.state.access
     text, _, signature = request.cookies.get(SESSION, "").rpartition(".")
     if not is_signed(access.secret, SESSION, text, signature):
@@ -60,23 +60,23 @@ def session_of(request: Request) -> Identity | None:
 
 
 def remember_who(request: Request, response: Response, who: str) -> None:
-    """Keep the name of somebody who needs no token in a cookie, for the log."""
+    """Keep the name of a user without a token in a cookie, for the log."""
     _set(request, response, WHO, quote(who, safe=""), WHO_SECONDS)
 
 
 def remembered_who(request: Request) -> str | None:
-    """Return the name that was kept; None without one."""
+    """Return the remembered name; None without one."""
     return unquote(request.cookies.get(WHO, "")).strip() or None
 
 
 def csrf_token(request: Request) -> str:
-    """Return what the field ``csrf_token`` of a form must hold; its cookie is set along with the page."""
+    """Return the value of a form's ``csrf_token`` field; the matching cookie is set with the page."""
     access: Access = request.app.state.access
     return sign(access.secret, CSRF, _random_of(request))
 
 
 async def check_csrf(request: Request) -> None:
-    """Refuse a form post without the right field; scripts may send the header ``X-CSRF-Token`` instead."""
+    """Reject a form post without a valid token; scripts may send it in the ``X-CSRF-Token`` header."""
     access: Access = request.app.state.access
     sent: str | UploadFile | None = request.headers.get(CSRF_HEADER)
     if sent is None:
@@ -85,18 +85,17 @@ async def check_csrf(request: Request) -> None:
     if not (isinstance(sent, str) and random and is_signed(access.secret, CSRF, random, sent)):
         raise HTTPException(
             403,
-            "The form was not sent from a page of this server, or is too old. Load the "
-            "page again, and send it once more.",
+            "The form was not sent from a page of this server, or is too old. Reload the page and try again.",
         )
 
 
 def csrf_cookie(random: str, scheme: str) -> str:
-    """Return the header that sets the cookie of forms."""
+    """Return the header that sets the CSRF cookie."""
     return f"{CSRF}={random}; HttpOnly; Path=/; SameSite=strict" + ("; Secure" if scheme == "https" else "")
 
 
 def _random_of(request: Request) -> str:
-    """Return the random text of the browser, or make one; `guards.SafeHeaders` sets it as a cookie."""
+    """Return the browser's random string, or create one; `guards.SafeHeaders` sets it as a cookie."""
     random = request.cookies.get(CSRF) or getattr(request.state, "csrf", None)
     if random is None or not _RANDOM.fullmatch(random):
         random = secrets.token_urlsafe(32)
@@ -105,12 +104,12 @@ def _random_of(request: Request) -> str:
 
 
 def sign(secret: bytes, purpose: str, text: str) -> str:
-    """Return the signature of a text for one purpose; it does not fit another purpose."""
+    """Return the signature of a text for one purpose; it is invalid for any other."""
     return hmac.new(secret, f"{purpose}\0{text}".encode(), hashlib.sha256).hexdigest()
 
 
 def is_signed(secret: bytes, purpose: str, text: str, signature: str) -> bool:
-    """Say whether a signature is right, in a time that does not depend on where it is wrong."""
+    """Return whether a signature is valid, in constant time."""
     return hmac.compare_digest(sign(secret, purpose, text).encode(), signature.encode("utf-8", "replace"))
 
 

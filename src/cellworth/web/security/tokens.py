@@ -1,8 +1,8 @@
-"""Who may do what: roles, tokens, and the file that keeps them.
+"""Roles, tokens, and the file that stores them.
 
-A token is 32 random bytes, made here and shown once. The file keeps a salted SHA-256 of it. A slow hash
-protects passwords, which people choose and others guess; nobody guesses 256 random bits, and a slow hash at
-each request would only let a stranger keep the server busy.
+A token is 32 random bytes, generated here and shown once. The file stores its salted SHA-256. Slow hashes
+protect passwords, which can be guessed; nobody guesses 256 random bits, and a slow hash on every request
+would only let strangers keep the server busy.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from cellworth.table.files import replace_file
 
 FORMAT = 1
 LOOK_AGAIN = 1.0
-"""Seconds after which the file of tokens is looked at again."""
+"""Seconds between checks of the token file for changes."""
 _PREFIX = "cw"
 
 
 class Role(IntEnum):
-    """What somebody may do; each role includes those before it."""
+    """What a user may do; each role includes those before it."""
 
     READ = 1
     ANSWER = 2
@@ -39,7 +39,7 @@ class Role(IntEnum):
 
     @classmethod
     def named(cls, name: str) -> Role:
-        """Return the role of a name; ParameterError lists them."""
+        """Return a role by name; raise ParameterError listing the names if there is no such role."""
         try:
             return cls[name.upper()]
         except KeyError:
@@ -49,7 +49,7 @@ class Role(IntEnum):
 
 @dataclass(frozen=True)
 class Token:
-    """One token as the file keeps it: whose it is, what it allows, and its salted hash."""
+    """A token as stored in the file: its owner, its role, and its salted hash."""
 
     id: str
     who: str
@@ -61,15 +61,15 @@ class Token:
 
 @dataclass(frozen=True)
 class Identity:
-    """Who makes a request.
+    """Who sent a request.
 
     Attributes
     ----------
     who : str or None
-        For the log; None for somebody on this machine who gave no name.
+        Name for the log; None for a user of an open server who gave no name.
     role : Role
     token : str or None
-        The id of the token; None where no tokens are asked for.
+        The id of the token; None if no tokens are required.
     """
 
     who: str | None
@@ -78,18 +78,18 @@ class Identity:
 
 
 class Access:
-    """Decides whose a token is.
+    """Looks up who owns a token.
 
-    Make one with `Access.open_to_all`, for a server that only this machine can reach, or with
-    `Access.from_file`. The file is read again when it changes, so that tokens can be added and taken away
-    while the server runs.
+    Create one with `Access.open_to_all`, for a server that only this machine can reach, or with
+    `Access.from_file`. The file is reread when it changes, so tokens can be added and removed while the
+    server runs.
 
     Attributes
     ----------
     open : bool
-        Whether no token is asked for.
+        Whether no token is required.
     secret : bytes
-        Signs cookies; kept in the file, so that people stay signed in when the server starts again.
+        Signs cookies; stored in the file, so that users stay signed in across server restarts.
 
     Examples
     --------
@@ -112,17 +112,17 @@ class Access:
 
     @classmethod
     def open_to_all(cls) -> Access:
-        """Require no token: anyone who reaches the server may do everything."""
+        """Require no token: anyone who can reach the server may do everything."""
         return cls(None, secrets.token_bytes(32))
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str]) -> Access:
-        """Ask for a token of a file that `add_token` wrote; DataError if others may read the file."""
+        """Require a token from a file written by `add_token`; raise DataError if others may read the file."""
         tokens, secret = _read(Path(path))
         return cls(tokens, secret, Path(path))
 
     def identify(self, token: str) -> Identity | None:
-        """Return whose token it is; None if it is nobody's. Takes the same time for any wrong token."""
+        """Return the owner of a token; None if it is unknown. All invalid tokens take the same time."""
         self._look_again()
         prefix, _, rest = token.partition("_")
         known = self._tokens.get(rest.partition("_")[0])
@@ -131,13 +131,13 @@ class Access:
         return _identity(known) if right and known is not None and prefix == _PREFIX else None
 
     def holder(self, token_id: str) -> Identity | None:
-        """Return whose token has an id, for a session that was begun with it; None if it was taken away."""
+        """Return the owner of a token by its id, for a session started with it; None if it was removed."""
         self._look_again()
         known = self._tokens.get(token_id)
         return None if known is None else _identity(known)
 
     def _look_again(self) -> None:
-        """Read the file again if it has changed; one that cannot be read lets nobody in."""
+        """Reread the file if it has changed; an unreadable file lets nobody in."""
         if self._path is None or time.monotonic() - self._seen[0] < LOOK_AGAIN:
             return
         stamp = _stamp(self._path)
@@ -151,14 +151,14 @@ class Access:
 
 
 def add_token(path: str | os.PathLike[str], *, who: str, role: str) -> str:
-    """Make a token, keep its hash in a file that only you can read, and return it: it is not kept itself.
+    """Create a token, store its hash in a file that only you can read, and return it; it is not stored.
 
-    The file is created if it is not there. Whoever had a token keeps it.
+    Creates the file if necessary. Existing tokens stay valid.
     """
     file = Path(path)
     tokens, secret = _read(file) if file.exists() else ([], secrets.token_bytes(32))
     if not who.strip():
-        raise ParameterError(f"who must be a name that is not blank; got {shorten(who)}.")
+        raise ParameterError(f"who must not be blank; got {shorten(who)}.")
     name = Role.named(role).name.lower()
     token_id, salt = secrets.token_hex(6), secrets.token_hex(16)
     token = f"{_PREFIX}_{token_id}_{secrets.token_urlsafe(32)}"
@@ -168,12 +168,12 @@ def add_token(path: str | os.PathLike[str], *, who: str, role: str) -> str:
 
 
 def list_tokens(path: str | os.PathLike[str]) -> list[Token]:
-    """Return the tokens of a file, the oldest first."""
+    """Return the tokens in a file, oldest first."""
     return _read(Path(path))[0]
 
 
 def remove_token(path: str | os.PathLike[str], token_id: str) -> None:
-    """Take a token away, and with it all sessions that were begun with it; DataError if there is none."""
+    """Remove a token and end all sessions started with it; raise DataError if it does not exist."""
     tokens, secret = _read(Path(path))
     kept = [token for token in tokens if token.id != token_id]
     if len(kept) == len(tokens):
@@ -203,13 +203,13 @@ def _read(path: Path) -> tuple[list[Token], bytes]:
         text = path.read_text("utf-8")
     except FileNotFoundError:
         raise DataError(
-            f"{path}: there is no such file of tokens. Make one with: cellworth token --who NAME --role "
+            f"{path}: there is no such token file. Create one with: cellworth token --who NAME --role "
             f"manage --tokens {path}"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path}: the tokens cannot be read ({error}).") from None
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
-        raise DataError(f"{path}: others may read this file of tokens. Keep it to yourself: chmod 600 {path}")
+        raise DataError(f"{path}: other users may read this token file. Make it private: chmod 600 {path}")
     try:
         plain = json.loads(text)
         if plain["format"] != FORMAT:
@@ -220,8 +220,8 @@ def _read(path: Path) -> tuple[list[Token], bytes]:
         return tokens, bytes.fromhex(plain["secret"])
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
-            f"{path}: expected a file of tokens of format {FORMAT}; got something else ({error}). Give "
-            "another path, or make the tokens anew."
+            f"{path}: expected a token file of format {FORMAT}; got something else ({error}). Give "
+            "another path, or create new tokens."
         ) from None
 
 
@@ -231,7 +231,7 @@ def _write(path: Path, tokens: Iterable[Token], secret: bytes) -> None:
     def write(part: Path) -> None:
         part.write_text(json.dumps(plain, indent=2) + "\n", "utf-8")
 
-    if not path.exists():  # the file takes over the mode of the one that it replaces
+    if not path.exists():  # a replaced file keeps its mode
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except OSError as error:

@@ -1,4 +1,4 @@
-// Worth and price of each column, side by side, the best buy at the top.
+// The worth and price of each column, side by side, best buy at the top.
 
 import { CONFIG, axis, colour, isNarrow, layout, short, text } from "./figure-style.js";
 

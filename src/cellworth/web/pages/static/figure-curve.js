@@ -1,4 +1,4 @@
-// The score against the money spent, its bands, and the forecast.
+// The score against the money spent, with its intervals and the forecast.
 
 import { CONFIG, axis, colour, faded, layout } from "./figure-style.js";
 

@@ -1,4 +1,4 @@
-// Worth against money: the last batch among the best that money could have bought.
+// Worth against money: the last batch against the best the money could have bought.
 
 import { CONFIG, axis, colour, layout } from "./figure-style.js";
 
@@ -6,7 +6,7 @@ export function drawFront(element, { batch, greedy, search }) {
   const hover = "worth %{y:.1f} for %{x:.2f}<extra></extra>";
   const traces = [
     {
-      x: greedy.money, y: greedy.worth, mode: "lines", name: "most worth for the money, one by one",
+      x: greedy.money, y: greedy.worth, mode: "lines", name: "greedy by worth per money",
       line: { color: colour("known"), width: 2.5, shape: "hv" }, hovertemplate: hover,
     },
   ];

@@ -1,4 +1,4 @@
-// The table as a map. The pointer or the arrow keys choose a line; a click or Enter opens it.
+// The table as a map. Arrow keys select a line and Enter opens it; so does a click.
 
 import { CONFIG, axis, colour, isNarrow, layout, short, text } from "./figure-style.js";
 

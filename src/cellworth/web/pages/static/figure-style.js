@@ -1,11 +1,11 @@
-// What the figures share: the colours of the style sheet, axes without ornament, and no buttons.
+// What the figures share: the style sheet's colours, plain axes, and no buttons.
 
 export function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
 export function faded(name, share) {
-  // On a dark ground a faint colour is harder to see.
+  // Faint colours are harder to see on a dark background.
   share *= window.matchMedia("(prefers-color-scheme: dark)").matches ? 1.8 : 1;
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour(name).slice(at, at + 2), 16));
   return `rgba(${r}, ${g}, ${b}, ${share})`;
@@ -38,7 +38,7 @@ export function layout(more = {}) {
 
 export const CONFIG = { displayModeBar: false, responsive: true, doubleClick: "reset" };
 
-// Plotly reads some HTML in its texts; a name of the user's must stay a name.
+// Plotly interprets some HTML in text, so users' names must be escaped.
 export function text(name) {
   return String(name).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

@@ -1,4 +1,4 @@
-// Draws the figures of a page: each element with data-figure, from the JSON beside it or from data-source.
+// Draws the figures of a page: each element with data-figure, from the JSON next to it or from data-source.
 
 import { drawCurve } from "./figure-curve.js";
 import { drawColumns } from "./figure-columns.js";
@@ -19,7 +19,7 @@ async function dataOf(element) {
 async function draw(element) {
   const data = await dataOf(element);
   element.classList.add("drawn");
-  Plotly.purge(element); // else it would draw into what is taken out here
+  Plotly.purge(element); // otherwise it would draw into the children removed below
   element.replaceChildren();
   await DRAW[element.dataset.figure](element, data);
 }
@@ -28,7 +28,7 @@ function drawAll(part = document) {
   for (const element of part.querySelectorAll("[data-figure]")) {
     draw(element).catch((error) => {
       element.classList.remove("drawn");
-      element.textContent = "The figure could not be drawn; its numbers are in the table below.";
+      element.textContent = "The figure could not be drawn; the table below has its numbers.";
       console.warn(error);
     });
   }

@@ -1,4 +1,4 @@
-// Shortcuts. They can be switched off in the list that "?" opens; the choice is kept in this browser.
+// Keyboard shortcuts. The dialog that "?" opens can turn them off; the browser remembers the choice.
 
 const GO = { o: "overview", q: "queue", t: "table", c: "columns", l: "ledger" };
 const dialog = document.getElementById("shortcuts");

@@ -1,7 +1,7 @@
-// Renews the parts of a page that show what others do, as they do it, and never what somebody is typing.
-// Parts are elements with an id and data-live: "whole" is replaced as it is, "list" child by child (data-key).
+// Updates the parts of a page that others change, as they change, but never a field being edited.
+// Parts are elements with an id and data-live: "whole" is replaced entirely, "list" child by child (data-key).
 
-const PAUSE = 1500; // milliseconds between two renewals
+const PAUSE = 1500; // milliseconds between updates
 const page = document.body.dataset;
 const asSent = new Map(); // parts as the server sent them, before figures were drawn into them
 let waiting = null;
@@ -43,7 +43,7 @@ function renewList(before, after) {
       child.remove();
     }
   }
-  // Those that stay keep their places; the others come in around them, in the order of the server.
+  // Touched children stay where they are; the others are inserted around them in the server's order.
   let at = before.firstElementChild;
   for (const [key, child] of now) {
     if (touched.has(key)) {
@@ -58,7 +58,7 @@ async function renew() {
   waiting = null;
   if (document.hidden) return;
   const address = new URL(location.href);
-  address.searchParams.delete("preview"); // would choose cells anew each time
+  address.searchParams.delete("preview"); // would choose cells again each time
   const answer = await fetch(address, { headers: { Accept: "text/html" } });
   if (!answer.ok || answer.redirected) return;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
@@ -88,7 +88,7 @@ function say(events, held) {
   setTimeout(() => { note.textContent = ""; }, 6000);
 }
 
-// data-summaries has what the page shows, and the event that each is as of: "columns:12 front:-1".
+// data-summaries lists the summaries shown and the event each describes: "columns:12 front:-1".
 function isOld() {
   if (newest === null) return false;
   const shown = page.summaries.split(" ").filter(Boolean).map((each) => each.split(":"));

@@ -1,6 +1,6 @@
-// Lets Plotly's own style rules pass our policy, which forbids style elements in the page. The same rules
-// through the style sheet interface of the browser are allowed: only a script that came from this server can
-// use it. Must run before plotly.min.js.
+// Makes Plotly's style rules comply with our policy, which forbids inline style elements. Adding the same
+// rules through the browser's style sheet API is allowed: only scripts from this server can use it. Must run
+// before plotly.min.js.
 
 const appendChild = document.head.appendChild;
 document.head.appendChild = function (node) {

@@ -1,9 +1,9 @@
-// What every page loads.
+// Loaded by every page.
 
 import "./keys.js";
 import "./live.js";
 
-// A form is sent once, however often its button is pressed.
+// Submit a form only once, however often its button is pressed.
 document.addEventListener("submit", (event) => {
   const form = event.target;
   if (form.dataset.sent) event.preventDefault();
@@ -13,7 +13,7 @@ document.addEventListener("submit", (event) => {
     [button.textContent, button.dataset.busy] = [button.dataset.busy, button.textContent];
   }
 });
-// Whoever comes back to the page finds its forms ready again.
+// Make forms usable again when the user returns to the page.
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) {
     delete form.dataset.sent;
@@ -23,7 +23,7 @@ window.addEventListener("pageshow", () => {
   }
 });
 
-// Times in the reader's own zone; without script they are in UTC.
+// Show times in the reader's time zone; without JavaScript they are in UTC.
 function localTimes() {
   for (const time of document.querySelectorAll("time[data-local]")) {
     const options = { dateStyle: "medium", timeStyle: "short" };

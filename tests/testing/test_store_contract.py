@@ -213,11 +213,11 @@ def test_stores_that_do_not_share_their_place_are_caught():
         (AllowsLater, "an `after` that is too large must be refused"),
         (AllowsGaps, "a gap in the numbers must be refused"),
         (IgnoresKeys, "a taken key must be refused"),
-        (KeepsHalves, "in the midst of a batch: nothing of the batch must be kept"),
-        (InventsNames, "must give the closest name"),
+        (KeepsHalves, "in the middle of a batch: nothing of the batch may be stored"),
+        (InventsNames, "must suggest the closest name"),
         (ForgivesUnknownNames, "load_cache with an unknown name must be refused"),
-        (GivesNewerCaches, "a cache of later events must not be given"),
-        (KeepsOlderCaches, "the newest cache must stay"),
+        (GivesNewerCaches, "a cache of later events must not be returned"),
+        (KeepsOlderCaches, "the newest cache must be kept"),
     ],
 )
 def test_a_broken_promise_is_named(kind, promise):

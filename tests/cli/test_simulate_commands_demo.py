@@ -20,7 +20,7 @@ def test_the_demo_tells_draws_and_plays_a_campaign(quick, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "column means" in printed
     assert "joint Gaussian" in printed
-    assert "true one lies inside" in printed
+    assert "true one is inside" in printed
     assert "The picture is in cellworth-demo.png" in printed
     assert (tmp_path / "cellworth-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "The report is in cellworth-demo.html" in printed
@@ -36,7 +36,7 @@ def test_the_demo_tells_draws_and_plays_a_campaign(quick, tmp_path, capsys):
 def test_a_folder_that_has_a_demonstration_is_not_overwritten(quick, tmp_path, capsys):
     Campaign.create(make_table(), prices=PRICES, store=tmp_path / "demo.db", name="demo").close()
     assert main([*quick, "--folder", str(tmp_path)]) == 4
-    assert "There is a campaign 'demo' already" in capsys.readouterr().err
+    assert "A campaign named 'demo' already exists" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("hidden", ["0", "0.95", "2", "-1", "nan"])
