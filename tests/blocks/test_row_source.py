@@ -49,7 +49,7 @@ def test_errors_name_file_and_column(table, tmp_path):
     pq.write_table(pa.table({"city": ["Bern"], "age": [3.0]}), tmp_path / "text.parquet")
     with pytest.raises(DataError, match=r"text\.parquet: the column 'city' holds string; expected numbers"):
         open_blocks(tmp_path / "text.parquet")
-    with pytest.raises(DataError, match="not a Zarr array"):
+    with pytest.raises(DataError, match="not a readable Zarr array"):
         open_blocks(tmp_path / "no.zarr")
     with pytest.raises(ParameterError, match="must be an array"):
         open_blocks(X, target="outcome")

@@ -15,7 +15,7 @@ def test_a_sink_that_is_taken_or_cannot_be_written_is_refused(local, tmp_path):
     done = GaussianCompleter().fit(open_blocks(X, engine=local)).completed_
     (tmp_path / "filled").mkdir()
     (tmp_path / "filled" / "mine.txt").write_text("mine")
-    with pytest.raises(DataError, match="filled: something is there already"):
+    with pytest.raises(DataError, match="filled: already exists"):
         done.write(tmp_path / "filled")
     with pytest.raises(DataError, match="cannot write to"):
         done.write(tmp_path / "nowhere" / "filled")

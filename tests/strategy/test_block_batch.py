@@ -152,5 +152,5 @@ def test_what_blocks_cannot_do_is_refused(scored):
         select_from_blocks(scores, Top(), budget=3, prices=Prices.same(1, visit=2))
     X, y = make_table(50, 3, 0)
     plain = SupervisedCompleter(max_iter=3).fit(open_blocks(X, target=y)).completed_
-    with pytest.raises(ParameterError, match="needs a completer that knows the variance"):
+    with pytest.raises(ParameterError, match="needs a completer with a variance"):
         PosteriorVariance().score_blocks(plain, np.random.default_rng(0))

@@ -68,7 +68,7 @@ def test_conflicts_and_wrong_data(study, http, client):
     with pytest.raises(DataError, match="did you mean 'recommended'"):
         client.create(("t.csv", make_table().to_csv().encode()), name="x", strategy="recomended")
     both = http.post(api(study.name, "take"), json={"cells": [], "count": 1})
-    assert "one of the two" in problem(both, 422)["detail"]
+    assert "either cells or count" in problem(both, 422)["detail"]
     assert study.totals().number == 4
 
 

@@ -32,7 +32,7 @@ def test_a_new_campaign_from_files(client, http):
     assert http.get(response.headers["location"]).json()["name"] == "zipped"
     bomb = gzip.compress(b"a,b\n" + b"1,2\n" * 1_000_000)
     assert len(bomb) < 100_000
-    with pytest.raises(DataError, match="once it is unpacked"):
+    with pytest.raises(DataError, match="MB uncompressed"):
         client.create(("t.csv.gz", bomb), name="bomb")
 
 
