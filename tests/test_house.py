@@ -1,4 +1,4 @@
-"""The house keeps its rules: one home for each name, files of a readable size, nothing private elsewhere.
+"""The house keeps its rules: one home for each name, short files, nothing private elsewhere, tests by name.
 
 That folders import only from those above them is checked by `make lint` (.importlinter).
 """
@@ -14,7 +14,12 @@ pytestmark = pytest.mark.latest  # the sources are the same whatever is installe
 
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src" / "cellworth"
+TESTS = ROOT / "tests"
 LONGEST = 400  # lines of a file
+WITHOUT_TESTS = {
+    "arrays.py": "names of types alone: nothing in it runs",
+    "__main__.py": "one call of the command line; cli/test_command_line.py runs it as a process",
+}
 
 
 def name_of(path):
@@ -48,3 +53,25 @@ def test_nothing_private_is_used_elsewhere():
     exempt = [pattern for pattern, rules in lint["per-file-ignores"].items() if "SLF001" in rules]
     assert not [pattern for pattern in exempt if pattern.startswith("src")]
     assert [name_of(path) for path in SRC.rglob("*.py") if "noqa: SLF" in path.read_text("utf-8")] == []
+
+
+def test_the_tests_of_a_module_are_found_by_its_name():
+    """Those of a/b.py stand in tests/a/test_b.py, or in several tests/a/test_b_*.py."""
+    modules = [path for path in SRC.rglob("*.py") if path.name != "__init__.py"]
+    without = {str(path.relative_to(SRC)) for path in modules if not files_about(path)}
+    assert without == set(WITHOUT_TESTS)
+
+
+def files_about(module):
+    """Return the files of tests of a module; test_b_c.py is about b_c.py if there is such a module."""
+    neighbours = {path.stem for path in module.parent.glob("*.py")}
+    found = (TESTS / module.relative_to(SRC).parent).glob(f"test_{module.stem}*.py")
+    return [
+        path for path in found if longest_start(path.stem.removeprefix("test_"), neighbours) == module.stem
+    ]
+
+
+def longest_start(name, of):
+    parts = name.split("_")
+    starts = ["_".join(parts[:k]) for k in range(len(parts), 0, -1)]
+    return next((start for start in starts if start in of), None)

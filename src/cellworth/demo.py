@@ -183,7 +183,7 @@ def describe(demo: Demo) -> str:
         *(f"{f.name:<22}{f.error:>17.2f} sd{f.auc:>21.3f}" for f in demo.fillings),
         f"{'(all values known)':<22}{'':>20}{demo.full_auc:>21.3f}",
         "",
-        f"For {demo.covered:.0%} of the {n_holes:,} hidden values, the true one lies inside the "
+        f"For {demo.covered:.0%} of the {n_holes:,} hidden values, the true one is inside the "
         f"{LEVEL:.0%} interval of the joint Gaussian.",
     ]
     return "\n".join(lines)

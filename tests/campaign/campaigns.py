@@ -139,3 +139,49 @@ class Interrupted:
 
     def __getattr__(self, name):
         return getattr(self.store, name)
+
+
+def played(rounds, strategy="stating"):
+    """Return a store, and the campaign in it after some rounds."""
+    store = MemoryStore()
+    campaign = begin(store=store, strategy=strategy, budget=None)
+    for _ in range(rounds):
+        campaign.tell(answers_to(campaign.ask(count=3)))
+    return store, campaign
+
+
+def completions(ask):
+    """Return the batch, and how many completions it took."""
+    with counted_completions() as counted:
+        batch = ask()
+    return cells(batch), len(counted)
+
+
+def check_next_ask(campaign, store, clock):
+    """What the campaign would ask for is what one that is opened now would."""
+    fresh = Campaign.open(store, clock=clock)
+    assert same_state(fresh, campaign)
+    expected = cells(fresh.replay(clock.time).ask(count=6))
+    assert cells(campaign.ask(count=6)) == expected
+
+
+def gaussian_table(n=120, *, kind="classes", hidden=0.5, seed=0):
+    """Return a table with holes whose target is told by two of its columns, and its cells without holes."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    z = X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=n)
+    y = z if kind == "number" else np.digitize(z, [-0.5, 0.5]) if kind == "several" else z > 0
+    holes = rng.random(X.shape) < hidden
+    return Table.from_arrays(np.where(holes, np.nan, X), None if kind == "none" else y), X
+
+
+def play(table, truth, rounds, count=25):
+    """Buy the true values of some cells in each round."""
+    campaign = begin(table, prices=Prices.same(2.0), budget=1000.0)
+    for _ in range(rounds):
+        batch = campaign.ask(count=count)
+        if not batch:
+            break
+        places = {p: (int(p.row), table.column_index(p.column)) for p in batch}
+        campaign.tell({(p.row, p.column): truth[place] for p, place in places.items()})
+    return campaign

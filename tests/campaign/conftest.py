@@ -4,7 +4,16 @@ import subprocess
 
 import pytest
 
+from cellworth import strategy
 from cellworth.campaign.stores import open_store
+from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.complete import SoftImputeCompleter
+from cellworth.score import PosteriorVariance, Variance
+from cellworth.select import Ratio
+from cellworth.strategy import Strategy
+from cellworth.strategy.registry import unregister
+from tests.campaign.campaigns import Clock, begin
+from tests.campaign.own_completers import MeanCompleter, StatingCompleter
 from tests.campaign.stores.server import Server, find_binaries
 from tests.conftest import need
 
@@ -61,3 +70,25 @@ def small_disk(tmp_path):
     need(mounted, "the right to mount a small disk (root)")
     yield folder
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def own_strategies():
+    """Strategies with completers that can and cannot state what they have fitted."""
+    own = {
+        "stating": Strategy("stating", StatingCompleter(), PosteriorVariance(), Ratio()),
+        "silent": Strategy("silent", MeanCompleter(), PosteriorVariance(), Ratio()),
+        "soft impute": Strategy("soft impute", SoftImputeCompleter(), Variance(), Ratio()),
+    }
+    for each in own.values():
+        strategy.register(each)
+    yield
+    for name in own:
+        unregister(name)
+
+
+@pytest.fixture
+def shared():
+    """Return a store with a campaign in it, its clock, and another writer."""
+    clock, store = Clock(), MemoryStore()
+    return store, clock, begin(store=store, clock=clock, strategy="afasmc")

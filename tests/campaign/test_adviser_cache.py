@@ -7,76 +7,13 @@ import zlib
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
 
 from cellworth import strategy
 from cellworth.campaign import Campaign
 from cellworth.campaign.adviser_cache import LARGEST, pack_cache, unpack_cache
 from cellworth.campaign.rounds import SAVE_EVERY
-from cellworth.campaign.stores.memory import MemoryStore
-from cellworth.complete import SoftImputeCompleter
 from cellworth.errors import DataError, UnusableCacheError
-from cellworth.score import PosteriorVariance, Variance
-from cellworth.select import Ratio
-from cellworth.strategy import Strategy
-from cellworth.strategy.registry import unregister
-from tests.campaign.campaigns import Clock, answers_to, begin, cells, counted_completions, rounds_of
-
-
-class MeanCompleter(BaseEstimator):
-    """Fills with the mean of all that it has ever seen: what it fills depends on the fits before."""
-
-    def __init__(self, warm_start=False):
-        self.warm_start = warm_start
-
-    def fit(self, X, y=None):
-        seen = getattr(self, "seen_", [])
-        self.seen_ = [*seen, np.nanmean(X, axis=0)]
-        self.completed_ = np.where(np.isnan(X), np.mean(self.seen_, axis=0), X)
-        self.variance_ = np.where(np.isnan(X), 1.0 + np.abs(self.completed_), 0.0)
-        return self
-
-
-class StatingCompleter(MeanCompleter):
-    """The same, and it can state what it has fitted."""
-
-    def fitted_state(self):
-        return {"seen": self.seen_, "completed": self.completed_, "variance": self.variance_}
-
-    def restore_fitted(self, state):
-        self.seen_ = state["seen"]
-        self.completed_, self.variance_ = state["completed"], state["variance"]
-
-
-@pytest.fixture
-def own_strategies():
-    """Strategies with completers that can and cannot state what they have fitted."""
-    own = {
-        "stating": Strategy("stating", StatingCompleter(), PosteriorVariance(), Ratio()),
-        "silent": Strategy("silent", MeanCompleter(), PosteriorVariance(), Ratio()),
-        "soft impute": Strategy("soft impute", SoftImputeCompleter(), Variance(), Ratio()),
-    }
-    for each in own.values():
-        strategy.register(each)
-    yield
-    for name in own:
-        unregister(name)
-
-
-def played(rounds, strategy="stating"):
-    store = MemoryStore()
-    campaign = begin(store=store, strategy=strategy, budget=None)
-    for _ in range(rounds):
-        campaign.tell(answers_to(campaign.ask(count=3)))
-    return store, campaign
-
-
-def completions(ask):
-    """Return the batch, and how many completions it took."""
-    with counted_completions() as counted:
-        batch = ask()
-    return cells(batch), len(counted)
-
+from tests.campaign.campaigns import Clock, cells, completions, played, rounds_of
 
 pytestmark = pytest.mark.usefixtures("own_strategies")
 
@@ -120,44 +57,6 @@ def test_a_completer_that_cannot_state_what_it_has_fitted_is_not_cached():
     batch, ran = completions(lambda: opened.ask(count=2))
     assert ran == SAVE_EVERY + 2
     assert batch
-
-
-def test_who_had_to_run_rounds_again_spares_the_next_one():
-    store, _ = played(3)
-    for expected in (4, 1, 2, 1):  # a new process each time, as on a command line
-        campaign = Campaign.open(store, clock=Clock())
-        batch, ran = completions(lambda campaign=campaign: campaign.ask(count=2))
-        assert ran == expected
-        campaign.tell(answers_to(campaign.open_purchases()))
-        assert batch
-
-
-def test_who_closes_a_campaign_spares_the_next_one_all_rounds_but_the_newest():
-    store, campaign = played(2)
-    campaign.close()
-    for _ in range(3):
-        with Campaign.open(store, clock=Clock()) as campaign:
-            _, ran = completions(lambda campaign=campaign: campaign.ask(count=2))
-            assert ran == 1
-            campaign.tell(answers_to(campaign.open_purchases()))
-
-
-def test_a_round_that_never_got_into_the_log_is_not_kept():
-    store, campaign = played(2)
-    campaign.preview(count=2)
-    campaign.close()
-    kept = store.load_cache("study", at_most=10**6)
-    assert kept is None or unpack_cache(kept[1])["rounds"] == rounds_of(campaign)
-
-
-def test_a_second_ask_in_a_round_needs_no_completion():
-    _, campaign = played(2)
-    _, ran = completions(lambda: campaign.ask(count=2))
-    assert ran == 1
-    first = cells(campaign.open_purchases())
-    more, ran = completions(lambda: campaign.ask(count=2))
-    assert ran == 0
-    assert not set(more) & set(first)
 
 
 def test_what_is_packed_comes_back_to_the_bit():

@@ -19,19 +19,16 @@ from cellworth.campaign.answer_file import (
     read_cells,
     write_asks,
 )
-from cellworth.campaign.new_rows import read_rows
-from cellworth.errors import (
-    MOST_WRONG_LINES,
-    ConflictError,
-    ConflictingAnswersError,
-    DataError,
-    WrongAnswersError,
-)
+from cellworth.errors import ConflictError, ConflictingAnswersError, DataError, WrongAnswersError
 from cellworth.strategy import Purchase
 from tests.campaign.campaigns import VALUES, answers_to, begin, make_table
 
 TABLE = make_table()
+
+
 NAMES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=8).map(str.strip)
+
+
 ODD_NAMES = NAMES.filter(bool) | st.builds("{}{}".format, st.sampled_from(["=", "+", "-", "@", "'="]), NAMES)
 
 
@@ -149,16 +146,6 @@ def test_every_wrong_line_is_named(tmp_path):
         assert problem.startswith(beginning)
 
 
-def test_the_message_has_the_first_problem_and_the_number_of_others(tmp_path):
-    path = write(tmp_path, "row,column,value\nq,dose,1\np1,dose,1\nr,dose,1\n")
-    with pytest.raises(WrongAnswersError, match=r"line 2, column 'row': .* Further wrong lines: 1\.$"):
-        read_answers(path, TABLE)
-    path = write(tmp_path, "row,column,value\n" + "q,dose,1\n" * 1000)
-    with pytest.raises(WrongAnswersError, match=r" Further wrong lines: 19 or more\.$") as caught:
-        read_answers(path, TABLE)
-    assert len(caught.value.problems) == MOST_WRONG_LINES
-
-
 def test_a_check_says_what_telling_will_do_and_records_nothing(tmp_path):
     campaign = begin(budget=None)
     batch = campaign.ask(count=4)
@@ -262,12 +249,3 @@ def test_cells_are_found_by_row_and_column():
         parse_cells(["z:a"], table)
     with pytest.raises(DataError, match="no column 'c'"):
         parse_cells(["x:c"], table)
-
-
-def test_rows_of_a_parquet_file_are_read_as_a_table(tmp_path):
-    pytest.importorskip("pyarrow")
-    rows = make_table(5, seed=3, start=50)
-    rows.write(tmp_path / "rows.parquet")
-    campaign = begin()
-    assert campaign.extend(read_rows(tmp_path / "rows.parquet", campaign.table)) == 5
-    assert campaign.table.row_ids[-5:] == rows.row_ids

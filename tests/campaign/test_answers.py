@@ -5,11 +5,8 @@ from datetime import date
 import numpy as np
 import pytest
 
-from cellworth import Prices, Table
-from cellworth.campaign import Campaign
-from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
-from tests.campaign.campaigns import Clock, answers_to, begin, cells, make_table, rounds_of, same_state
+from tests.campaign.campaigns import Clock, answers_to, begin, cells, make_table
 
 
 @pytest.fixture
@@ -97,35 +94,6 @@ def test_the_same_answer_twice_is_fine_and_another_is_not(campaign):
         campaign.tell([(*hole(campaign), 1.0), (*hole(campaign), 2.0)], unsolicited=True)
 
 
-def test_a_key_is_good_for_one_thing(campaign):
-    batch = campaign.ask(count=4, key="first")
-    assert campaign.ask(count=4, key="first") == batch
-    with pytest.raises(
-        ConflictError, match="'first' was used before, for a different request: event 1, asked"
-    ):
-        campaign.ask(count=5, key="first")
-    told = answers_to(batch[:2])
-    assert campaign.tell(told, key="post-1") == 2
-    assert campaign.tell(dict(reversed(told.items())), key="post-1") == 2
-    assert campaign.number == 2
-    with pytest.raises(ConflictError, match="Use a new key"):
-        campaign.tell(answers_to(batch[:1]), key="post-1")
-    with pytest.raises(ConflictError, match="Use a new key"):
-        campaign.tell(told, key="first")
-    assert campaign.number == 2
-
-
-def test_a_late_answer_counts_and_costs():
-    clock = Clock()
-    campaign = begin(clock=clock)
-    (purchase,) = campaign.ask(count=1, lease="1h")
-    clock.advance(hours=2)
-    assert campaign.reserved == 0
-    assert campaign.open_purchases() == []
-    campaign.tell(answers_to([purchase]))
-    assert campaign.spent == purchase.price
-
-
 def test_an_expired_cell_may_be_asked_for_again_and_the_first_answer_wins():
     clock = Clock()
     table = make_table(n=6)
@@ -195,32 +163,6 @@ def test_cancelled_cells_go_back_to_the_pool(campaign):
         campaign.cancel(batch[2:])
 
 
-def test_corrections_keep_the_old_value(campaign):
-    old = float(campaign.original.values[0, 0])
-    assert campaign.correct("p0", "dose", old + 1, reason="misread", who="Ann")
-    assert not campaign.correct("p0", "dose", old + 1)
-    event = campaign.history()[-1]
-    assert (event["old"], event["new"], event["reason"], event["who"]) == (old, old + 1, "misread", "Ann")
-    assert campaign.table.values[0, 0] == old + 1
-    assert campaign.original.values[0, 0] == old
-    with pytest.raises(DataError, match="has no value yet"):
-        campaign.correct(*hole(campaign), 3.0)
-
-
-def test_people_are_named_and_clocks_do_not_run_backwards():
-    clock = Clock()
-    campaign = begin(clock=clock, who="Ann")
-    campaign.ask(count=1, who="Bob")
-    noon = clock.time
-    clock.advance(hours=-5)
-    campaign.ask(count=1)
-    first, second = campaign.history()
-    assert (first["who"], second["who"]) == ("Bob", None)
-    assert first["time"] == second["time"] == noon
-    with pytest.raises(ParameterError, match="who must be text"):
-        campaign.ask(count=1, who="")
-
-
 def test_answers_and_cells_of_the_wrong_shape(campaign):
     with pytest.raises(ParameterError, match="answers must be a mapping"):
         campaign.tell("p1")
@@ -228,67 +170,3 @@ def test_answers_and_cells_of_the_wrong_shape(campaign):
         campaign.tell([("p1", "dose")])
     with pytest.raises(ParameterError, match="a cell must be"):
         campaign.tell({"p1": 3.0})
-
-
-def test_new_rows_as_a_table_or_by_name():
-    store = MemoryStore()
-    campaign = begin(store=store)
-    campaign.ask(count=2)
-    assert campaign.extend(make_table(n=6, seed=5, start=100)) == 6
-    assert campaign.extend({"p200": {"age": 33, "outcome": "ill"}, 201: {"stage": "II", "dose": None}}) == 2
-    table = campaign.table
-    assert table.row_ids[-3:] == ("p105", "p200", "201")
-    assert table.values[-2, table.column_index("age")] == 33
-    assert table.y[-2] == 0
-    assert np.isnan(table.y[-1])
-    assert table.columns == campaign.original.columns
-    assert same_state(Campaign.open(store, clock=Clock()), campaign)
-    fresh = begin(campaign.table, budget=None)
-    everything = fresh.ask(count=10_000)
-    assert {"p200", "201"} <= {purchase.row for purchase in everything}
-    for _ in range(2):
-        campaign.ask(count=3)
-    assert rounds_of(campaign) == [0, 3]
-
-
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        ({"p1": {"age": 3}}, "new rows must have new ids; already taken: 'p1'"),
-        ({"x": {"aeg": 3}}, "row 'x': There is no column 'aeg'. Did you mean 'age'"),
-        ({"x": {"age": "old"}}, "row 'x', column 'age': expected a whole number"),
-        ({"x": {"outcome": "dead"}}, "row 'x', column 'outcome': expected one of 'ill', 'well'"),
-        ({}, "at least one row"),
-        ({" ": {}}, "every row needs an id"),
-        (
-            Table.from_arrays([[1.0], [2.0]], columns=["dose"], row_ids=["a", "b"]),
-            "got none for 'age', 'stage'",
-        ),
-        (
-            Table.from_arrays([[1.0], [2.0]], columns=["weight"], row_ids=["a", "b"]),
-            "There is no column 'weight'",
-        ),
-        (Table.from_arrays([[1.0], [2.0]], [0, 1], columns=["dose"], row_ids=["a", "b"]), "'age'"),
-    ],
-)
-def test_rows_that_do_not_fit(campaign, rows, message):
-    with pytest.raises(DataError, match=message):
-        campaign.extend(rows)
-    assert campaign.number == 0
-
-
-def test_rows_of_another_kind_do_not_fit(campaign):
-    frame = make_table(n=8, start=300).to_frame("pandas").drop(columns="outcome").set_index("row_id")
-    frame["stage"] = frame["stage"].astype(object).replace("I", "IV")
-    with pytest.raises(DataError, match="column 'stage': expected one of 'I', 'II', 'III', got 'IV'"):
-        campaign.extend(Table.from_frame(frame, kinds={"age": "integer"}))
-    frame["stage"] = 1.5
-    with pytest.raises(DataError, match="must be of the kind 'ordered', got 'number'"):
-        campaign.extend(Table.from_frame(frame))
-
-
-def test_a_matrix_of_prices_has_none_for_new_rows():
-    table = make_table()
-    campaign = begin(table, prices=Prices.per_cell(np.ones(table.shape)))
-    with pytest.raises(DataError, match="matrix of prices"):
-        campaign.extend({"new": {"age": 3}})

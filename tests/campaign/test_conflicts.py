@@ -15,26 +15,11 @@ from tests.campaign.campaigns import (
     answers_to,
     begin,
     cells,
+    check_next_ask,
     counted_completions,
     make_table,
     rounds_of,
-    same_state,
 )
-
-
-@pytest.fixture
-def shared():
-    """Return a store with a campaign in it, its clock, and another writer."""
-    clock, store = Clock(), MemoryStore()
-    return store, clock, begin(store=store, clock=clock, strategy="afasmc")
-
-
-def check_next_ask(campaign, store, clock):
-    """What the campaign would ask for is what one that is opened now would."""
-    fresh = Campaign.open(store, clock=clock)
-    assert same_state(fresh, campaign)
-    expected = cells(fresh.replay(clock.time).ask(count=6))
-    assert cells(campaign.ask(count=6)) == expected
 
 
 def test_an_answer_comes_in_between(shared):
@@ -60,42 +45,6 @@ def test_somebody_else_asks_for_the_same_cells(shared):
     assert rounds_of(late) == [0]
     assert len(counted) == 2  # the other's round was the same as the one that had been run here
     check_next_ask(late, store, clock)
-
-
-def test_somebody_else_begins_another_round(shared):
-    """The round that was begun here is thrown away, and the adviser led along the log."""
-    store, clock, other = shared
-    other.tell(answers_to(other.ask(count=4)))
-    late = Campaign.open(Interrupted(store, lambda: other_round(other)), clock=clock)
-    mine = late.ask(count=6)
-    kinds = [(event["kind"], event.get("round"), event.get("based_on")) for event in late.history()]
-    assert kinds[2:] == [("told", None, None), ("asked", 2, 3), ("asked", 2, 3)]
-    assert len(mine) == 6
-    check_next_ask(late, store, clock)
-    check_next_ask(other, store, clock)
-
-
-def other_round(other):
-    tell_something(other)
-    other.ask(count=2)
-
-
-def tell_something(other):
-    row = next(i for i in range(30) if other.table.holes[i, 0])
-    other.tell({(f"p{row}", "dose"): 3.0}, unsolicited=True)
-
-
-def test_a_round_that_was_begun_here_counts_if_nobody_began_another(shared):
-    store, clock, other = shared
-    other.tell(answers_to(other.ask(count=4)))
-    late = Campaign.open(Interrupted(store, lambda: tell_something(other)), clock=clock)
-    with counted_completions() as counted:
-        late.ask(count=6)
-    assert len(counted) == 2
-    event = late.history()[-1]
-    assert (event["number"], event["round"], event["based_on"]) == (4, 2, 2)
-    check_next_ask(late, store, clock)
-    check_next_ask(other, store, clock)
 
 
 def test_many_interruptions_in_a_row(shared):
@@ -126,26 +75,6 @@ def test_two_answers_to_one_cell(shared):
     wrong = {"dose": 99.0, "age": 99, "stage": "III", "hue": "red", "smokes": False, "visit": "2020-01-01"}
     with pytest.raises(ConflictError, match="Use correct"):
         late.tell({cell: wrong[cell[1]]})
-
-
-def test_a_request_that_is_sent_twice_at_once(shared):
-    store, clock, other = shared
-    first = []
-    late = Campaign.open(Interrupted(store, lambda: first.extend(other.ask(count=3, key="k"))), clock=clock)
-    assert late.ask(count=3, key="k") == first
-    assert late.number == 1
-
-
-def test_a_store_that_is_always_in_conflict_is_not_tried_for_ever():
-    store = MemoryStore()
-    campaign = begin(store=store)
-
-    def refuse(*_):
-        raise ConflictError("never")
-
-    store.append = refuse
-    with pytest.raises(ConflictError, match="never"):
-        campaign.ask(count=1)
 
 
 def test_eight_writers_on_one_file(tmp_path):

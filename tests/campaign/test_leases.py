@@ -8,6 +8,8 @@ from cellworth.campaign.leases import Hold, OpenCells, has_ended, parse_lease
 from cellworth.errors import ParameterError
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
+
+
 HOUR = timedelta(hours=1)
 
 
@@ -70,3 +72,24 @@ def test_who_has_a_cell():
     assert cells.holder((0, 0), NOON - HOUR) is None
     cells.close((0, 1))
     assert cells.holder((0, 1), NOON - HOUR) is None
+
+
+@pytest.mark.parametrize(
+    ("lease", "span"),
+    [
+        ("7d", timedelta(days=7)),
+        (" 12 h", timedelta(hours=12)),
+        ("1.5h", timedelta(minutes=90)),
+        ("30m", timedelta(minutes=30)),
+        (timedelta(seconds=1), timedelta(seconds=1)),
+        (None, None),
+    ],
+)
+def test_leases(lease, span):
+    assert parse_lease(lease) == span
+
+
+@pytest.mark.parametrize("lease", ["0d", "-1d", "d", "7 weeks", 7, timedelta(0), "1e9d"])
+def test_leases_that_make_no_sense(lease):
+    with pytest.raises(ParameterError, match="'7d', '12h' or '30m'"):
+        parse_lease(lease)

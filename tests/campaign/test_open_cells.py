@@ -8,15 +8,7 @@ import pytest
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
-from tests.campaign.campaigns import (
-    VALUES,
-    Clock,
-    Interrupted,
-    answers_to,
-    begin,
-    counted_completions,
-    make_table,
-)
+from tests.campaign.campaigns import Clock, Interrupted, answers_to, begin, make_table
 
 
 def test_a_cell_is_with_one_person_until_the_lease_ends():
@@ -135,50 +127,6 @@ def test_many_at_once_never_have_the_same_cell(sqlite_url):
         thread.join()
     cells = [cell for each in had.values() for cell in each]
     assert len(cells) == len(set(cells)) == 40
-
-
-def test_a_preview_records_nothing_and_changes_nothing():
-    """A campaign that is looked at goes on as one that is not, through rounds that depend on each other."""
-    looked, plain = (begin(strategy="afasmc", seed=1) for _ in range(2))
-    for turn in range(4):
-        number = looked.number
-        seen = looked.preview(count=3)
-        assert looked.number == number
-        if turn % 2:  # the table changes between the look and the ask
-            for each in (looked, plain):
-                each.correct("p0", "age", 20 + turn)
-            looked.preview(count=2)
-        batches = [each.ask(count=3) for each in (looked, plain)]
-        if not turn % 2:
-            assert [(p.row, p.column, p.price) for p in seen] == [
-                (p.row, p.column, p.price) for p in batches[0]
-            ]
-        assert batches[0] == batches[1]
-        for each in (looked, plain):
-            each.tell({(p.row, p.column): VALUES[p.column] for p in batches[0]})
-    assert looked.preview(count=0) == []
-
-
-def test_a_preview_that_comes_to_nothing_costs_one_round_only():
-    campaign = begin(strategy="afasmc")
-    for _ in range(3):
-        campaign.tell(answers_to(campaign.ask(count=2)))
-    with counted_completions() as counted:
-        campaign.preview(count=2)
-        campaign.correct("p0", "age", 21)  # the previewed round will never be in the log
-        campaign.ask(count=2)
-    assert len(counted) == 2
-
-
-def test_pages_of_the_log():
-    campaign = begin()
-    for age in range(20, 30):
-        campaign.correct("p0", "age", age)
-    assert [r["number"] for r in campaign.history(after=3, most=4)] == [4, 5, 6, 7]
-    assert [r["number"] for r in campaign.history(after=9)] == [10]
-    assert campaign.history(after=10) == campaign.history(most=0) == []
-    assert [r["number"] for r in campaign.replay(5).history(after=3, most=9)] == [4, 5]
-    assert len(campaign.history("polars", after=8)) == 2
 
 
 @pytest.mark.parametrize("kind", ["sqlite_url", "postgresql_url"])

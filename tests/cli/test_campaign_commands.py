@@ -35,13 +35,6 @@ def test_init_as_json(study):
     assert not (study.folder / "study.db").exists()
 
 
-def test_the_store_can_come_from_the_environment(study, monkeypatch):
-    monkeypatch.setenv("CELLWORTH_STORE", "sqlite:///elsewhere.db")
-    assert study.begin().code == 0
-    assert (study.folder / "elsewhere.db").exists()
-    assert study("log").out == "There are no events yet\n"
-
-
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
@@ -73,14 +66,6 @@ def test_a_second_campaign_of_the_same_name_is_a_conflict(begun):
     assert done.code == 3
     assert "several campaigns" in done.err
     assert begun("log", "--name", "two").code == 0
-
-
-@pytest.mark.parametrize("command", ["ask", "status", "log", "export", "report"])
-def test_looking_for_a_campaign_creates_no_store(study, command):
-    done = study(command)
-    assert (done.code, done.out) == (3, "")
-    assert "study.db: there is no campaign here. Start one with: cellworth init" in done.err
-    assert not (study.folder / "study.db").exists()
 
 
 def test_ask_shows_a_table(begun):

@@ -76,7 +76,7 @@ def test_data_that_cannot_be_used_end_the_process_with_3(tmp_path):
     done = run("fetch-data", "--data", tmp_path / "none", "--to", tmp_path)
     assert done.returncode == 3
     assert done.stdout == ""
-    assert done.stderr.startswith(f"cellworth: {tmp_path / 'none'}: expected a folder")
+    assert done.stderr.startswith(f"cellworth: {tmp_path / 'none'}: no such folder")
     assert done.stderr.count("\n") == 1
 
 

@@ -1,4 +1,4 @@
-"""What a campaign amounts to, from the shell: log, export, complete, status, report, simulate."""
+"""What a campaign amounts to, from the shell: log, export, complete, status, report."""
 
 import json
 
@@ -99,49 +99,6 @@ def test_status_and_report(begun):
     assert begun("report", "--out", "again.html", "--json").json == {"out": "again.html"}
 
 
-def test_simulate_draws_writes_and_tells(study):
-    pytest.importorskip("pandas")
-    pytest.importorskip("matplotlib")
-    words = ["simulate", "table.csv", *study.reading(), "--prices", "prices.csv", "--seeds", "2"]
-    words += [
-        "--rounds",
-        "2",
-        "--budget-per-round",
-        "10",
-        "--strategy",
-        "recommended",
-        "--strategy",
-        "random",
-    ]
-    done = study(*words, "--out", "curves.csv", "--plot", "curves.png")
-    assert (done.code, done.err) == (0, "")
-    assert [line.split()[0] for line in done.out.splitlines()[:3]] == ["strategy", "recommended", "random"]
-    lines = study.lines("curves.csv")
-    assert len(lines) == 2 * 2 * 3
-    assert max(float(line["money"]) for line in lines) <= 20
-    assert (study.folder / "curves.png").read_bytes().startswith(b"\x89PNG")
-    curves = study(*words, "--json").json["curves"]
-    assert [(line["strategy"], line["round"]) for line in curves] == [
-        (line["strategy"], int(line["round"])) for line in lines
-    ]
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        ([], 2, "give budget_per_round"),
-        (["--budget-per-round", "5", "--strategy", "rndom"], 2, "did you mean 'random'?"),
-        (["--budget-per-round", "5", "--plot", "x.doc"], 2, "ends in .png"),
-        (["--budget-per-round", "5", "--out", "x.doc"], 2, "ends in .csv"),
-        (["--budget-per-round", "5", "--observed", "0"], 2, "expected a share"),
-    ],
-)
-def test_what_simulate_refuses(study, words, code, message):
-    done = study("simulate", "table.csv", *study.reading(), *words)
-    assert (done.code, done.out) == (code, "")
-    assert message in done.err
-
-
 @pytest.mark.service
 def test_real_processes_share_a_campaign(study, tmp_path):
     words = ["init", "table.csv", *study.reading(), "--store", "shared.db"]
@@ -158,10 +115,3 @@ def test_real_processes_share_a_campaign(study, tmp_path):
     assert done.stdout.startswith("2 answers recorded")
     done = run(*words)
     assert (done.returncode, done.stdout) == (4, "")
-
-
-def test_a_json_document_holds_names_in_any_script(study):
-    (study.folder / "t.csv").write_text("id,größe,y\nä,1.5,0\nβ,,1\nc,2.5,1\n")
-    done = study("init", "t.csv", "--target", "y", "--row-id", "id", "--json")
-    assert done.out.isascii()
-    assert json.loads(done.out)["columns"][0]["name"] == "größe"

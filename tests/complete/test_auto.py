@@ -1,56 +1,17 @@
-"""The choice of a completer: contract, right choices, failures, limits of time, and what is shown."""
+"""The choice of a completer: contract, right choices, and the same on any number of threads."""
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator, clone
-from sklearn.impute import KNNImputer
+from sklearn.base import clone
 
-from cellworth.complete import (
-    GaussianCompleter,
-    NNLSCompleter,
-    SoftImputeCompleter,
-    SupervisedCompleter,
-    auto_search,
-)
+from cellworth.complete import GaussianCompleter, SoftImputeCompleter, SupervisedCompleter
 from cellworth.complete.auto import AutoCompleter
 from cellworth.complete.auto_candidates import ColumnMeanCompleter, default_candidates
-from cellworth.complete.auto_search import CandidateResult, text_table
-from cellworth.errors import DataError, ParameterError
 from cellworth.testing import check_completer
 from cellworth.testing.completer_contract import random_table
-from tests.complete.low_rank_cases import check_refuses, check_sensible_on_awkward_tables
+from tests.complete.auto_cases import QUICK, gaussian
+from tests.complete.low_rank_cases import check_sensible_on_awkward_tables
 from tests.complete.scikit_learn import check_with_scikit_learn
-
-QUICK = [
-    ("gaussian", GaussianCompleter(margins="normal", label_trust=0.0)),
-    ("means", ColumnMeanCompleter()),
-    ("nnls", NNLSCompleter()),
-]
-
-
-class Broken(BaseEstimator):
-    """Raises an error, leaves holes, or gives a table of another shape; on all tables or on complete ones."""
-
-    def __init__(self, how="raises", on="all"):
-        self.how = how
-        self.on = on
-
-    def fit_transform(self, X, y=None):
-        if self.on == "whole" and len(X) < 60:
-            return np.nan_to_num(X)
-        if self.how == "raises":
-            raise RuntimeError("out\n of luck")
-        return X[:, :-1] if self.how == "shape" else X
-
-    def transform(self, X):
-        return X
-
-
-def gaussian(seed, n=250, d=8):
-    """Return a table of correlated normal columns, and the same with 30 % holes."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d))
-    return X, np.where(rng.random(X.shape) < 0.7, X, np.nan)
 
 
 def skewed(seed):
@@ -179,91 +140,6 @@ def test_the_same_seed_gives_the_same_on_any_number_of_threads():
     assert other.results_[0].error != AutoCompleter(candidates=QUICK, random_state=3).fit(X).results_[0].error
 
 
-def test_takes_any_transformer_that_fills_holes():
-    truth, holed = gaussian(0)
-    candidates = [("neighbours", KNNImputer()), ("means", ColumnMeanCompleter())]
-    auto = AutoCompleter(candidates=candidates).fit(holed)
-    assert auto.best_name_ == "neighbours"
-    np.testing.assert_array_equal(auto.completed_, KNNImputer().fit_transform(holed))
-    assert np.isfinite(auto.transform(holed[:3])).all()
-    assert error(auto.completed_, truth, holed) < 1
-
-
-@pytest.mark.parametrize("how", ["raises", "holes", "shape"])
-def test_a_candidate_that_fails_is_noted_and_the_others_go_on(how):
-    _, holed = gaussian(0, n=60)
-    auto = AutoCompleter(candidates=[("broken", Broken(how)), *QUICK]).fit(holed)
-    broken = auto.results_[0]
-    assert broken.status == "failed"
-    assert np.isnan(broken.error)
-    assert {"raises": "RuntimeError: out of luck", "holes": "not finite", "shape": "(60, 7)"}[how] in (
-        broken.reason
-    )
-    assert auto.best_name_ != "broken"
-
-
-def test_where_the_best_cannot_be_fitted_to_the_whole_table_the_next_is():
-    X, _ = random_table(np.random.default_rng(0), n=59)
-    whole = np.vstack([X, X[:1]])
-    calls = [("zeros", Broken(on="whole")), ("means", ColumnMeanCompleter())]
-    auto = AutoCompleter(candidates=calls).fit(whole)
-    assert auto.best_name_ == "means"
-    with pytest.raises(DataError, match=r"(?s)no candidate could complete.*out of luck"):
-        AutoCompleter(candidates=[("broken", Broken())]).fit(whole)
-
-
-def test_without_time_the_first_candidate_is_taken():
-    _, holed = gaussian(0)
-    auto = AutoCompleter(time_budget=0).fit(holed)
-    assert auto.best_name_ == "gaussian"
-    assert [r.status for r in auto.results_] == ["chosen"] + ["not reached"] * (len(auto.results_) - 1)
-    assert np.isfinite(auto.completed_).all()
-    first_broken = AutoCompleter(candidates=[("broken", Broken()), *QUICK], time_budget=0).fit(holed)
-    assert first_broken.best_name_ == "gaussian"
-
-
-@pytest.mark.parametrize("stop", range(1, 9))
-def test_when_stopped_the_best_so_far_is_taken(stop):
-    _, holed = gaussian(0)
-    candidates = [QUICK[1], QUICK[2], QUICK[0]]
-    told = []
-    auto = AutoCompleter(candidates=candidates, callback=lambda p: told.append(p) or p.done >= stop).fit(
-        holed
-    )
-    assert auto.best_name_ == {1: "means", 2: "nnls"}.get(stop, "gaussian")
-    assert [p.done for p in told] == [*range(1, stop + 1), 10]
-    assert {p.total for p in told} == {10}
-    assert np.isfinite([p.error for p in told[:-1]]).all()
-
-
-def test_a_large_table_is_screened_on_few_rows_and_decided_on_all(monkeypatch):
-    monkeypatch.setattr(auto_search, "SCREEN_ROWS", 50)
-    monkeypatch.setattr(auto_search, "FINALISTS", 2)
-    _, holed = gaussian(0, n=400)
-    holed[:, 3] = np.nan
-    holed[7, 3] = 1.0  # a column that a sample of rows would leave empty
-    y = np.zeros(400)
-    y[11] = 1  # a class that it would leave out
-    auto = AutoCompleter(candidates=QUICK).fit(holed, y)
-    assert auto.best_name_ == "gaussian"
-    assert [r.n_holds for r in auto.results_] == [3, 1, 3]
-    few = AutoCompleter(candidates=QUICK[:2]).fit(holed)
-    assert [r.n_holds for r in few.results_] == [3, 3]
-
-
-def test_results_can_be_read():
-    _, holed = gaussian(0)
-    auto = AutoCompleter(candidates=[("broken", Broken()), *QUICK]).fit(holed)
-    lines = auto.results_table().splitlines()
-    assert lines[0].split() == ["candidate", "error", "spread", "holds", "seconds", "status"]
-    assert lines[2].split()[0] == "gaussian"
-    assert lines[2].endswith("chosen")
-    assert lines[-3].endswith("failed: RuntimeError: out of luck")
-    assert len(lines) == 4 + 4
-    lone = text_table([CandidateResult("a", "chosen", 0.25, np.nan, 1, 1.5)]).splitlines()
-    assert lone[2].split() == ["a", "0.2500", "-", "1", "1.50", "chosen"]
-
-
 def test_progress_is_shown_on_request_only(capsys):
     _, holed = gaussian(0, n=60)
     AutoCompleter(candidates=QUICK).fit(holed)
@@ -274,12 +150,3 @@ def test_progress_is_shown_on_request_only(capsys):
     assert "10/10" in shown
     assert " left" in shown
     assert shown.endswith("\n")
-
-
-def test_refuses_settings_that_make_no_sense():
-    check_refuses(AutoCompleter, n_holds=0, time_budget=-1.0, target="colour", candidates=[])
-    for wrong in (3, [("a",)], [(1, QUICK[0][1])], [QUICK[0], QUICK[0]], [("a", GaussianCompleter)]):
-        with pytest.raises(ParameterError, match="candidate"):
-            AutoCompleter(candidates=wrong).fit(np.eye(3))
-    with pytest.raises(DataError, match="1 class"):
-        AutoCompleter().fit(np.eye(3), ["a", "a", "a"])

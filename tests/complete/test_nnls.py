@@ -4,7 +4,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.nnls import NNLSCompleter, minimise
-from cellworth.complete.penalty_path import largest_drop
 from cellworth.complete.solver.svt import threshold_singular_values
 from cellworth.datasets import load
 from cellworth.testing import check_completer
@@ -141,20 +140,6 @@ def test_long_steps_and_continuation_change_the_way_but_not_the_end():
     difference = continued.left @ continued.right - plain.left @ plain.right
     # F is not strongly convex in the holes: 2e-7 measured for a stopping rule of 1e-9.
     assert np.linalg.norm(difference) <= 1e-5 * np.linalg.norm(values)
-
-
-def test_a_given_penalty_is_cut_only_at_a_clear_drop():
-    _, _, holed = rank_five(0)
-    assert NNLSCompleter(trace_penalty=0.5, scale=None).fit(holed).rank_ == 5
-    assert NNLSCompleter(trace_penalty=0.5, scale=None, truncate=False).fit(holed).rank_ > 5
-    smooth = np.random.default_rng(0).normal(size=(100, 6))
-    assert NNLSCompleter(trace_penalty=0.5, scale=None).fit(smooth).rank_ == 6
-
-
-def test_largest_drop():
-    assert largest_drop(np.array([4.0, 2.0, 0.5, 0.4])) == (2, 4.0)
-    assert largest_drop(np.array([4.0])) == (1, 1.0)
-    assert largest_drop(np.zeros(0)) == (0, 1.0)
 
 
 def test_new_rows_are_ridge_regressions():

@@ -133,7 +133,7 @@ def test_what_is_there_stays_and_what_is_damaged_is_replaced(nearly, paper_folde
 
 
 def test_a_folder_that_is_none_is_an_error(tmp_path):
-    with pytest.raises(DataError, match=r"nowhere: expected a folder"):
+    with pytest.raises(DataError, match=r"nowhere: no such folder"):
         fetch(tmp_path / "to", data=tmp_path / "nowhere")
     assert not (tmp_path / "to").exists()
 

@@ -127,5 +127,5 @@ def test_errors_say_what_to_do(tmp_path, monkeypatch):
     with pytest.raises(DataError, match=r"cannot read .*heart-disease\.expense.*is CELLWORTH_DATA right"):
         load("heart", tmp_path)
     monkeypatch.delenv("CELLWORTH_DATA", raising=False)
-    with pytest.raises(DataError, match="set CELLWORTH_DATA to the folder that holds costs/"):
+    with pytest.raises(DataError, match="set CELLWORTH_DATA to the folder that contains costs/"):
         load("heart")

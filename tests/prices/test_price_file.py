@@ -168,7 +168,7 @@ def test_any_file_is_read_or_refused_in_words(tmp_path_factory, text):
         ),
         (
             "column,price,group,price_after_first,lasting\nx,1,a,1,yes\ny,1,a,1,\n",
-            "line 3, column 'lasting': .* group 'a' has 'yes' before and '' here",
+            "line 3, column 'lasting': .* 'a' has 'yes' before and '' here",
         ),
         ("column,price,group,price_after_first,lasting\nx,1,a,1,ja\n", "expected yes or no, got 'ja'"),
         (
@@ -200,7 +200,7 @@ def test_files_that_cannot_be(tmp_path):
             Prices.read(tmp_path / name)
         with pytest.raises(DataError, match="expected a file that ends in"):
             Prices.same(1).write(tmp_path / name)
-    with pytest.raises(ParameterError, match="keep them with to_dict"):
+    with pytest.raises(ParameterError, match="use to_dict"):
         Prices.per_cell([[1.0]]).write(tmp_path / "prices.csv")
     for name in ("(visit)", "(other columns)", " age", "a\0"):
         with pytest.raises(ParameterError, match="cannot be read back"):

@@ -199,24 +199,24 @@ def test_what_does_not_fit_the_table(make, words):
     [
         (lambda: Prices.per_column([1, 2]), "expected a mapping of column names to prices"),
         (lambda: Prices.per_column({}), "at least one price"),
-        (lambda: Prices.per_column({3: 1.0}), "name of a column must be a text that is not blank; got 3"),
+        (lambda: Prices.per_column({3: 1.0}), "name of a column must be non-blank text; got 3"),
         (lambda: Prices.per_cell({"age": 1}), r"mapping of \(row id, column name\).* got the key 'age'"),
         (lambda: Prices.per_cell({("p1", " "): 1}), "name of a column"),
         (lambda: Prices.per_cell(3.0), "matrix of numbers"),
         (lambda: Prices.per_cell([["1", "2"]]), "matrix of numbers"),
         (lambda: Prices.per_cell([[True]]), "matrix of numbers"),
         (lambda: Prices.per_cell([[1], [1, 2]]), "matrix of numbers"),
-        (lambda: Prices.per_cell([[1]], default=3), "default goes with a mapping"),
+        (lambda: Prices.per_cell([[1]], default=3), "default is only for a mapping"),
         (lambda: Prices.same(1, groups=["blood"]), "list of Group; got 'blood'"),
         (lambda: Prices.same(1, groups=[BLOOD, BLOOD]), "different names; got 'blood' twice"),
         (
             lambda: Prices.same(1, groups=[BLOOD, Group("more", ["fbs"], first=2, then=1)]),
             "in one group; got 'fbs' in the groups 'blood' and 'more'",
         ),
-        (lambda: Prices.per_column({"fbs": 1}, groups=[BLOOD]), "'fbs' has a price of its own and is in"),
+        (lambda: Prices.per_column({"fbs": 1}, groups=[BLOOD]), "'fbs' has its own price but is also in"),
         (
             lambda: Prices.per_cell({("p1", "fbs"): 1}, default=1, groups=[BLOOD]),
-            "'fbs' has a price of its own",
+            "'fbs' has its own price",
         ),
         (
             lambda: Group("g", ["a", "b"], first={"a": 2, "b": 2}, then={"a": 1, "b": 3}),
@@ -228,7 +228,7 @@ def test_what_does_not_fit_the_table(make, words):
         (lambda: Group("g", ["a", "b", "a"], first=1, then=1), "got 'a' more than once"),
         (
             lambda: Group("g", ["a", "b"], first={"a": 1}, then=1),
-            "first price must be stated .* none for 'b'",
+            "first price must be given .* none for 'b'",
         ),
         (lambda: Group("g", ["age"], first=1, then={"agee": 1}), r"no column 'agee'. Did you mean 'age'\?"),
         (lambda: Group("g", ["a"], first=1, then=1, lasting="yes"), "lasting must be True or False"),

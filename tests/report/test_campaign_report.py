@@ -10,8 +10,7 @@ from cellworth.campaign.forecast import VISIBLE
 from cellworth.errors import DataError, MissingDependencyError
 from cellworth.report import write_report
 from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES
-from tests.campaign.campaigns import answers_to, begin, make_table
-from tests.campaign.test_status import gaussian_table, play
+from tests.campaign.campaigns import answers_to, begin, gaussian_table, make_table, play
 from tests.report.pages import read_page
 
 pytest.importorskip("matplotlib")

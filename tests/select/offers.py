@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cellworth.prices import PriceList
 from cellworth.select import Offer
+from cellworth.select.poss import CountedCells, whole_scores
 
 
 def additive(own):
@@ -97,3 +98,19 @@ def budgets_for(draw, offer):
     some = [cell for cell in cells if draw(st.booleans())]
     exact = offer.prices.cost(np.array(some).reshape(-1, 2).astype(int), offer.before)
     return draw(st.sampled_from([exact, total * draw(st.floats(0.05, 1.1)), round(total / 2, 2)]))
+
+
+def by_table(prices, scores, budget):
+    """Return the largest score for each cost up to the budget, by the textbook's table."""
+    best = np.zeros(budget + 1)
+    for price, score in zip(prices.tolist(), scores.tolist(), strict=True):
+        if price <= budget:
+            best[price:] = np.maximum(best[price:], best[: budget + 1 - price] + score)
+    return best[budget]
+
+
+def problem_of(offer, budget, spread, most=10**9):
+    alone = offer.prices.marginal(offer.before)
+    places = np.flatnonzero(offer.available & (offer.scores > 0) & (alone < 2 * budget))
+    units, cells = CountedCells.of(offer, places, budget)
+    return cells.problem(whole_scores(offer.scores.flat[places])[0], units.double, most, spread)

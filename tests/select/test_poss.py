@@ -1,4 +1,4 @@
-"""Poss against brute force, and the compiled loop against the plain one."""
+"""Poss against brute force."""
 
 import importlib.util
 import itertools
@@ -9,20 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.select import Knapsack, Poss
-from cellworth.select.pareto import evolve
-from cellworth.select.poss import (
-    MOST_ITERATIONS,
-    CountedCells,
-    _draw,
-    default_iterations,
-    empty_archive,
-    scratch_for,
-    search,
-    whole_scores,
-)
+from cellworth.select.poss import MOST_ITERATIONS, _draw, default_iterations, whole_scores
 from cellworth.select.spread import Spread
 from tests.conftest import need
-from tests.select.offers import best_worth, budgets_for, large_offer, offer_of, pareto_front, tiny_offers
+from tests.select.offers import (
+    best_worth,
+    budgets_for,
+    large_offer,
+    offer_of,
+    pareto_front,
+    problem_of,
+    tiny_offers,
+)
 
 KINDS = ["whole", "cents", "cell", "groups", "visits"]
 SPREADS = [Spread(), Spread(per_row=2), Spread(crowding=0.5), Spread(2, 0.7)]
@@ -31,13 +29,6 @@ SPREADS = [Spread(), Spread(per_row=2), Spread(crowding=0.5), Spread(2, 0.7)]
 @pytest.fixture(scope="module", autouse=True)
 def _compiled():
     need(importlib.util.find_spec("numba") is not None, 'numba: pip install "cellworth[fast]"')
-
-
-def problem_of(offer, budget, spread, most=10**9):
-    alone = offer.prices.marginal(offer.before)
-    places = np.flatnonzero(offer.available & (offer.scores > 0) & (alone < 2 * budget))
-    units, cells = CountedCells.of(offer, places, budget)
-    return cells.problem(whole_scores(offer.scores.flat[places])[0], units.double, most, spread)
 
 
 @pytest.mark.slow
@@ -61,41 +52,6 @@ def test_a_long_run_finds_the_best_batch_and_the_whole_front(kind, spread, data)
         assert apart, (costs, batch.front.costs)
         np.testing.assert_allclose(batch.front.costs, costs, atol=1e-6)
         np.testing.assert_allclose(batch.front.scores, worths, atol=1e-6)
-
-
-@pytest.mark.parametrize("spread", SPREADS, ids=str)
-@pytest.mark.parametrize("grouped", [False, True])
-def test_compiled_and_plain_are_the_same_to_the_bit(spread, grouped):
-    rng = np.random.default_rng(1)
-    groups = {}
-    if grouped:
-        groups = {"group_of": np.array([0, 0, 1, 1, 1, -1]), "fee": np.array([3, 3, 1, 2, 2.5, 0])}
-        groups |= {"lasting": np.zeros(2, dtype=bool), "visit": 1.5}
-    offer = offer_of(rng.exponential(size=(60, 6)), rng.uniform(1, 10, size=(60, 6)), **groups)
-    problem = problem_of(offer, 60.0, spread)
-    compiled, plain = (search(problem, 8000, np.random.default_rng(2), fast=fast) for fast in (True, False))
-    size, used = compiled.used
-    assert size > 50
-    assert compiled.used.tolist() == plain.used.tolist()
-    for name in ("cost", "value", "begin", "length"):
-        assert getattr(compiled, name)[:size].tolist() == getattr(plain, name)[:size].tolist()
-    assert compiled.members[:used].tolist() == plain.members[:used].tolist()
-
-
-def test_the_archive_tells_the_truth_about_its_sets():
-    """Costs and values added up step by step are those of the sets; memory is that of their cells."""
-    offer = large_offer(300, 6)
-    problem = problem_of(offer, 200.0, Spread())
-    archive = search(problem, 200_000, np.random.default_rng(0))
-    count = archive.used[0]
-    assert (np.diff(archive.cost[:count]) > 0).all()
-    assert (np.diff(archive.value[:count]) > 0).all()
-    for i in range(1, count):
-        members = archive.members[archive.begin[i] :][: archive.length[i]]
-        assert (np.diff(members) > 0).all()
-        assert problem.own[members].sum() == archive.cost[i]
-        assert problem.score[members].sum() == archive.value[i]
-    assert len(archive.members) <= max(1 << 14, 5 * archive.length[:count].sum())
 
 
 def test_flips_are_distinct_and_binomial():
@@ -136,31 +92,6 @@ def test_the_default_is_the_publications_number_up_to_a_limit():
     small = problem_of(offer_of(np.ones((3, 2)), 1.0), 2.0, Spread())
     assert default_iterations(small, 2) == int(np.ceil(2 * np.e * 2**2 * 6))
     assert default_iterations(problem_of(large_offer(), 500.0, Spread()), 500) == MOST_ITERATIONS
-
-
-def test_works_without_numba(monkeypatch):
-    import cellworth.select.pareto as module
-
-    def absent(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(module.importlib, "import_module", absent)
-    assert module.compiled.__wrapped__(default_iterations) is default_iterations
-
-
-def test_a_set_as_good_takes_the_place_of_the_old_one_and_a_worse_one_does_not():
-    """Two candidates alike and a worse one: flip 0; then 0 and 1, which is as good; then 1 and 2."""
-    problem = problem_of(offer_of([[2.0, 2.0, 1.0]], 1.0), 2.0, Spread())
-    archive, scratch = empty_archive(), scratch_for(problem)
-    choice, flips = np.array([0.0, 0.9, 0.9]), np.array([0, 0, 1, 1, 2])
-    members = []
-    for t in range(3):
-        upto = slice(0, t + 1)
-        done = evolve(problem, archive, scratch, choice[upto], np.array([0, 1, 3, 5]), flips, t)
-        assert done == t + 1
-        assert archive.used[0] == 2
-        members.append(archive.members[archive.begin[1] :][: archive.length[1]].tolist())
-    assert members == [[0], [1], [1]]
 
 
 @given(st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=30))

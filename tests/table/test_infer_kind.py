@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from cellworth.table import Table
 
@@ -38,14 +36,6 @@ def test_kinds_found_in_text(tmp_path, cells, kind, values):
     table = read(tmp_path, "a,b\n" + "".join(f"{cell},1\n" for cell in cells))
     assert table.columns[0].kind == kind
     np.testing.assert_array_equal(table.values[:, 0], values)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
-def test_numbers_are_read_as_python_reads_them(tmp_path_factory, numbers):
-    text = "a\n" + "".join(f"{number!r}\n" for number in numbers)
-    table = read(tmp_path_factory.mktemp("n"), text)
-    assert table.values[:, 0].tobytes() == np.array(numbers).tobytes()
 
 
 def test_given_kinds_win(tmp_path):

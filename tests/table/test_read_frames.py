@@ -1,5 +1,3 @@
-import subprocess
-import sys
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -9,7 +7,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from cellworth.errors import DataError, MissingDependencyError
+from cellworth.errors import DataError
 from cellworth.table import Table
 
 NAN = np.nan
@@ -138,22 +136,3 @@ def test_frames_that_cannot_be_used(frame, words):
         Table.from_frame(frame)
     for word in words:
         assert word in str(caught.value)
-
-
-def test_a_missing_package_is_named_with_its_remedy(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    path = tmp_path / "t.parquet"
-    path.write_bytes(b"")
-    with pytest.raises(MissingDependencyError, match=r'pip install "cellworth\[parquet\]"'):
-        Table.read(path)
-
-
-def test_tables_of_files_and_arrays_need_no_frame_library(tmp_path):
-    (tmp_path / "t.csv").write_text("a,b\n1,x\n,y\n")
-    code = (
-        "import sys; sys.modules.update(dict.fromkeys(['pandas', 'polars', 'pyarrow'])); "
-        "from cellworth.table import Table; t = Table.read('t.csv'); t.write('u.csv'); print(t.shape)"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path)
-    assert run.stdout.strip() == "(2, 2)", run.stderr

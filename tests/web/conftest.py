@@ -4,7 +4,7 @@ import itertools
 import pytest
 
 from tests.campaign.campaigns import PRICES, make_table
-from tests.web.servers import LOCAL, begin
+from tests.web.servers import LOCAL, OUTSIDE, begin
 
 _numbers = itertools.count(1)
 # Without the extra there is nothing to be tested here.
@@ -56,3 +56,32 @@ def client(http):
 def study(client, name):
     """The campaign, through the client."""
     return client.campaign(name)
+
+
+@pytest.fixture(scope="module")
+def tokens(tmp_path_factory):
+    """Return the file, and a token for each role."""
+    from cellworth.web.security.tokens import add_token
+
+    path = tmp_path_factory.mktemp("tokens") / "tokens.json"
+    return path, {role: add_token(path, who=role.title(), role=role) for role in ("read", "answer", "manage")}
+
+
+@pytest.fixture(scope="module")
+def guarded(tokens, tmp_path_factory):
+    """An application that asks for tokens."""
+    from cellworth.web import create_app
+    from cellworth.web.security.tokens import Access
+
+    address = f"sqlite:///{tmp_path_factory.mktemp('guarded')}/study.db"
+    begin(address, make_table(), strategy="random")
+    return create_app(address, access=Access.from_file(tokens[0]))
+
+
+@pytest.fixture(scope="module")
+def outside(guarded):
+    """A browser that is not one, on the application that asks for tokens."""
+    from starlette.testclient import TestClient
+
+    with TestClient(guarded, base_url=OUTSIDE) as client:
+        yield client

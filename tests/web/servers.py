@@ -9,9 +9,11 @@ import time
 from pathlib import Path
 
 from cellworth.campaign import Campaign
+from cellworth.web.wire_format import segment
 
 ROOT = Path(__file__).parents[2]
 LOCAL = "http://127.0.0.1"
+OUTSIDE = "http://clinic.example"
 
 
 def begin(store, table, name="study", **keywords):
@@ -72,3 +74,20 @@ def until(true, seconds=20):
     while not true():
         assert time.monotonic() < end, "it did not come true"
         time.sleep(0.05)
+
+
+def api(name, *parts):
+    return "/".join([f"/api/v1/campaigns/{segment(name)}", *parts])
+
+
+def problem(response, status):
+    """Check that a response is a problem, and return it."""
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    found = response.json()
+    assert found["status"] == status
+    assert found["type"].startswith("/problems/")
+    assert found["title"]
+    assert found["detail"]
+    assert found["instance"].startswith("/")
+    return found

@@ -1,4 +1,4 @@
-"""Real servers: notifications, many at once, odd names, and how they end."""
+"""Real servers: notifications, many at once, odd names, who must show a token, and how they end."""
 
 import asyncio
 import json
@@ -12,7 +12,10 @@ import httpx
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.errors import ParameterError
 from cellworth.web import Client
+from cellworth.web.security.tokens import Access
+from cellworth.web.server import check_host, is_loopback
 from cellworth.web.wire_format import segment
 from tests.campaign.campaigns import PRICES, VALUES, make_table
 from tests.web.servers import begin, children, is_there, serving, until
@@ -190,3 +193,15 @@ def test_an_interrupt_ends_it_too(store):
         assert server.end(signal.SIGINT) in (0, -signal.SIGINT, 130)
         until(lambda: listener.ended == "cleanly")
         assert "Traceback" not in server.process.stdout.read()
+
+
+def test_beyond_this_machine_tokens_are_demanded(tokens):
+    for host in ("127.0.0.1", "::1", "[::1]", "localhost", "127.3.2.1"):
+        assert is_loopback(host)
+        check_host(host, None)
+    for host in ("0.0.0.0", "::", "192.168.1.5", "clinic.example", ""):
+        assert not is_loopback(host)
+        for access in (None, Access.open_to_all()):
+            with pytest.raises(ParameterError, match="cellworth token"):
+                check_host(host, access)
+        check_host(host, Access.from_file(tokens[0]))

@@ -128,7 +128,7 @@ def _outline(what: str, array: Any) -> tuple[tuple[int, ...], np.dtype[Any], int
         try:
             opened = zarr.open_array(array, mode="r")
         except (FileNotFoundError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{array}: {what} is not a Zarr array that can be read: {error}") from None
+            raise DataError(f"{array}: {what} is not a readable Zarr array: {error}") from None
         return tuple(opened.shape), np.dtype(opened.dtype), int(opened.chunks[0])
     if any(np.isnan(size) for size in array.shape):
         raise DataError(

@@ -24,7 +24,7 @@ LEAST_CHUNK = 64  # rows per chunk of a Zarr array
 def check_new(path: Path) -> None:
     """Raise DataError if the path exists or is not writable: better now than after the work."""
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise DataError(f"{path}: something is there already; expected a new or empty folder.")
+        raise DataError(f"{path}: already exists; expected a new or empty folder.")
     parent = path.absolute().parent
     if not parent.is_dir() or not os.access(parent, os.W_OK):
         raise DataError(f"{path}: cannot write to {parent}; expected an existing, writable folder.")

@@ -175,8 +175,8 @@ def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
         )
     if cell not in state.last_price and not unsolicited:
         raise DataError(
-            f"{state.index.words(cell)} was never asked for. Check the names, or pass unsolicited=True to "
-            "record the value anyway."
+            f"{state.index.words(cell)} was never asked for. Check the names; to record the value anyway, "
+            "pass unsolicited=True (on the command line, --unsolicited)."
         )
     return True
 

@@ -171,7 +171,9 @@ def _must_be_out(state: State, cell: Cell, time: datetime) -> None:
     if cell not in state.last_price:
         raise DataError(f"{words} was never asked for, so there is nothing to take.")
     if not state.open.is_out(cell, time):
-        raise ConflictError(f"{words} is no longer out. It may be asked for again.")
+        raise ConflictError(
+            f"{words} is no longer out: it was cancelled or its lease ended. It may be asked for again."
+        )
 
 
 def _must_not_be_with_another(state: State, cell: Cell, time: datetime, who: str, so: str) -> None:

@@ -92,8 +92,8 @@ def only_name(store: Store) -> str:
     if len(names) == 1:
         return names[0]
     if not names:
-        raise DataError("the store has no campaigns. Start one with Campaign.create.")
-    raise DataError(f"the store has several campaigns; give the name of one: {listing(names, most=10)}.")
+        raise DataError("the store has no campaigns. Start one with Campaign.create or cellworth init.")
+    raise DataError(f"the store has several campaigns; choose one by name: {listing(names, most=10)}.")
 
 
 @contextmanager

@@ -189,9 +189,7 @@ def _from_package(package: str, path: str) -> bytes | None:
 def _folders(data: Path | str | None) -> list[Path]:
     """Return the folders to search; DataError if ``data`` is given but is not a folder."""
     if data is not None and not Path(data).is_dir():
-        raise DataError(
-            f"{data}: expected a folder with the paper's files, got no such folder. Check data (--data)."
-        )
+        raise DataError(f"{data}: no such folder; expected one with the paper's files. Check data (--data).")
     root = data if data is not None else os.environ.get("CELLWORTH_DATA")
     return [Path(root, "paper"), Path(root)] if root else []
 

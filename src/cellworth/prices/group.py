@@ -133,6 +133,6 @@ def _one_each(price: float | Mapping[str, float], columns: tuple[str, ...], what
     without = [column for column in columns if column not in prices]
     if without:
         raise ParameterError(
-            f"{what} must be stated for each column of the group; got none for {listing(without)}."
+            f"{what} must be given for each column of the group; got none for {listing(without)}."
         )
     return tuple(prices[column] for column in columns)

@@ -93,7 +93,7 @@ def write_prices(path: Path, cells: PriceRule, groups: Sequence[Group], visit: f
     """Write prices by column to a file that reads back as the same prices, bit for bit."""
     check_csv_name(path, _REMEDY)
     if not isinstance(cells, ByColumn):
-        raise ParameterError("prices per cell do not fit into a list of columns; keep them with to_dict().")
+        raise ParameterError("prices per cell cannot be written as a list of columns; use to_dict() instead.")
     records = [[name, repr(price), "", "", ""] for name, price in cells.prices.items()]
     for group in groups:
         lasting = "yes" if group.lasting else "no"
@@ -115,7 +115,9 @@ def _read_lines(path: File, encoding: str, delimiter: str | None) -> list[_Price
     for name in header:
         if name not in FIELDS or header.count(name) > 1:
             problem = not_there("field", name, FIELDS) if name not in FIELDS else f"{name!r} appears twice."
-            raise DataError(f"{path}: the header is column,price and perhaps the rest. {problem}")
+            raise DataError(
+                f"{path}: the header must be column,price, optionally with more fields. {problem}"
+            )
     if not {"column", "price"} <= set(header):
         raise DataError(f"{path}: the header must have column and price; got {','.join(header)}.")
     lines = [
@@ -146,7 +148,7 @@ def _build_group(name: str, lines: Sequence[_PriceLine]) -> Group:
     for line in lines:
         if line.lasts != lines[0].lasts:
             raise DataError(
-                f"{line.place}, column 'lasting': a group lasts or not as a whole; group {shorten(name)} has "
+                f"{line.place}, column 'lasting': must be the same throughout a group; {shorten(name)} has "
                 f"{shorten(lines[0].lasting)} before and {shorten(line.lasting)} here."
             )
         if line.amount("price_after_first") > line.amount("price"):
@@ -166,6 +168,6 @@ def _build_group(name: str, lines: Sequence[_PriceLine]) -> Group:
 def _check_writable(name: str) -> None:
     if name in (OTHERS, VISIT) or name != name.strip() or cannot_be_stored(name):
         raise ParameterError(
-            f"the name {shorten(name)} cannot be read back from a file of prices: it is taken, or has blanks "
-            "around it or a broken character in it. Rename it, or keep the prices with to_dict()."
+            f"the name {shorten(name)} cannot be read back from a price file: it is reserved, starts or ends "
+            "with a blank, or contains a broken character. Rename it, or use to_dict() instead."
         )

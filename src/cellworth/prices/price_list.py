@@ -146,7 +146,7 @@ class PriceList:
         outside = ((places < 0) | (places >= self.own.shape)).any(axis=1)
         if outside.any():
             raise DataError(
-                f"cells must lie within the {self.own.shape[0]} rows and {self.own.shape[1]} columns; got "
+                f"cells must be within the {self.own.shape[0]} rows and {self.own.shape[1]} columns; got "
                 f"{tuple(places[outside][0].tolist())}."
             )
         flat = np.sort(np.ravel_multi_index((places[:, 0], places[:, 1]), self.own.shape))

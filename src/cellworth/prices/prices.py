@@ -128,7 +128,7 @@ class Prices:
             return cls(ByCell.of(prices, rest), tuple(groups), visit)
         if default is not None:
             raise ParameterError(
-                "default goes with a mapping; a matrix or function prices every cell itself."
+                "default is only for a mapping; a matrix or function already prices every cell."
             )
         cells = ByFunction(prices) if callable(prices) else ByMatrix.of(prices)
         return cls(cells, tuple(groups), visit)
@@ -241,7 +241,7 @@ def _check_groups(groups: Iterable[Group], cells: PriceRule) -> tuple[Group, ...
     for column in cells.named_columns:
         if column in owner:
             raise ParameterError(
-                f"column {shorten(column)} has a price of its own and is in the group "
-                f"{shorten(owner[column])}, which states its prices. Take it out of one of them."
+                f"column {shorten(column)} has its own price but is also in the group "
+                f"{shorten(owner[column])}, which sets its prices. Remove one of the two."
             )
     return checked

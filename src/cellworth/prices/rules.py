@@ -171,7 +171,7 @@ class ByMatrix:
             if not in_group[j]:
                 check_price(float(self.prices[i, j]), f"the price of {where}", DataError)
             raise DataError(
-                f"the matrix must be NaN in the columns of groups, which state their prices; got "
+                f"the matrix must be NaN in the columns of groups, which set their own prices; got "
                 f"{self.prices[i, j]} in {where}."
             )
         return self.prices.copy()
@@ -269,7 +269,7 @@ def check_visit(
     """Return the price of a visit as a float if finite and not negative; otherwise raise ``problem``."""
     amount = _number(value)
     if amount is None or not (math.isfinite(amount) and amount >= 0):
-        raise problem(f"{what} must be a finite number, 0 for none or more; got {_shown(value)}.")
+        raise problem(f"{what} must be a finite number, 0 or more; got {_shown(value)}.")
     return amount
 
 
@@ -288,7 +288,7 @@ def check_prices(prices: Mapping[str, object], what: str) -> dict[str, float]:
 def check_name(name: object, noun: str = "column") -> str:
     """Return the name of a column or group if it is a non-blank string."""
     if not isinstance(name, str) or not name.strip():
-        raise ParameterError(f"the name of a {noun} must be a text that is not blank; got {_shown(name)}.")
+        raise ParameterError(f"the name of a {noun} must be non-blank text; got {_shown(name)}.")
     return name
 
 

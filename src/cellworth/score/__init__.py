@@ -1,4 +1,4 @@
-"""Scorers: each says what the holes of a table are worth."""
+"""Scorers, which estimate what the holes of a table are worth."""
 
 from cellworth.score.committee_scorers import CommitteeStability, QueryByCommittee
 from cellworth.score.expected_utility import ExpectedUtility

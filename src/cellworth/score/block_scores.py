@@ -1,4 +1,4 @@
-"""Worths over row blocks: what a scorer gives back where no one place has the whole table."""
+"""Scores over row blocks, for tables that are not in one place."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from cellworth.score.scorer import Scorer
 
 @dataclass(frozen=True)
 class BlockScores:
-    """The worths of all holes of a table of row blocks: made block by block when they are asked for.
+    """The scores of all holes of a table of row blocks, computed block by block on demand.
 
     Attributes
     ----------
     completed : CompletedBlocks
         The table of the round.
     function : callable
-        ``function(filled, *of_block, *shared)`` returns the worths (m, d) of the rows of a `FilledPart`:
-        finite, never negative, 0 where observed. It must be a function of a module, so that it can be
-        sent about.
+        ``function(filled, *of_block, *shared)`` returns the scores (m, d) of the rows of a `FilledPart`:
+        finite, nonnegative, 0 where observed. It must be a module-level function, so that it can be sent
+        to workers.
     others : tuple of Blocks
-        What it needs to know of each block beside its rows.
+        What it needs for each block besides its rows.
     shared : tuple
-        What it needs to know of the whole table: small.
+        What it needs for the whole table; small.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class BlockScores:
         return self.completed.reduce(do, merge, *self.others, shared=(*self.shared, *shared))
 
     def gather(self) -> Float64Array:
-        """Return all worths (n, d): for tables that fit in memory."""
+        """Return all scores (n, d), which must fit in memory."""
         return np.concatenate(self.reduce(_alone, join))
 
 
@@ -69,26 +69,26 @@ class BlockScorer(Scorer, Protocol):
     """A scorer that also works on row blocks."""
 
     def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
-        """Take in the completed table of a round and return its worths, those that `score` would give.
+        """Take the completed table of a round and return the scores that `score` would give.
 
-        Called once per round, in order. What is remembered of earlier rounds may stay where the blocks are:
-        it is not part of `state`.
+        Called once per round, in order. The memory of earlier rounds may stay where the blocks are: it is not
+        part of `state`.
 
         Parameters
         ----------
         completed : CompletedBlocks
         rng : Generator
-            This round's own. `numbers_from` gives each block its numbers.
+            This round's generator. `numbers_from` gives each block its numbers.
         """
         ...
 
 
 def check_variance(completed: CompletedBlocks) -> None:
-    """Refuse a completer that does not know the variance of each cell."""
+    """Raise if the completer has no variances."""
     if not completed.has_variance:
         raise ParameterError(
-            "this scorer needs a completer that knows the variance of each cell; "
-            f"{type(completed.completer).__name__} does not. Use GaussianCompleter, or score by Variance."
+            "this scorer needs a completer with a variance for each cell; "
+            f"{type(completed.completer).__name__} has none. Use GaussianCompleter, or score with Variance."
         )
 
 
@@ -103,14 +103,14 @@ def column_variances(completed: CompletedBlocks) -> Float64Array:
 
 
 def numbers_from(generator: np.random.Generator, start: int, shape: Any) -> Float64Array:
-    """Return what ``generator.random`` would give from the ``start``-th number on; it is not moved."""
+    """Return what ``generator.random`` would give from the ``start``-th number on, without advancing it."""
     here = deepcopy(generator)
     skip(here, start)
     return here.random(shape)
 
 
 def skip(generator: np.random.Generator, count: int) -> None:
-    """Move a generator past ``count`` numbers of its method ``random``, in no time."""
+    """Advance a generator past ``count`` numbers of its method ``random``, in constant time."""
     bits: Any = generator.bit_generator
     if not hasattr(bits, "advance"):
         raise ParameterError(
@@ -121,7 +121,7 @@ def skip(generator: np.random.Generator, count: int) -> None:
 
 @dataclass(frozen=True)
 class _Then:
-    """Scores a completed block, and calls another function on the scores."""
+    """Score a completed block and call another function on the scores."""
 
     score: Callable[..., Float64Array]
     n_arguments: int

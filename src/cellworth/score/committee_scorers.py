@@ -1,4 +1,4 @@
-"""Worths from a committee of completers: where its members disagree, and where they change their minds."""
+"""Scores from a committee of completers: how much its members disagree, or change from round to round."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cellworth.score.scorer import Memoryless, Round, State
 
 @dataclass(eq=False)
 class QueryByCommittee(Memoryless):
-    r"""How far the members of a committee of completers disagree on a cell.
+    r"""Score a cell by how much the members of a committee of completers disagree on it.
 
     .. math:: I_{ij} = \frac{1}{M r_j^2} \sum_{k=1}^M \bigl(X^k_{ij} - m_{ij}\bigr)^2
 
@@ -30,14 +30,14 @@ class QueryByCommittee(Memoryless):
     Parameters
     ----------
     members : sequence of completers or None, default=None
-        At least two. None: the default members of `CommitteeCompleter`. Used only where the round's completer
-        is not a committee.
+        At least two. None: the default members of `CommitteeCompleter`. Used only if the round's completer is
+        not a committee.
 
     Notes
     -----
-    If the round was completed by a `CommitteeCompleter`, or anything else with ``completions_``, that
-    committee is asked and nothing is fitted again. Otherwise clones of ``members`` are fitted in each round.
-    Time beside the fits: O(Mnd). Nothing is remembered from round to round.
+    If the round was completed by a `CommitteeCompleter`, or anything else with ``completions_``, its
+    completions are used and nothing is refitted. Otherwise clones of ``members`` are fitted in each round.
+    Time besides the fits: O(Mnd). Keeps no state between rounds.
 
     References
     ----------
@@ -64,18 +64,18 @@ class QueryByCommittee(Memoryless):
         check_members(self.members)
 
     def score(self, this_round: Round) -> Float64Array:
-        """Return the worths (n, d), in squared ranges of the columns."""
+        """Return the scores (n, d), in squared ranges of the columns."""
         return _in_ranges(completions(this_round, self.members).var(axis=0), this_round)
 
 
 @dataclass(eq=False)
 class CommitteeStability:
-    r"""How far the members of a committee of completers moved a cell since the last round.
+    r"""Score a cell by how far the members of a committee of completers moved it since the last round.
 
     .. math:: I_{ij} = \frac{1}{M r_j^2} \sum_{k=1}^M \bigl(X^{k,t}_{ij} - X^{k,t-1}_{ij}\bigr)^2
 
     over the M members, from the last round t - 1 to this round t, with :math:`r_j` the range of the column's
-    observed cells (1 for a constant column). After Chakraborty et al. (2013): a cell that moves is open.
+    observed cells (1 for a constant column). After Chakraborty et al. (2013): a moving cell is uncertain.
 
     Parameters
     ----------
@@ -84,9 +84,9 @@ class CommitteeStability:
 
     Notes
     -----
-    A row that has been completed once has not moved: it gets the committee's disagreement, as from
-    `QueryByCommittee`. This is the whole table in the first round, and rows that have been added since.
-    Time beside the fits: O(Mnd). Memory: the members' last completions, however many rounds there are.
+    A row that has been completed only once has not moved, so it gets the committee's disagreement, as in
+    `QueryByCommittee`. This applies to the whole table in the first round, and to new rows later.
+    Time besides the fits: O(Mnd). Memory: the members' last completions, for any number of rounds.
 
     Examples
     --------
@@ -111,7 +111,7 @@ class CommitteeStability:
         self._last: Float64Array | None = None
 
     def score(self, this_round: Round) -> Float64Array:
-        """Take in the round's completions and return the worths (n, d), in squared ranges of the columns."""
+        """Add the round's completions and return the scores (n, d), in squared ranges of the columns."""
         now, last = completions(this_round, self.members), self._last
         old = 0 if last is None else last.shape[1]
         if last is not None:
@@ -133,22 +133,22 @@ class CommitteeStability:
         return {} if self._last is None else {"completions": self._last.copy()}
 
     def restore(self, state: State) -> None:
-        """Go on from a state, which is copied."""
+        """Continue from a state, which is copied."""
         check_entries(state, "completions")
         self._last = np.array(state["completions"], dtype=np.float64) if state else None
 
 
 def completions(this_round: Round, members: Sequence[Any] | None) -> Float64Array:
-    """Return what each member of the committee completed, (M, n, d), in memory of its own.
+    """Return a copy of each committee member's completion, (M, n, d).
 
-    The round's own committee is asked if there is one; otherwise clones of the members are fitted.
+    Uses the round's own committee if there is one; otherwise fits clones of the members.
     """
     own = getattr(this_round.completer, "completions_", None)
     if own is not None:
         return np.array(own, dtype=np.float64)
     y = this_round.labels
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # an opinion need not be worked out to the end
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a member need not converge
         fitted = [clone(member).fit(this_round.X, y) for member in check_members(members)]
     return np.stack([np.asarray(member.completed_, dtype=np.float64) for member in fitted])
 

@@ -1,7 +1,7 @@
-"""What is remembered of earlier completions, in memory that does not grow with the number of rounds.
+"""Histories of earlier completions, in memory that does not grow with the number of rounds.
 
-Both memories count the completions of each row, since rows may be added from round to round. They are added
-at the end, so the counts never rise from one row to the next, and rows with the same count lie together.
+Both histories count the completions of each row, since rows may be added between rounds. Rows are added at
+the end, so the counts never increase from one row to the next, and rows with the same count are contiguous.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from cellworth.arrays import AnyArray, Float64Array, Int64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.score.scorer import State
 
-BLOCK_CELLS = 20_000  # cells that are worked on at a time, so that what lies between steps stays in cache
+BLOCK_CELLS = 20_000  # cells to process at a time, so that intermediate results stay in cache
 
 
 class History(Protocol):
-    """Remembers completions, and says how far each cell was spread over them."""
+    """Record completions and compute each cell's spread over them."""
 
     seen: Int64Array
-    """(n,): how many completions of each row were added."""
+    """(n,): how many completions of each row have been added."""
 
     def add(self, completed: Float64Array) -> None:
-        """Take in the next completion (n, d); it may have more rows than the last."""
+        """Add the next completion (n, d); it may have more rows than the last."""
 
     def spread(self, units: Float64Array) -> Float64Array:
         """Return the sum of squared deviations (n, d) from the mean, divided by the columns' units (d,)."""
 
     def state(self) -> State:
-        """Return copies of all that is remembered."""
+        """Return copies of everything that is kept."""
 
     def restore(self, state: State) -> None:
-        """Go on from a state; ``{}`` forgets everything."""
+        """Continue from a state; ``{}`` forgets everything."""
 
 
 class AllRounds:
@@ -51,7 +51,7 @@ class AllRounds:
         self.restore({})
 
     def add(self, completed: Float64Array) -> None:
-        """Take in the next completion (n, d), in O(nd)."""
+        """Add the next completion (n, d), in O(nd)."""
         if self.seen.size:
             check_growth(completed.shape, self._mean.shape)
         n, d = completed.shape
@@ -66,7 +66,7 @@ class AllRounds:
         self.seen += 1
 
     def spread(self, units: Float64Array) -> Float64Array:
-        """Return the sum of squared deviations (n, d) from the mean of all, in O(nd)."""
+        """Return the sum of squared deviations (n, d) from the mean of all completions, in O(nd)."""
         return self._squares / units
 
     def state(self) -> State:
@@ -76,7 +76,7 @@ class AllRounds:
         return {"seen": self.seen.copy(), "mean": self._mean.copy(), "squares": self._squares.copy()}
 
     def restore(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         check_entries(state, "seen", "mean", "squares")
         self.seen = np.array(state.get("seen", []), dtype=np.int64)
         self._mean = np.array(state.get("mean", [[]]), dtype=np.float64)
@@ -84,7 +84,7 @@ class AllRounds:
 
 
 class LastRounds:
-    """The last m completions, in a ring. Memory: m arrays of the table's size."""
+    """The last m completions, in a ring buffer. Memory: m arrays of the table's size."""
 
     seen: Int64Array
     _ring: Float64Array
@@ -95,7 +95,7 @@ class LastRounds:
         self.restore({})
 
     def add(self, completed: Float64Array) -> None:
-        """Take in the next completion (n, d), in the place of the oldest; O(nd)."""
+        """Add the next completion (n, d) in place of the oldest; O(nd)."""
         if self.seen.size:
             check_growth(completed.shape, self._ring.shape[1:])
         if len(completed) > len(self.seen):
@@ -121,13 +121,13 @@ class LastRounds:
         return spread
 
     def state(self) -> State:
-        """Return copies of the counts and of the ring, and which place in it is the oldest."""
+        """Return copies of the counts and the ring buffer, and the position of its oldest entry."""
         if not self.seen.size:
             return {}
         return {"seen": self.seen.copy(), "ring": self._ring.copy(), "next": self._next}
 
     def restore(self, state: State) -> None:
-        """Go on from a state."""
+        """Continue from a state."""
         check_entries(state, "seen", "ring", "next")
         if state and len(state["ring"]) != self.m:
             raise ParameterError(
@@ -140,7 +140,7 @@ class LastRounds:
 
 
 def history_of(window: int | None) -> History:
-    """Return an empty memory of all completions, or of the last few."""
+    """Return an empty history of all completions, or of the last ``window``."""
     return AllRounds() if window is None else LastRounds(int(window))
 
 
@@ -152,7 +152,7 @@ def welford_step(
     change: Float64Array,
     part: Float64Array,
 ) -> None:
-    """Add one value to the mean and sum of squares of ``before`` values, in their memory; all of one shape.
+    """Add one value to the mean and sum of squares of ``before`` values, in place; all have the same shape.
 
     With t values after the step and D = value - old mean: mean += D / t and squares += D^2 (t - 1) / t.
     ``change`` and ``part`` are working memory.
@@ -168,7 +168,7 @@ def welford_step(
 def sum_of_squares(
     values: list[Float64Array], mean: Float64Array, part: Float64Array, out: Float64Array
 ) -> None:
-    """Put the sum of the squared deviations of the values from their mean into ``out``; all of one shape.
+    """Write the sum of squared deviations of the values from their mean to ``out``; all have the same shape.
 
     ``mean`` and ``part`` are working memory.
     """
@@ -184,7 +184,7 @@ def sum_of_squares(
 
 
 def equal_runs(seen: Int64Array, d: int) -> Iterator[tuple[slice, int]]:
-    """Yield slices of at most `rows_at_a_time` rows that have the same count, and the count."""
+    """Yield slices of at most `rows_at_a_time` rows with the same count, and the count."""
     step = rows_at_a_time(d)
     ends = np.append(np.flatnonzero(np.diff(seen)) + 1, len(seen))
     start = 0
@@ -196,12 +196,12 @@ def equal_runs(seen: Int64Array, d: int) -> Iterator[tuple[slice, int]]:
 
 
 def rows_at_a_time(d: int) -> int:
-    """Return how many rows of d cells are worked on at a time."""
+    """Return how many rows of d cells to process at a time."""
     return max(1, BLOCK_CELLS // d)
 
 
 def with_rows(A: AnyArray, shape: tuple[int, ...]) -> AnyArray:
-    """Return A with rows of zeros added at its end up to a shape; A itself if it has that shape."""
+    """Return A padded with rows of zeros at the end to a given shape; A itself if it has that shape."""
     if A.shape == shape:
         return A
     grown = np.zeros(shape, dtype=A.dtype)
@@ -211,7 +211,7 @@ def with_rows(A: AnyArray, shape: tuple[int, ...]) -> AnyArray:
 
 
 def check_growth(now: tuple[int, ...], last: tuple[int, ...]) -> None:
-    """Refuse a table of shape ``now`` that has fewer rows than the last round's, or other columns."""
+    """Raise if a table of shape ``now`` has fewer rows than the last round's, or different columns."""
     if now[0] < last[0] or now[1] != last[1]:
         raise DataError(
             f"the table of the last round had {last[0]} rows and {last[1]} columns, this one has {now[0]} "
@@ -220,7 +220,7 @@ def check_growth(now: tuple[int, ...], last: tuple[int, ...]) -> None:
 
 
 def check_entries(state: State, *names: str) -> None:
-    """Refuse a state that has other entries than these, but for an empty one."""
+    """Raise unless a state is empty or has exactly these entries."""
     if state and set(state) != set(names):
         raise ParameterError(
             f"expected a state with the entries {', '.join(names)}, as this scorer saves it; "

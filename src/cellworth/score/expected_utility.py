@@ -1,4 +1,4 @@
-"""Whole rows by what knowing them would be worth before their class is decided."""
+"""Score whole rows by the value of knowing them before their class is decided."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from cellworth.errors import ParameterError
 from cellworth.score.posterior_scores import PosteriorVariance
 from cellworth.score.scorer import Memoryless, Round, check_whole_number
 
-CELLS_AT_A_TIME = 4_000_000  # of drawn tables, which are 32 MB
+CELLS_AT_A_TIME = 4_000_000  # of drawn tables: 32 MB
 
 
 @dataclass(eq=False)
 class ExpectedUtility(Memoryless):
-    r"""What it would be worth to know a row's missing cells before its class is decided.
+    r"""Score a row by the expected gain from knowing its missing cells before its class is decided.
 
     The missing cells of a row are drawn from the completer's posterior, and a logistic regression on the
-    completed table gives the class probabilities :math:`p_k` for each draw. Deciding after
-    the cells are seen takes the likeliest class of each draw, deciding before takes that of the mean:
+    completed table gives the class probabilities :math:`p_k` for each draw. Deciding after seeing the cells
+    picks the most likely class of each draw; deciding before picks that of the mean. The difference,
 
     .. math:: I_{i} = \operatorname{E}\bigl[\max_k p_k\bigr] - \max_k \operatorname{E}\bigl[p_k\bigr] \ge 0
 
-    the expected gain in accuracy on that row. For a number as the target it is the variance of a ridge
-    regression's prediction, the expected fall of its squared error, in squared units of the target. All
-    missing cells of a row get the row's worth, so that the highest worths are whole rows. After the selection
-    of instances by expected utility of Moon, McCarter and Kuo (2014).
+    is the expected gain in accuracy on that row. For a numeric target it is the variance of a ridge
+    regression's prediction, the expected decrease in its squared error, in squared units of the target. All
+    missing cells of a row get the row's score, so the highest scores belong to whole rows. Based on the
+    selection of instances by expected utility of Moon, McCarter and Kuo (2014).
 
     Parameters
     ----------
     draws : int, default=20
-        At least 2. The standard error of a worth is at most 0.5 / sqrt(draws).
+        At least 2. The standard error of a score is at most 0.5 / sqrt(draws).
 
     Notes
     -----
-    Needs a completer with a method ``sample`` and a ``variance_``, such as `GaussianCompleter`. Where the
-    model knows nothing (no labels, or of one class only), a row is worth the sum of its cells'
-    `PosteriorVariance`. Time: the regression, the draws, and O(draws n d K) for K classes. Draws are made in
-    parts of 32 MB. Nothing is remembered from round to round.
+    Needs a completer with a ``sample`` method and a ``variance_``, such as `GaussianCompleter`. If the model
+    cannot learn (no labels, or only one class), a row's score is the sum of its cells' `PosteriorVariance`.
+    Time: the regression, the draws, and O(draws n d K) for K classes. Draws are made in parts of 32 MB. Keeps
+    no state between rounds.
 
     References
     ----------
@@ -70,10 +70,10 @@ class ExpectedUtility(Memoryless):
         check_whole_number("draws", self.draws, 2)
 
     def score(self, this_round: Round) -> Float64Array:
-        """Return the worths (n, d): shares of right decisions, or squared units of the target."""
+        """Return the scores (n, d): fractions of correct decisions, or squared units of the target."""
         if not hasattr(this_round.completer, "sample"):
             raise ParameterError(
-                "ExpectedUtility needs a completer that can draw tables from what it knows; "
+                "ExpectedUtility needs a completer that can sample completed tables; "
                 f"{type(this_round.completer).__name__} has no sample. Use GaussianCompleter."
             )
         model = this_round.fit_linear_model()
@@ -93,7 +93,7 @@ class ExpectedUtility(Memoryless):
             probabilities = model.probabilities(table)
             likeliest += probabilities.max(axis=1)
             total += probabilities
-        # Never negative but for rounding: the mean of the maxima is at least the maximum of the means.
+        # Nonnegative up to rounding: the mean of the maxima is at least the maximum of the means.
         return np.maximum(0.0, likeliest - total.max(axis=1)) / self.draws
 
     def _variance_of_number(self, this_round: Round, model: LinearModel) -> Float64Array:
@@ -101,7 +101,7 @@ class ExpectedUtility(Memoryless):
         return np.var([model.predict(table)[:, 0] for table in self._tables(this_round)], axis=0)
 
     def _tables(self, this_round: Round) -> Iterator[Float64Array]:
-        """Yield completed tables (n, d) drawn by the round's generator."""
+        """Yield completed tables (n, d) drawn with the round's generator."""
         at_a_time = max(1, CELLS_AT_A_TIME // this_round.X.size)
         for done in range(0, self.draws, at_a_time):
             count = min(at_a_time, self.draws - done)

@@ -1,14 +1,14 @@
-"""The rule for the first round: what a cell is worth before there is a history.
+"""The first-round rule: how to score a cell before there is a history.
 
-A scorer that compares completions over rounds has nothing to say about a row of which it saw one
-completion. All of them follow one rule there:
+A scorer that compares completions across rounds cannot score a row that has been completed only once. All
+such scorers then follow one rule:
 
-1. a completer that knows its own variance (``variance_``) is taken at its word;
-2. otherwise a committee of four refits of the same completer is asked, each on the table with a random tenth
-   of its observed cells hidden; the worth is the variance of their completions.
+1. if the completer has a ``variance_``, use it;
+2. otherwise, refit the same completer four times, each on the table with a random tenth of its observed cells
+   hidden, and use the variance of their completions.
 
-Either is divided by the squared range of the column's observed cells, as the worths of later rounds are. Over
-row blocks each block jumps to its place in the stream of random numbers, so that the same cells are hidden.
+Either is divided by the squared range of the column's observed cells, as scores of later rounds are. Over row
+blocks, each block jumps to its place in the stream of random numbers, so that the same cells are hidden.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ HIDDEN_SHARE = 0.1  # of the observed cells, in each refit
 
 
 def first_round_scores(this_round: Round) -> Float64Array:
-    """Return worths (n, d) that need no history; 0 where observed, 1 is a variance of a whole squared range.
+    """Return scores (n, d) that need no history; 0 where observed, 1 is a variance of a whole squared range.
 
-    Costs O(nd) where the completer has a ``variance_``, otherwise four fits of the completer.
+    Costs O(nd) if the completer has a ``variance_``, otherwise four fits of the completer.
     """
     own = getattr(this_round.completer, "variance_", None)
     scores = _disagreement(this_round) if own is None else np.array(own, dtype=np.float64)
@@ -62,7 +62,7 @@ def _disagreement(this_round: Round) -> Float64Array:
     for completion in completions:
         thinned, fresh = _thinned(this_round), _fresh(this_round.completer)
         with warnings.catch_warnings():
-            # The round's own fit has warned already where there is cause.
+            # The round's own fit has already given any warning.
             warnings.simplefilter("ignore", ConvergenceWarning)
             completion[:] = fresh.fit(thinned, this_round.labels).completed_
     return completions.var(axis=0)
@@ -75,9 +75,9 @@ def _thinned(this_round: Round) -> Float64Array:
 
 
 def _fresh(completer: Any) -> Any:
-    """Return an unfitted copy; of the completer that was chosen, where the completer is one that chooses.
+    """Return an unfitted copy of the completer, or of the one it chose if it chooses among others.
 
-    A copy has no earlier fit to start from, so ``warm_start`` changes nothing. It reports no progress.
+    The copy has no earlier fit to start from, so ``warm_start`` has no effect. It reports no progress.
     """
     fresh = clone(getattr(completer, "best_completer_", completer))
     return fresh.set_params(callback=None) if "callback" in fresh.get_params() else fresh
@@ -85,15 +85,15 @@ def _fresh(completer: Any) -> Any:
 
 @dataclass(frozen=True)
 class ThinnedBlock:
-    """A block with a random tenth of its cells hidden, but never the first observed one of a column.
+    """A block with a random tenth of its cells hidden, but never a column's first observed cell.
 
     Attributes
     ----------
     block : Block
     generator : Generator
-        At the beginning of the table's random numbers, one for each cell, row after row.
+        At the start of the table's random numbers, one for each cell, row by row.
     spared : (d,) int array
-        For each column, the number of the row whose cell is not hidden.
+        For each column, the number of the row whose cell is never hidden.
     """
 
     block: Block
@@ -111,7 +111,7 @@ class ThinnedBlock:
         return self.block.stop
 
     def read(self) -> Part:
-        """Read the rows, and hide cells."""
+        """Read the rows and hide cells."""
         part = self.block.read()
         first = self.start * part.X.shape[1]
         hidden = numbers_from(self.generator, first, part.X.shape) < HIDDEN_SHARE

@@ -1,4 +1,4 @@
-"""Worths from what a completer does not know about a cell, and from how much that matters."""
+"""Scores from a completer's uncertainty about a cell, and from how much it matters."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from cellworth.score.scorer import Memoryless, Round
 
 @dataclass(eq=False)
 class PosteriorVariance(Memoryless):
-    """The share of a column's variance that the completer leaves unexplained in a cell.
+    """Score a cell by the fraction of its column's variance that the completer leaves unexplained.
 
-    The completer's ``variance_`` divided by the variance of the column's observed cells (by 1 for a constant
-    column): 0 is a cell that the rest of its row determines, 1 one about which the row says nothing. It
-    needs no history and no labels, but a completer that has a ``variance_``, such as `GaussianCompleter`.
-    Costs O(nd).
+    This is the completer's ``variance_`` divided by the variance of the column's observed cells (by 1 for a
+    constant column): 0 if the rest of the row determines the cell, 1 if it says nothing about it. Needs no
+    history and no labels, but a completer with a ``variance_``, such as `GaussianCompleter`. Costs O(nd).
 
     Examples
     --------
@@ -40,7 +39,7 @@ class PosteriorVariance(Memoryless):
     """
 
     def score(self, this_round: Round) -> Float64Array:
-        """Return the worths (n, d), in variances of the columns."""
+        """Return the scores (n, d), in variances of the columns."""
         return posterior_variances(this_round) / this_round.column_variances
 
     def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
@@ -51,30 +50,29 @@ class PosteriorVariance(Memoryless):
 
 @dataclass(eq=False)
 class PosteriorImpact(Memoryless):
-    r"""How far what is not known about a cell may move the prediction of its row.
+    r"""Score a cell by how far its uncertainty may move the prediction for its row.
 
     With the completer's standard deviation :math:`s_{ij}` of the cell, a logistic regression on the completed
-    table with coefficients :math:`w_{jk}`, and the probabilities :math:`p_{ik}` that it gives the row,
+    table with coefficients :math:`w_{jk}`, and its class probabilities :math:`p_{ik}` for the row,
 
     .. math:: I_{ij} = s_{ij}^q \sum_{k<l} p_{ik}\, p_{il}\, |w_{jk} - w_{jl}|^q
 
-    For two classes that is :math:`(s\,|w|)^q\,p(1-p)` with the coefficient w of the log-odds. For
-    q = 2 it is :math:`s^2\, w_j^\top (\operatorname{diag} p - p p^\top)\, w_j`: twice the log-loss that not
-    knowing the cell is expected to cost, to second order. For a number as the target it is
-    :math:`(s\,|w|)^q` with the coefficient of a ridge regression: for q = 2 the variance of the prediction.
+    For two classes this is :math:`(s\,|w|)^q\,p(1-p)`, with w the coefficient of the log-odds. For q = 2 it
+    is :math:`s^2\, w_j^\top (\operatorname{diag} p - p p^\top)\, w_j`: twice the expected log-loss of not
+    knowing the cell, to second order. For a numeric target it is :math:`(s\,|w|)^q`, with w the coefficient
+    of a ridge regression: for q = 2, the variance of the prediction.
 
     Parameters
     ----------
     power : float, default=2.0
-        q, positive. With 1, worths are less far apart: a batch that is drawn in proportion to them spreads
+        q, positive. With 1, scores are closer together, so a batch drawn in proportion to them spreads
         more.
 
     Notes
     -----
-    The units of the columns cancel. Where the model knows nothing (no labels, or of one class only), the
-    worths are those of `PosteriorVariance`. Needs a completer with a ``variance_``, such as
-    `GaussianCompleter`. Time: the regression, and O(n d K^2) for K classes. Nothing is remembered from round
-    to round.
+    The units of the columns cancel. If the model cannot learn (no labels, or only one class), the scores are
+    those of `PosteriorVariance`. Needs a completer with a ``variance_``, such as `GaussianCompleter`. Time:
+    the regression, and O(n d K^2) for K classes. Keeps no state between rounds.
 
     Examples
     --------
@@ -97,7 +95,7 @@ class PosteriorImpact(Memoryless):
         check_number("power", self.power, above=0)
 
     def score(self, this_round: Round) -> Float64Array:
-        """Return the worths (n, d); for a number as the target in its units, to the power."""
+        """Return the scores (n, d); for a numeric target, in its units to the power q."""
         variances = posterior_variances(this_round)
         model = this_round.fit_linear_model()
         if not model.knows_something:
@@ -116,7 +114,7 @@ class PosteriorImpact(Memoryless):
 def impacts(
     variances: Float64Array, completed: Float64Array, model: LinearModel, power: float
 ) -> Float64Array:
-    """Return the worths (m, d) of rows from the variances of their holes, 0 where observed.
+    """Return the scores (m, d) of rows from the variances of their holes, 0 where observed.
 
     ``variances`` may be overwritten.
     """
@@ -144,11 +142,11 @@ def undecided(probabilities: Float64Array, coefficients: Float64Array, power: fl
 
 
 def posterior_variances(this_round: Round) -> Float64Array:
-    """Return a copy of the completer's variances (n, d), 0 where observed; refuse one that has none."""
+    """Return a copy of the completer's variances (n, d), 0 where observed; raise if it has none."""
     variances = getattr(this_round.completer, "variance_", None)
     if variances is None:
         raise ParameterError(
-            "this scorer needs a completer that knows the variance of each cell; "
+            "this scorer needs a completer with a variance for each cell; "
             f"{type(this_round.completer).__name__} has no variance_. Use GaussianCompleter, or score by "
             "Variance."
         )

@@ -1,4 +1,4 @@
-"""Worths by chance: what every other scorer has to beat, and the shortest example of one."""
+"""Random scores: the baseline for other scorers, and the shortest example of one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cellworth.score.scorer import Memoryless, Round
 
 @dataclass(eq=False)
 class Random(Memoryless):
-    """Give each hole a worth drawn evenly from (0, 1].
+    """Give each hole a score drawn uniformly from (0, 1].
 
-    The k highest are then k holes drawn without replacement, each set of k being equally likely.
+    The k highest are then k holes drawn without replacement, with every set of k equally likely.
 
     Examples
     --------
@@ -36,13 +36,13 @@ class Random(Memoryless):
     """
 
     def score(self, this_round: Round) -> Float64Array:
-        """Return the worths (n, d): from (0, 1] in the holes, 0 elsewhere. Costs O(nd)."""
+        """Return the scores (n, d): in (0, 1] in the holes, 0 elsewhere. Costs O(nd)."""
         scores = np.zeros(this_round.X.shape)
         scores[this_round.holes] = 1.0 - this_round.rng.random(np.count_nonzero(this_round.holes))
         return scores
 
     def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
-        """Draw the same for a table of row blocks: each block jumps to its place in the stream."""
+        """Draw the same scores for a table of row blocks; each block jumps to its place in the stream."""
         starts, counts = zip(*completed.source.reduce(_count_holes, join), strict=True)
         before = np.cumsum([0, *counts[:-1]]).tolist()
         here = deepcopy(rng)

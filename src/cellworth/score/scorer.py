@@ -1,4 +1,4 @@
-"""What a scorer is given and what it gives back."""
+"""The input and output of a scorer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cellworth.errors import ParameterError
 from cellworth.table.target import LabelKind
 
 State = dict[str, Any]
-"""Arrays, numbers, texts and None by name: all that a scorer remembers of earlier rounds."""
+"""Arrays, numbers, strings and None by name: everything a scorer remembers of earlier rounds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,16 +25,16 @@ class Round:
     Attributes
     ----------
     X : (n, d) array
-        The encoded table, NaN in its holes, in the user's units. From round to round holes are filled,
-        rows may be added at the end, and now and then a known value is corrected.
+        The encoded table, NaN in its holes, in the user's units. Between rounds holes are filled, rows may
+        be added at the end, and known values are occasionally corrected.
     y : (n,) array or None
         The labels, NaN where missing: class codes 0, 1, ..., or numbers.
     target : {"classes", "number"} or None
         What y holds.
     completer : fitted completer
-        Fitted on X and y: ``completed_`` (n, d), and ``variance_`` (n, d) where it has one.
+        Fitted to X and y: has ``completed_`` (n, d), and ``variance_`` (n, d) if it provides one.
     rng : Generator
-        This round's own: the same in a replay.
+        This round's generator; the same in a replay.
     """
 
     X: Float64Array
@@ -57,7 +57,7 @@ class Round:
     def squared_ranges(self) -> Float64Array:
         """(d,), (max - min)^2 of the observed cells of each column; 1 for a constant column.
 
-        Dividing a squared distance by it is the same as scaling each column to [0, 1] first, as the paper
+        Dividing a squared distance by it is equivalent to scaling each column to [0, 1] first, as the paper
         does.
         """
         return np.square(Scaling.of(self.X, "minmax").width)
@@ -69,10 +69,10 @@ class Round:
 
     @property
     def labels(self) -> Float64Array | None:
-        """The labels y (n,) as completers take them; None where there is nothing to learn from them.
+        """The labels y (n,) for completers; None if there is nothing to learn from them.
 
-        Completers refuse labels that are all missing or of one class, since a user who passes them has
-        probably made a slip. In a campaign that has just begun they are normal.
+        Completers reject labels that are all missing or of one class, since passing them is probably a
+        mistake. At the start of a campaign, such labels are normal.
         """
         if self.y is None:
             return None
@@ -81,40 +81,40 @@ class Round:
         return self.y if len(np.unique(known)) >= least else None
 
     def fit_linear_model(self) -> LinearModel:
-        """Fit a model of the target on the completed table: what scorers look through to the labels."""
+        """Fit a model of the target to the completed table, which links scorers to the labels."""
         y = None if self.target is None else self.y
         return LinearModel.fit(self.completed, y, is_number=self.target == "number")
 
 
 class Scorer(Protocol):
-    """Says what each hole is worth. Made once per campaign; `score` is called once per round, in order."""
+    """Score each hole by its worth. Created once per campaign; `score` is called once per round, in order."""
 
     def score(self, this_round: Round) -> Float64Array:
-        """Return the worths (n, d): finite, never negative, 0 where observed; bigger is better."""
+        """Return the scores (n, d): finite, nonnegative, 0 where observed; higher is better."""
         ...
 
     def state(self) -> State:
-        """Return all that is remembered of earlier rounds; {} if nothing is. Later rounds leave it alone."""
+        """Return everything kept from earlier rounds, or {} if nothing is. Later rounds do not modify it."""
         ...
 
     def restore(self, state: State) -> None:
-        """Go on from a state: the next scores are those that its owner would have given, to the bit."""
+        """Continue from a state: the next scores are bitwise those that the original scorer would give."""
         ...
 
 
 class Memoryless:
-    """The state of a scorer that looks at one round only: ``{}``."""
+    """Mixin for a scorer that looks at one round only; its state is ``{}``."""
 
     def state(self) -> State:
-        """Return ``{}``: nothing is remembered."""
+        """Return ``{}``, since nothing is remembered."""
         return {}
 
     def restore(self, state: State) -> None:
-        """Do nothing: nothing is remembered."""
+        """Do nothing, since nothing is remembered."""
 
 
 def check_whole_number(name: str, value: object, minimum: int, *, or_none: bool = False) -> None:
-    """Refuse a setting that is not a whole number of at least ``minimum`` (nor, if that is right, None)."""
+    """Raise unless a setting is an integer of at least ``minimum``, or None if ``or_none``."""
     if or_none and value is None:
         return
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < minimum:

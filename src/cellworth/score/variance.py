@@ -1,4 +1,4 @@
-"""The paper's worth of a cell: how much its completion has moved from round to round."""
+"""The paper's score: how much a cell's completion varies from round to round."""
 
 from __future__ import annotations
 
@@ -20,28 +20,28 @@ from cellworth.score.scorer import Round, State, check_whole_number
 
 @dataclass(eq=False)
 class Variance:
-    r"""The spread of a cell's completions over the rounds, Eq. (5) of Huang et al. (KDD 2018).
+    r"""Score a cell by the spread of its completions over rounds, Eq. (5) of Huang et al. (KDD 2018).
 
     .. math:: I_{ij} = \frac{1}{r_j^2} \sum_{t} \bigl(X^t_{ij} - m_{ij}\bigr)^2
 
     over all completions so far or the last few, with :math:`m_{ij}` their mean and :math:`r_j` the range of
     the column's observed cells in this round (1 for a constant column): the paper scales each column to
-    [0, 1]. A cell that the completer keeps changing its mind about is one that it cannot decide.
+    [0, 1]. A cell whose completion keeps changing is one that the table does not determine.
 
     Parameters
     ----------
     window : int or None, default=None
-        m, at least 2: only the last m completions count. A cell that has settled is then no longer worth
-        much. None: all completions, as in most of the paper.
+        m, at least 2: only the last m completions count, so a cell that has settled gets a low score.
+        None: all completions, as in most of the paper.
 
     Notes
     -----
-    A row that has been completed once has no spread. It follows the rule of
-    `cellworth.score.first_round`: the completer's own variance, or that of a committee of refits. This is
-    the whole table in the first round, and rows that have been added since.
+    A row that has been completed only once has no spread. It is scored by `cellworth.score.first_round`: the
+    completer's own variance, or that of a committee of refits. This applies to the whole table in the first
+    round, and to new rows later.
 
-    Time: O(nd) a round, O(mnd) with a window. Memory: two arrays of the table's size, or m with a window,
-    however many rounds there are.
+    Time: O(nd) per round, O(mnd) with a window. Memory: two arrays of the table's size, or m with a window,
+    for any number of rounds.
 
     Examples
     --------
@@ -65,10 +65,10 @@ class Variance:
     def __post_init__(self) -> None:
         check_whole_number("window", self.window, 2, or_none=True)
         self._history = history_of(self.window)
-        self._on_blocks: tuple[tuple[int, ...], Blocks] | None = None  # rows of each block, its history
+        self._on_blocks: tuple[tuple[int, ...], Blocks] | None = None  # rows per block, and histories
 
     def score(self, this_round: Round) -> Float64Array:
-        """Take in the round's completion and return the worths (n, d), in squared ranges of the columns."""
+        """Add the round's completion and return the scores (n, d), in squared ranges of the columns."""
         self._history.add(this_round.completed)
         scores = self._history.spread(this_round.squared_ranges)
         scores *= this_round.holes
@@ -94,22 +94,22 @@ class Variance:
         return BlockScores(completed, _spread, (longer,), (units,))
 
     def state(self) -> State:
-        """Return a copy of what is remembered: counts by row, and sums or the last completions."""
+        """Return a copy of what is kept: counts by row, and sums or the last completions."""
         return self._history.state()
 
     def restore(self, state: State) -> None:
-        """Go on from a state, which is copied."""
+        """Continue from a state, which is copied."""
         self._history.restore(state)
 
 
 @dataclass(frozen=True)
 class BlockHistory(Sized):
-    """What is remembered of the completions of one block."""
+    """The history of one block's completions."""
 
     history: History
 
     def longer(self, filled: FilledPart) -> BlockHistory:
-        """Return the history after one more completion; this one stays as it was."""
+        """Return the history after one more completion; this one is unchanged."""
         longer = deepcopy(self.history)
         longer.add(np.asarray(filled.completed, dtype=np.float64))
         return BlockHistory(longer)

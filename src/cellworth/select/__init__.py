@@ -1,4 +1,4 @@
-"""Selectors: each spends a budget on scored cells."""
+"""Selectors, which spend a budget on scored cells."""
 
 from cellworth.select.draw import Draw
 from cellworth.select.greedy import Ratio, Top

@@ -1,4 +1,4 @@
-"""Cells drawn at random, in proportion to their score."""
+"""Draw cells at random, in proportion to their score."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from cellworth.select.spread import Spread
 
 
 class Draw:
-    r"""Draw cells one by one, without replacement, in proportion to score or score per money.
+    r"""Draw cells one by one, without replacement, in proportion to score or score per price.
 
-    The highest scores often crowd onto few rows and columns, and a model that learns from them learns from
-    an odd sample. A draw favours them without being ruled by them.
+    The highest scores often cluster in a few rows and columns, which gives a model a biased sample to learn
+    from. A draw favours high scores without being limited to them.
 
     Parameters
     ----------
     per : {"score", "price"}, default="score"
-        What the chance of a cell is in proportion to: its score, or its score divided by its price as the
-        only cell of a batch.
+        A cell's probability is proportional to its score, or to its score divided by its price as the only
+        cell of a batch.
     power : float, default=1.0
-        Scores are raised to this power first: 0 draws evenly, a large power comes close to `Top`.
+        Scores are raised to this power first: 0 draws uniformly, a large power approaches `Top`.
     per_row : int or None, default=None
-        The most cells of one row; None: any number.
+        Maximum number of cells per row; None sets no limit.
     crowding : float, default=1.0
-        Above 0 and at most 1: a cell's score is multiplied by this for each cell already chosen in its row.
+        Above 0 and at most 1: multiplies a cell's score once for each cell already chosen in its row.
 
     Notes
     -----
-    Cell j gets the key :math:`\log w_j + g_j` with an independent standard Gumbel number :math:`g_j`. The
-    keys in falling order are a draw without replacement in proportion to w. Read as time,
-    :math:`\exp(-\text{key})` is when the bell of a cell rings whose bells ring at the rate w; crowding slows
-    the bells of a row from the moment of a purchase on, and the draw stays exact. A cell that does not fit
-    the budget is passed over. Cells of score 0 come after all others, drawn as if their scores were 1.
+    Cell j gets the key :math:`\log w_j + g_j` with an independent standard Gumbel variable :math:`g_j`. The
+    keys in decreasing order are a draw without replacement in proportion to w. Equivalently,
+    :math:`\exp(-\text{key})` is the arrival time of an exponential clock with rate w. Crowding slows the
+    clocks of a row from the time of a purchase on, and the draw stays exact. A cell that does not fit the
+    budget is skipped. Cells with score 0 come after all others, drawn as if their scores were 1.
 
     O(N + k log k) for k cells out of N; with spread or with prices of groups and visits
     O(N + k p log(k p)) for p columns.
@@ -83,7 +83,7 @@ class Draw:
     def select(
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
-        """Draw cells that cost at most ``budget`` and are at most ``count``."""
+        """Draw at most ``count`` cells that cost at most ``budget``."""
         greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
         worthless = greedy.scores == 0
         key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + rng.gumbel(
@@ -94,7 +94,7 @@ class Draw:
         slower = self.crowding**self.power
 
         def crowded(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
-            # Time t of the purchase, time a of a bell: its rate falls by c, so it rings at t + (a - t) / c.
+            # A purchase at time t scales the rate of a clock due at a by c, so it is due at t + (a - t) / c.
             now = np.where(worthless[cells] == worthless[last], key[last], np.inf)
             elapsed = np.exp(np.minimum(0.0, key[cells] - now))  # t / a; at most 1
             key[cells] += np.log(slower) - np.log1p(-(1 - slower) * elapsed)

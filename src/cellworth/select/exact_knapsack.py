@@ -1,14 +1,14 @@
-"""The exact knapsack: which items to take at a total cost within a budget, for the largest total score.
+"""The exact knapsack: the items with the largest total score whose total cost is within a budget.
 
-Arrays only. Prices are whole numbers, so that costs are exact; scores are added as floating-point numbers.
+Works on arrays only. Prices are integers, so costs are exact; scores are added in floating point.
 
-Items in the order of falling score per price are taken up to the first that no longer fits, the break. The
-optimum differs from this prefix in few items near the break: a set of changes is a state (cost, score)
-relative to the prefix, and items enter in turn, the next one after the break (to be added) and the next one
-before it (to be removed). A state is dropped when another costs no more and scores no less, or when even
-the relaxation, in which the money left is spent at the ratio of the next item, does not beat the best batch
-known. When no state is left, that batch is optimal. After D. Pisinger, "A minimal algorithm for the 0-1
-knapsack problem", Operations Research 45 (1997).
+Items are taken by decreasing score per price up to the first that no longer fits, the break. The optimum
+differs from this prefix in a few items near the break. A set of changes is a state (cost, score) relative to
+the prefix. Items enter in turn: the next one after the break (to add), then the next one before it (to
+remove). A state is dropped if another costs no more and scores no less, or if even the relaxation, which
+spends the remaining money at the ratio of the next item, does not beat the best batch found. When no state is
+left, that batch is optimal. Based on D. Pisinger, "A minimal algorithm for the 0-1 knapsack problem",
+Operations Research 45 (1997).
 
 With a second limit, on the number of items, mixed-integer programming decides the few items in question.
 """
@@ -22,17 +22,17 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from cellworth.arrays import BoolArray, Float64Array, Int64Array, IntArray
 
-MOST_PRICES = 64  # distinct prices up to which items of equal price are looked at together
-FIRST_DECIDED = 150  # items that the solver decides first, where a count limits the batch as well
-TOLERANCE = 1e-6  # by which the solver may overstep a limit
+MOST_PRICES = 64  # distinct prices up to which items of equal price are considered together
+FIRST_DECIDED = 150  # items the solver decides first, if a count also limits the batch
+TOLERANCE = 1e-6  # by which the solver may exceed a limit
 
 
 @dataclass(frozen=True)
 class Packing:
-    """The items taken (k,), in the order of falling ratio, and by how much a better packing could beat them.
+    """The items taken (k,), by decreasing ratio, and how much better another packing could be.
 
     ``excess`` is 0 if they are optimal; it is positive only if the search was cut short. ``prefix`` is the
-    number of items before the break, in ``order`` (N,), which is that of falling ratio.
+    number of items before the break in ``order`` (N,), which sorts items by decreasing ratio.
     """
 
     items: IntArray
@@ -42,7 +42,7 @@ class Packing:
 
 
 def pack(prices: Int64Array, scores: Float64Array, budget: int, effort: int) -> Packing:
-    """Return the items that cost at most the budget and are worth most.
+    """Return the items with the largest total score that cost at most the budget.
 
     Parameters
     ----------
@@ -52,12 +52,12 @@ def pack(prices: Int64Array, scores: Float64Array, budget: int, effort: int) -> 
         Positive.
     budget : int
     effort : int
-        The most states to keep, over the whole search.
+        Maximum number of states to keep over the whole search.
 
     Notes
     -----
-    O(N log N) for the order, and the search: for whole prices up to D it takes O(D) items of each price and
-    O(D^2) states at a time, whatever N and the budget are.
+    O(N log N) to sort, plus the search: for integer prices up to D it uses O(D) items of each price and
+    O(D^2) states at a time, for any N and budget.
     """
     order = np.argsort(-(scores / prices), kind="stable")
     prefix = affordable(prices[order], budget)
@@ -81,12 +81,12 @@ def pack(prices: Int64Array, scores: Float64Array, budget: int, effort: int) -> 
 def near_break(prices: Int64Array, scores: Float64Array, side: IntArray) -> IntArray:
     """Return the items on one side of the break, nearest first, that an optimum may have to change.
 
-    Among items of equal price the best are taken. And let prices be whole multiples of g, at most D g. An
-    optimum that is as close to the prefix as possible has no changes of equal total price in opposite
-    directions: undoing them would not lower the score, for what was removed has the better ratio. Put the
-    changes in an order in which the partial sums of their prices, added less removed, stay above -D g and at
-    most D g: these sums must all differ, so there are fewer than 2 D changes. Hence the nearest 2 D - 1
-    items of each price do.
+    Among items of equal price the best are taken. Let prices be integer multiples of g, at most D g. An
+    optimum as close to the prefix as possible has no changes of equal total price in opposite directions:
+    undoing them would not lower the score, since what was removed has the better ratio. Order the changes so
+    that the partial sums of their prices, added minus removed, stay above -D g and at most D g. These sums
+    must all differ, so there are fewer than 2 D changes. Hence the nearest 2 D - 1 items of each price
+    suffice.
     """
     distinct = np.unique(prices[side]) if len(side) else prices[side]
     if len(distinct) == 0 or len(distinct) > MOST_PRICES:
@@ -98,9 +98,9 @@ def near_break(prices: Int64Array, scores: Float64Array, side: IntArray) -> IntA
 
 
 class _Side:
-    """Changes on one side of the break, nearest first, with what they add to cost and score.
+    """Changes on one side of the break, nearest first, with their effect on cost and score.
 
-    Change k concerns the items ``items[begin[k] : end[k]]``, which are alike.
+    Change k concerns the items ``items[begin[k] : end[k]]``, which are identical.
     """
 
     def __init__(self, items: IntArray, costs: Int64Array, scores: Float64Array) -> None:
@@ -116,12 +116,12 @@ class _Side:
         return float(self.scores[self.next] / self.costs[self.next]) if len(self) else default
 
     def shorten(self, ratio: float, most: float) -> None:
-        """Drop the changes that are a loss of ``most`` or more when money is worth ``ratio``."""
+        """Drop the changes that lose ``most`` or more when money is worth ``ratio``."""
         rest = slice(self.next, None)
         self._keep(self.next + np.flatnonzero(ratio * self.costs[rest] - self.scores[rest] < most))
 
     def bundle(self) -> None:
-        """Put neighbours that are alike together, by 1, 2, 4, ...: any number of them can be changed."""
+        """Group identical neighbours by 1, 2, 4, ..., so that any number of them can be changed."""
         alike = (np.diff(self.costs) == 0) & (np.diff(self.scores) == 0) & (self.end[:-1] == self.begin[1:])
         if not alike.any():
             return
@@ -129,7 +129,7 @@ class _Side:
         rank = np.arange(len(first)) - np.flatnonzero(first)[np.cumsum(first) - 1]
         heads = np.flatnonzero((rank + 1 & rank) == 0)  # ranks 0, 1, 3, 7, ...
         sizes = np.diff(np.append(heads, len(rank)))
-        # No batch changes more than the budget; such a bundle is left out before its cost overflows.
+        # No batch changes by more than the budget; leave out such a bundle before its cost overflows.
         small = np.abs(self.costs[heads]) * sizes.astype(float) < 2.0**60
         heads, sizes = heads[small], sizes[small]
         self._keep(heads)
@@ -142,7 +142,7 @@ class _Side:
 
 
 class _Search:
-    """States relative to the prefix, by increasing cost and score, and how each came about."""
+    """States relative to the prefix, by increasing cost and score, and how each was reached."""
 
     def __init__(self, left: int, effort: int) -> None:
         self.left = left
@@ -152,14 +152,14 @@ class _Search:
         self.nodes: Int64Array = np.full(1, -1)
         self.best = 0.0
         self._best_node = -1
-        self._filled: list[int] = []  # items that the first greedy batch adds
+        self._filled: list[int] = []  # items added by the first greedy batch
         # Node k changed the items of its block after the changes of its parent: one block for each change.
         self._blocks: list[tuple[int, IntArray]] = []  # first node, items
         self._parents: list[Int64Array] = []
         self._kept = 0
 
     def start(self, prices: Int64Array, scores: Float64Array, items: IntArray) -> None:
-        """Fill the money left greedily, for a first batch to beat."""
+        """Spend the remaining money greedily, for a first batch to beat."""
         left = self.left
         rest = np.arange(len(items))
         while True:
@@ -173,7 +173,7 @@ class _Search:
             rest = rest[take:]
 
     def run(self, after: _Side, before: _Side) -> float:
-        """Let changes enter in turn until no state can beat the best; return by how much one still could."""
+        """Enter changes in turn until no state can beat the best; return by how much one still could."""
         ratio = after.ratio(0.0)
         relaxed, best = self.left * ratio, self.best
         for side in (after, before):
@@ -183,7 +183,7 @@ class _Search:
             if self._kept > self.effort:
                 return max(0.0, float(self._bounds(after, before).max()) - self.best)
             if self.best > best:
-                # Those changes cost more than lies between the best and the relaxation.
+                # Drop changes that lose more than the gap between the best and the relaxation.
                 best = self.best
                 after.shorten(ratio, relaxed - best)
                 before.shorten(ratio, relaxed - best)
@@ -194,16 +194,16 @@ class _Search:
         return 0.0
 
     def _bounds(self, after: _Side, before: _Side) -> Float64Array:
-        """Return how much at most each state may still come to, with the changes that have not entered."""
+        """Return an upper bound on what each state can reach with the changes not yet entered."""
         gap = self.left - self.costs
-        # Money left is spent at the next ratio after the break; what is missing is got back at the one
-        # before. Without an item to remove, a state that is too dear is lost.
+        # Remaining money is spent at the next ratio after the break; a deficit is recovered at the one
+        # before. Without an item to remove, a state over budget is lost.
         spend, recover = after.ratio(0.0), before.ratio(np.inf)
-        with np.errstate(invalid="ignore"):  # 0 times infinity, where nothing is missing
+        with np.errstate(invalid="ignore"):  # 0 times infinity, if there is no deficit
             return self.scores + np.where(gap >= 0, gap * spend, gap * recover)
 
     def _enter(self, side: _Side) -> None:
-        """Branch each state: without the next change, and with it; drop dominated states."""
+        """Branch each state, without and with the next change; drop dominated states."""
         i = side.next
         side.next += 1
         costs = np.concatenate([self.costs, self.costs + side.costs[i]])
@@ -249,12 +249,13 @@ def pack_counted(
 ) -> tuple[IntArray, float]:
     """Return up to ``count`` items within the budget, and by how much a better packing could beat them.
 
-    Prices of money and of a place in the batch, from the linear relaxation, say of each item what taking or
-    leaving it against them loses. The items that lose least are decided exactly, the others left as they
-    are; then all that lose less than what this batch is short of the relaxation: the optimum is among these.
+    The dual prices of money and of a place in the batch, from the linear relaxation, give what each item
+    loses if it is decided against them. First the items that lose least are decided exactly, with the others
+    fixed; then all that lose less than the gap between this batch and the relaxation. The optimum is among
+    these.
 
-    The score is the largest up to the solver's tolerance, a millionth: then the second number is 0. It is
-    more only if a search ended after ``nodes`` nodes. No items if nothing was found.
+    The score is the largest up to the solver's tolerance, a millionth; the second number is then 0. It is
+    positive only if a search ended after ``nodes`` nodes. Returns no items if nothing was found.
     """
     items = _best_of_each_price(prices, scores, count)
     price, score = prices[items], scores[items]
@@ -282,7 +283,7 @@ def _decide(
     usual: BoolArray,
     nodes: int,
 ) -> tuple[BoolArray, float]:
-    """Return which items to take, the free ones at best and the others as usual, and what may be missing."""
+    """Return which items to take, the free ones decided optimally and the others fixed, and the gap."""
     fixed = usual & ~free
     money, places = budget - int(price[fixed].sum()), count - int(fixed.sum())
     nothing = np.zeros(len(price), dtype=bool)
@@ -290,7 +291,7 @@ def _decide(
         return nothing, np.inf
     rows = np.vstack([price[free] / max(money, 1), np.ones(int(free.sum()))])
     unit = score[free].max()
-    for highest in (1.0, 1 - 2 * TOLERANCE):  # again, if the solver oversteps the budget
+    for highest in (1.0, 1 - 2 * TOLERANCE):  # retry if the solver exceeds the budget
         found = milp(
             -score[free] / unit,
             integrality=np.ones(rows.shape[1]),
@@ -309,7 +310,7 @@ def _decide(
 
 
 def _best_of_each_price(prices: Int64Array, scores: Float64Array, count: int) -> IntArray:
-    """Return the items among which a best packing lies: of items of equal price the best are taken."""
+    """Return items that include a best packing: of items of equal price, the best are taken."""
     distinct = np.unique(prices)
     if len(distinct) > MOST_PRICES:
         return np.arange(len(prices))
@@ -321,9 +322,9 @@ def _best_of_each_price(prices: Int64Array, scores: Float64Array, count: int) ->
 
 
 def affordable(prices: Int64Array, budget: int) -> int:
-    """Return how many of the prices (N,), from the first on, add up to at most the budget.
+    """Return the largest number of leading prices (N,) whose sum is at most the budget.
 
-    The sum of all may be too large for 64 bits; only those up to twice the budget are added exactly.
+    The sum of all may overflow 64 bits; only those up to twice the budget are added exactly.
     """
     some = int(np.searchsorted(np.cumsum(prices, dtype=np.float64), 2.0 * budget, side="right"))
     return int(np.searchsorted(np.cumsum(prices[: some + 1]), budget, side="right"))

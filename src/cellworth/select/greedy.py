@@ -1,6 +1,6 @@
-"""Greedy batches: cells in the order of falling priority, as long as the budget lasts.
+"""Greedy batches: buy cells by decreasing priority until the budget runs out.
 
-`Top` orders by score, `Ratio` by score per money. `GreedyPurchase` is what they share with other selectors.
+`Top` orders by score, `Ratio` by score per price. Other selectors also use `GreedyPurchase`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.select.selector import Offer, Selection, best_of_each_price, check_limits, fits, settle
 from cellworth.select.spread import Spread
 
-CLOSE = 2.0**-32  # of the budget: sums of prices as floats are never off by more
+CLOSE = 2.0**-32  # of the budget: bound on the rounding error of float price sums
 
 
 class Top:
-    """Take the cells of the highest score, whatever they cost, as long as the budget lasts.
+    """Take the cells with the highest scores, whatever they cost, until the budget runs out.
 
-    A cell that does not fit the budget is passed over, and cheaper ones further down are still taken. Equal
-    scores go by row, then by column. Nothing is random.
+    A cell that does not fit the budget is skipped, and cheaper ones further down are still taken. Ties are
+    broken by row, then by column. Deterministic.
 
     Parameters
     ----------
     per_row : int or None, default=None
-        The most cells of one row; None: any number.
+        Maximum number of cells per row; None sets no limit.
     crowding : float, default=1.0
-        Above 0 and at most 1: a cell's score is multiplied by this for each cell already chosen in its row.
+        Above 0 and at most 1: multiplies a cell's score once for each cell already chosen in its row.
 
     Notes
     -----
@@ -61,7 +61,7 @@ class Top:
     def select(
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
-        """Choose cells that cost at most ``budget`` and are at most ``count``; ``rng`` is not used."""
+        """Choose at most ``count`` cells that cost at most ``budget``; ``rng`` is not used."""
         batch = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
 
         def crowded(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
@@ -70,32 +70,32 @@ class Top:
         return batch.run(batch.scores, crowded if self.crowding < 1 else None)
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-        """Return the best cells (k, 2) of each price: no others can be in the batch; see `BlockSelector`."""
+        """Return the best cells (k, 2) of each price; no others can be in the batch. See `BlockSelector`."""
         self._spread.refuse_on_blocks(self)
         return best_of_each_price(offer, budget=budget, count=count)
 
 
 class Ratio:
-    """Take the cells of the highest score per money, as long as the budget lasts.
+    """Take the cells with the highest score per price, until the budget runs out.
 
-    The money is what a cell adds to the bill of this batch. With prices of groups and visits it falls once
-    a cell of the row is taken, so that the others of the row move up. A cell that does not fit the budget
-    is passed over. Equal ratios go by row, then by column. Nothing is random.
+    The price is what a cell adds to the cost of this batch. With group and visit prices it drops once a cell
+    of the row is taken, so the other cells of the row move up. A cell that does not fit the budget is
+    skipped. Ties are broken by row, then by column. Deterministic.
 
     Parameters
     ----------
     per_row : int or None, default=None
-        The most cells of one row; None: any number.
+        Maximum number of cells per row; None sets no limit.
     crowding : float, default=1.0
-        Above 0 and at most 1: a cell's score is multiplied by this for each cell already chosen in its row.
+        Above 0 and at most 1: multiplies a cell's score once for each cell already chosen in its row.
 
     Notes
     -----
     O(N + k log k) for k cells out of N; with spread or with prices of groups and visits
     O(N + k p log(k p)) for p columns.
 
-    Alone it can be arbitrarily far from the best batch: a cell of score 2 at a price of 1 keeps the money
-    from one of score 100 at a price of 100. `Knapsack` does not fall for that.
+    It can be arbitrarily far from the best batch: with a budget of 100, a cell with score 2 and price 1
+    rules out one with score 100 and price 100. `Knapsack` avoids this.
 
     Examples
     --------
@@ -122,7 +122,7 @@ class Ratio:
     def select(
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
-        """Choose cells that cost at most ``budget`` and are at most ``count``; ``rng`` is not used."""
+        """Choose at most ``count`` cells that cost at most ``budget``; ``rng`` is not used."""
         batch = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
 
         def per_money(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
@@ -132,22 +132,22 @@ class Ratio:
         return batch.run(batch.scores / batch.prices, None if constant else per_money)
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-        """Return the best cells (k, 2) of each price: no others can be in the batch; see `BlockSelector`."""
+        """Return the best cells (k, 2) of each price; no others can be in the batch. See `BlockSelector`."""
         self._spread.refuse_on_blocks(self)
         return best_of_each_price(offer, budget=budget, count=count)
 
 
-# New priorities for cells of one row after a purchase in it: their numbers among the candidates, what each
-# would now add to the bill, how many cells of the row are in the batch, and the number of the last of them.
+# New priorities for the cells of a row after a purchase in it, given their candidate numbers, what each would
+# now add to the cost, how many cells of the row are in the batch, and the number of the last one bought.
 Again = Callable[[IntArray, Float64Array, int, int], Float64Array]
 
 
 class GreedyPurchase:
     """A batch that is being filled.
 
-    A cell that does not fit the budget is passed over, and looked at again only when a cell of its row has
-    made it cheaper. A purchase changes priorities and prices in its own row alone, in either direction: these
-    cells enter a heap with their new priorities, and their old entries no longer count.
+    A cell that does not fit the budget is skipped, and reconsidered only when a purchase in its row has made
+    it cheaper. A purchase changes priorities and prices only in its own row, in either direction: these cells
+    enter a heap with their new priorities, and their old entries become invalid.
 
     Parameters
     ----------
@@ -158,9 +158,9 @@ class GreedyPurchase:
 
     Notes
     -----
-    With N candidates and k bought: O(N + k log k) for additive prices without spread, as long as the batch
-    is a small part of the candidates; else O(N + k p log(k p)) for p columns. Where cells of low priority are
-    needed to use up the budget, up to O(N log N).
+    With N candidates and k bought: O(N + k log k) for additive prices without spread, if the batch is a small
+    part of the candidates; else O(N + k p log(k p)) for p columns. Up to O(N log N) if cells of low priority
+    are needed to use up the budget.
     """
 
     def __init__(self, offer: Offer, spread: Spread, budget: float, count: float) -> None:
@@ -171,7 +171,7 @@ class GreedyPurchase:
         self.rows = self.places // max(1, offer.scores.shape[1])
         own = offer.prices.own[offer.available]
         additive = offer.prices.additive
-        # Of each candidate as the only one:
+        # For each candidate as the only one:
         self.prices = own if additive else offer.prices.marginal(offer.before)[offer.available]
         self.scores = offer.scores.ravel()[self.places]
         self.count = min(count, len(self.places))
@@ -187,11 +187,11 @@ class GreedyPurchase:
         tier: BoolArray | None = None,
         begin: Iterable[int] = (),
     ) -> Selection:
-        """Buy in the order of falling priority (N,), ties by row and column, and return the batch.
+        """Buy by decreasing priority (N,), ties by row and column, and return the batch.
 
         ``again`` gives the new priorities in a row after a purchase there, minus infinity for cells to leave
-        out; None: they stay. Candidates in the second ``tier`` (N,) come after all others. The candidates of
-        ``begin`` are bought before any.
+        out; with None they do not change. Candidates in the second ``tier`` (N,) come after all others. The
+        candidates of ``begin`` are bought first.
         """
         if tier is None:
             tier = np.zeros(len(priority), dtype=bool)
@@ -205,7 +205,7 @@ class GreedyPurchase:
 
     @property
     def left(self) -> float:
-        """The money left, and as much more as sums of floats may be off."""
+        """The money left, plus the rounding error that float sums may have."""
         return self.budget - self.spent + self._slack
 
     @property
@@ -214,7 +214,7 @@ class GreedyPurchase:
         return len(self.chosen) >= self.count or self.left < self._cheapest
 
     def can_pay(self, candidate: int, price: float) -> bool:
-        """Say whether a candidate still fits the budget at this price; decided exactly where it is close."""
+        """Return whether a candidate still fits the budget at this price, decided exactly if it is close."""
         after = self.spent + price
         if abs(after - self.budget) > self._slack:
             return after < self.budget
@@ -222,14 +222,14 @@ class GreedyPurchase:
         return fits(self.offer, places, self.budget)
 
     def _first_chunk(self) -> int:
-        """Return about how many cells the limits allow."""
+        """Return roughly how many cells the limits allow."""
         if len(self.prices) == 0 or self.full:
             return 1
         affordable = min(self.budget / self.prices.mean(), len(self.prices))
         return max(1024, math.ceil(2 * min(self.count, affordable)))
 
     def _fill(self, candidates: IntArray, priority: Float64Array) -> None:
-        """Buy whole stretches at a time: prices and priorities stay as they are."""
+        """Buy many cells at a time, since prices and priorities do not change."""
         chunks = descending(
             priority, candidates, self._first_chunk(), lambda rest: self.prices[rest] <= self.left
         )
@@ -240,7 +240,7 @@ class GreedyPurchase:
             while len(chunk) and not self.full:
                 chunk = chunk[self.prices[chunk] <= self.left]
                 costs = np.cumsum(self.prices[chunk])
-                # These fit for certain; the next one is looked at by itself.
+                # These certainly fit; the next one is checked on its own.
                 sure = int(np.searchsorted(costs, self.left - 2 * self._slack, side="left"))
                 sure = int(min(sure, self.count - len(self.chosen)))
                 self._buy(chunk[:sure])
@@ -255,7 +255,7 @@ class GreedyPurchase:
         self.spent += float(self.prices[candidates].sum())
 
     def _fill_rows(self, rows: _Rows, begin: list[int]) -> None:
-        """Buy one cell at a time, with a heap for the cells of rows in which something was bought."""
+        """Buy one cell at a time, with a heap for the cells of rows with purchases."""
         for candidate in begin:
             if not self.full:
                 rows.consider(candidate)
@@ -276,7 +276,7 @@ class GreedyPurchase:
             self._serve(rows, (stage, math.inf, 0))
 
     def _serve(self, rows: _Rows, until: tuple[bool, float, int]) -> None:
-        """Consider what lies on the heap before ``until``."""
+        """Consider the heap entries before ``until``."""
         while rows.heap and rows.heap[0][:3] < until and not self.full:
             _, _, candidate, taken = heapq.heappop(rows.heap)
             if taken == rows.taken[int(self.rows[candidate])]:
@@ -284,7 +284,7 @@ class GreedyPurchase:
 
 
 class _Rows:
-    """What was bought row by row, and the heap of the cells whose priority or price that changed."""
+    """Purchases by row, and the heap of cells whose priority or price they changed."""
 
     def __init__(
         self, batch: GreedyPurchase, priority: Float64Array, again: Again | None, tier: BoolArray
@@ -294,14 +294,14 @@ class _Rows:
         self.again = again
         self.tier = tier
         self.taken: dict[int, int] = {}
-        self.closed = np.zeros(batch.offer.scores.shape[0], dtype=bool)  # their first entries no longer count
+        self.closed = np.zeros(batch.offer.scores.shape[0], dtype=bool)  # first entries no longer valid
         self.bought: set[int] = set()
         self.heap: list[tuple[bool, float, int, int]] = []
         self.bill = batch.offer.prices.bill(batch.offer.before)
         self.coupled = again is not None or not batch.offer.prices.additive
 
     def as_at_first(self, candidates: IntArray) -> BoolArray:
-        """Say which of the candidates still have their first priority, and a price that can be paid."""
+        """Return which candidates still have their first priority and an affordable price."""
         batch = self.batch
         return ~self.closed[batch.rows[candidates]] & (batch.prices[candidates] <= batch.left)
 
@@ -321,7 +321,7 @@ class _Rows:
             self._push_row(row, candidate)
 
     def _push_row(self, row: int, last: int) -> None:
-        """Put the open cells of a row on the heap anew."""
+        """Push the open cells of a row onto the heap again."""
         batch, width = self.batch, self.batch.offer.scores.shape[1]
         first, end = np.searchsorted(batch.rows, [row, row + 1])
         cells = np.array([c for c in range(first, end) if c not in self.bought], dtype=np.intp)
@@ -341,8 +341,8 @@ def descending(
 ) -> Iterator[IntArray]:
     """Yield candidates (numbers, increasing) in chunks, from high priority to low, ties by number.
 
-    Nothing is sorted before it is asked for: the first chunk of about ``size`` takes O(N + size log size),
-    each further one is four times as long. ``keep`` drops candidates that can no longer be bought.
+    Sorting is lazy: the first chunk of about ``size`` takes O(N + size log size), and each further one is
+    four times as long. ``keep`` drops candidates that can no longer be bought.
     """
     rest = candidates
     while True:
@@ -355,7 +355,7 @@ def descending(
 
 
 def _split(priority: Float64Array, rest: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Return the ``size`` candidates of highest priority, with all that tie with the last, and the others."""
+    """Return the ``size`` candidates of highest priority, plus all that tie with the last, and the others."""
     if 2 * size >= len(rest):
         return rest, rest[:0]
     values = priority[rest]

@@ -1,13 +1,13 @@
 """The best batch that a budget can buy.
 
-Where prices are additive the knapsack is solved exactly, see `cellworth.select.exact_knapsack`. Where cells
-share fees, or a batch is spread over rows, batches are built greedily from bundles, with a bound on what is
-lost. A bundle is the cells of one row that, bought together, have the highest score for the money.
+If prices are additive, the knapsack is solved exactly; see `cellworth.select.exact_knapsack`. If cells share
+fees, or a batch is spread over rows, batches are built greedily from bundles, with a bound on the loss. A
+bundle is the set of cells of one row that, bought together, has the highest score per price.
 
-With prices of groups and visits the first cell of a row pays for the others. The cost of a row is
-submodular, so the sets that maximise score - x * cost grow as x falls: a row is a chain of bundles of
-falling ratio, each bought on top of those before it. Bundles of all rows by falling ratio, up to the break,
-solve the relaxed problem.
+With group and visit prices, the first cell of a row pays for the others. The cost of a row is submodular, so
+the sets that maximise score - x * cost grow as x decreases: a row is a chain of bundles of decreasing ratio,
+each bought on top of the previous ones. The bundles of all rows by decreasing ratio, up to the break, solve
+the relaxed problem.
 """
 
 from __future__ import annotations
@@ -33,14 +33,15 @@ from cellworth.select.selector import (
 )
 from cellworth.select.spread import Spread
 
-CLOSE = 2.0**-40  # relative, by which sums of floats may be off
-STEPS = 100  # of Newton's method; it takes about five
+CLOSE = 2.0**-40  # relative rounding error of float sums
+STEPS = 100  # of Newton's method, which takes about five
 
 
 class Bundles:
-    """The next bundle of each row, bundle after bundle.
+    """The next bundle of each row, one at a time.
 
-    Finding the first bundle of all n rows takes about five steps of O(n p), the next one of a row O(p) each.
+    Finding the first bundle of all n rows takes about five steps of O(n p), and each row's next one O(p) per
+    step.
     """
 
     def __init__(self, offer: Offer, wanted: BoolArray) -> None:
@@ -63,13 +64,13 @@ class Bundles:
         heapq.heapify(self.heap)
 
     def pop(self) -> tuple[int, IntArray, float]:
-        """Return the row of the highest ratio, the columns of its next bundle, and that bundle's cost."""
+        """Return the row with the highest ratio, the columns of its next bundle, and that bundle's cost."""
         _, row = heapq.heappop(self.heap)
         at = self._at[row]
         return row, np.flatnonzero(self._members[at]), float(self._costs[at])
 
     def buy(self, row: int, columns: IntArray) -> None:
-        """Take the bundle of a row and find the row's next."""
+        """Take the bundle of a row and find its next one."""
         self.open[row, columns] = False
         self.visit[row] = 0.0
         for group in self.groups:
@@ -83,7 +84,7 @@ class Bundles:
     def _densest(self, rows: IntArray) -> tuple[Float64Array, BoolArray, Float64Array]:
         """Return the highest ratio of a bundle in each row (r,), its members (r, p) and its cost (r,).
 
-        Newton's method on the largest score - x * cost (Dinkelbach): x only rises, to the highest ratio.
+        Newton's method on the largest score - x * cost (Dinkelbach): x increases to the highest ratio.
         """
         alone = self.own[rows] + self.fees[rows] + self.visit[rows, np.newaxis]
         single = np.where(self.open[rows], self.scores[rows] / alone, -1.0)
@@ -108,7 +109,7 @@ class Bundles:
         gains = np.maximum(gains, 0.0)
         members = gains > 0
         for group in self.groups:
-            # Up to each level of fee, all that gains; the level itself is paid once.
+            # For each fee level, all cells up to it that gain; the level itself is paid once.
             levels = np.cumsum(gains[:, group], axis=1) - x[:, np.newaxis] * self.fees[rows][:, group]
             best = levels.argmax(axis=1)
             last = np.where(levels.max(axis=1) > 0, best, -1)
@@ -116,7 +117,7 @@ class Bundles:
         return members
 
     def _cost(self, rows: IntArray, members: BoolArray) -> Float64Array:
-        """Return what the members (r, p) of each row add to the bill."""
+        """Return what the members (r, p) of each row add to the cost."""
         costs = np.where(members, self.own[rows], 0.0).sum(axis=1)
         for group in self.groups:
             costs += np.where(members[:, group], self.fees[rows][:, group], 0.0).max(axis=1)
@@ -124,12 +125,12 @@ class Bundles:
 
 
 def by_bundles(offer: Offer, wanted: BoolArray, budget: float, count: float) -> Selection:
-    """Buy bundles of rows by falling ratio of score to money; without spread.
+    """Buy bundles of rows by decreasing ratio of score to price; without spread.
 
-    The relaxed problem is solved by the bundles before the first one that does not fit, and a part of that
-    one. So the best batch is worth at most as much as those bundles and that one together. The better of the
-    bundles before it, and of its row's bundles up to it, has at least half of that, if the latter fit the
-    budget. Both are then filled up with single cells.
+    The bundles before the first one that does not fit, and a part of that one, solve the relaxed problem. So
+    the best batch is worth at most as much as those bundles and that one together. The better of the bundles
+    before it, and its row's bundles up to it, has at least half of that, if the latter fit the budget. Both
+    are then filled up with single cells.
     """
     bundles, width = Bundles(offer, wanted), offer.scores.shape[1]
     chosen: list[int] = []
@@ -139,7 +140,7 @@ def by_bundles(offer: Offer, wanted: BoolArray, budget: float, count: float) -> 
     while bundles.heap and len(chosen) < count and (budget - spent >= cheapest or not rival):
         row, columns, cost = bundles.pop()
         cells = (row * width + columns).tolist()
-        # A tie is not lost to rounding here; what the batch may cost is decided when it is filled.
+        # Do not lose a tie to rounding here; whether the batch fits is decided when it is filled.
         if spent + cost <= budget * (1 + CLOSE) and len(chosen) + len(cells) <= count:
             chosen += cells
             spent += cost
@@ -151,11 +152,11 @@ def by_bundles(offer: Offer, wanted: BoolArray, budget: float, count: float) -> 
 
 
 def by_gains(offer: Offer, wanted: BoolArray, spread: Spread, budget: float, count: float) -> Selection:
-    """Buy cell by cell what adds most to the worth of the batch for its money; with spread.
+    """Buy the cell that adds most worth to the batch per price, one at a time; with spread.
 
-    The worth of a batch is a submodular function of its cells. For additive prices the better of the greedy
-    batch and the best single cell has at least (1 - 1/e) / 2 of the best worth. A cell past the limit of a
-    row adds what it is better than the worst that counts, and that one leaves the batch in the end.
+    The worth of a batch is a submodular function of its cells. For additive prices, the better of the greedy
+    batch and the best single cell has at least (1 - 1/e) / 2 of the best worth. A cell past the limit of its
+    row adds its gain over the worst one that counts, which leaves the batch in the end.
     """
     batch = GreedyPurchase(_only(offer, wanted), Spread(), budget, count)
     rows: dict[int, list[int]] = {}
@@ -177,7 +178,7 @@ def by_gains(offer: Offer, wanted: BoolArray, spread: Spread, budget: float, cou
 def fill(
     offer: Offer, wanted: BoolArray, spread: Spread, budget: float, count: float, begin: list[int]
 ) -> Selection:
-    """Buy the cells of ``begin`` (flat numbers) first and then single cells by score per money."""
+    """Buy the cells of ``begin`` (flat numbers) first, then single cells by score per price."""
     batch = GreedyPurchase(_only(offer, wanted), spread, budget, count)
 
     def per_money(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
@@ -191,34 +192,33 @@ def _only(offer: Offer, wanted: BoolArray) -> Offer:
     return Offer(offer.scores, wanted, offer.prices, offer.before)
 
 
-NODES = 100_000  # of the solver's tree, where a count limits the batch as well
+NODES = 100_000  # of the solver's tree, if a count also limits the batch
 
 
 class Knapsack:
-    r"""Take the batch of the largest total score that the budget can buy.
+    r"""Take the batch with the largest total score that the budget can buy.
 
     For additive prices, per column or per cell, the batch is optimal:
 
     .. math:: \max_S \sum_{(i, j) \in S} I_{ij} \quad\text{subject to}\quad \sum_{(i, j) \in S} C_{ij} \le b.
 
-    With prices of groups or visits, or with spread, it is greedy and has a bound (see Notes).
+    With group or visit prices, or with spread, it is greedy, with a bound (see Notes).
 
     Parameters
     ----------
     per_row : int or None, default=None
-        The most cells of one row; None: any number.
+        Maximum number of cells per row; None sets no limit.
     crowding : float, default=1.0
-        Above 0 and at most 1: of the cells of a row the r-th best counts ``crowding**(r - 1)`` times its
-        score.
+        Above 0 and at most 1: the r-th best cell of a row counts ``crowding**(r - 1)`` times its score.
     effort : int, default=2,000,000
-        The most partial batches that the search keeps. It is reached only in hard cases, such as scores
-        that are a linear function of the prices. Then a RuntimeWarning says how far the batch may be from the
-        best.
+        Maximum number of partial batches that the search keeps. It is reached only in hard cases, such as
+        scores that are a linear function of the prices. A RuntimeWarning then says how far the batch may be
+        from the best.
 
     Notes
     -----
-    Cells of score 0 are never bought. Scores are added with the rounding of floating-point numbers; prices
-    are counted in whole units, so the budget is kept exactly.
+    Cells with score 0 are never bought. Scores are added in floating point; prices are counted in whole
+    units, so the budget is kept exactly.
 
     =================================  =========================================================
     prices and options                 worth of the batch
@@ -231,12 +231,12 @@ class Knapsack:
     groups or visits, spread or count  no bound; at least as good as `Ratio`
     =================================  =========================================================
 
-    O(N log N) to order N candidates. The search after that depends on prices more than on N: for whole prices
-    up to D at most 2 D - 1 cells of each price come into question. Groups, visits and spread take O(N + k p
-    log(k p)) for k cells bought and p columns.
+    O(N log N) to sort N candidates. The search after that depends on prices more than on N: for integer
+    prices up to D, at most 2 D - 1 cells of each price are considered. Groups, visits and spread take
+    O(N + k p log(k p)) for k cells bought and p columns.
 
-    ``Selection.front`` holds, for additive prices without spread, the batches along the order of score per
-    money, each the best for its own cost, and the batch itself.
+    For additive prices without spread, ``Selection.front`` holds the batches along the order of score per
+    price, each the best for its own cost, and the batch itself.
 
     Examples
     --------
@@ -265,7 +265,7 @@ class Knapsack:
     def select(
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
-        """Choose cells that cost at most ``budget`` and are at most ``count``; ``rng`` is not used."""
+        """Choose at most ``count`` cells that cost at most ``budget``; ``rng`` is not used."""
         money, most = check_limits(budget, count)
         wanted = offer.available & (offer.scores > 0)
         if budget is None:
@@ -274,7 +274,7 @@ class Knapsack:
         additive = offer.prices.additive
         alone = offer.prices.own if additive else offer.prices.marginal(offer.before)
         wanted &= alone <= money
-        # A batch never costs more than its cells one by one; twice that is a finite budget without limit.
+        # A batch never costs more than its cells bought separately; twice that stands in for no limit.
         money = min(money, 2 * float(alone[wanted].sum()))
         if most == 0 or not wanted.any():
             return settle(offer, np.zeros(0, dtype=np.intp), money)
@@ -285,7 +285,7 @@ class Knapsack:
         return self._best(offer, wanted, money, most)
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-        """Return the best cells (k, 2) of each price: no others can be in the batch; see `BlockSelector`."""
+        """Return the best cells (k, 2) of each price; no others can be in the batch. See `BlockSelector`."""
         self._spread.refuse_on_blocks(self)
         return best_of_each_price(offer, budget=budget, count=count)
 
@@ -300,7 +300,7 @@ class Knapsack:
             chosen = own[packing.items]
             if within(chosen, budget) or not len(chosen):
                 break
-            # Prices without a common decimal unit are counted in a binary one, off in the last digit.
+            # Prices without a common decimal unit are counted in a binary one, inexact in the last digit.
             money -= max(1, math.ceil((float(add_up(chosen)) - budget) * units.scale))
         if len(packing.items) > count:
             return self._best_counted(offer, wanted, places, packing, units, int(count))
@@ -316,7 +316,7 @@ class Knapsack:
         units: MoneyUnits,
         count: int,
     ) -> Selection:
-        """Return the best batch when the count limits it as well."""
+        """Return the best batch when the count also limits it."""
         budget = float(units.money(np.array([units.budget]))[0])
         highest = Top().select(
             Offer(offer.scores, wanted, offer.prices, offer.before), count=count, rng=np.random.default_rng(0)
@@ -344,7 +344,7 @@ class Knapsack:
 
 
 def _front(offer: Offer, places: IntArray, packing: Packing) -> Front:
-    """Return the batches up to the break, from none on, and the best batch."""
+    """Return the batches up to the break, starting with the empty one, and the best batch."""
     batches = []
     for values in (offer.prices.own.ravel(), offer.scores.ravel()):
         along = np.cumsum(values[places[packing.order[: packing.prefix]]])

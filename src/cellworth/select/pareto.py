@@ -1,8 +1,8 @@
-"""The loop of Pareto optimisation over sparse sets: arrays only, compiled where numba is installed.
+"""The Pareto optimisation loop over sparse sets, on arrays only, compiled if numba is installed.
 
-Costs and values are whole numbers (int64), so that adding and taking away is exact. A set is a sorted
-stretch of one array of candidate numbers. Candidates are numbered by row, then column: the members of a row
-lie side by side in a set.
+Costs and values are integers (int64), so that addition and subtraction are exact. A set is a sorted slice of
+one array of candidate numbers. Candidates are numbered by row, then column, so the members of a row are
+contiguous in a set.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Sorted = NDArray[np.signedinteger[Any]]
 
 
 class Problem(NamedTuple):
-    """What a set of the N candidates costs and is worth.
+    """The cost and value of a set of the N candidates.
 
     A set costs the sum of ``own``, the largest ``fee`` per row and group, and ``visit`` per row. Its value is
-    the sum over rows of the members' scores in falling order, the r-th times ``discount[r]``. ``row_end`` and
-    ``row_begin`` (N,) bound the candidates of a candidate's row. ``coupled`` is False if neither fees nor
-    visits nor discounts nor a limit per row are in play. A set must cost less than ``limit``, have at most
-    ``most`` members and at most ``per_row`` in a row.
+    the sum over rows of the members' scores in decreasing order, the r-th times ``discount[r]``. ``row_end``
+    and ``row_begin`` (N,) bound the candidates of a candidate's row. ``coupled`` is False if there are no
+    fees, visits, discounts or limits per row. A set must cost less than ``limit`` and have at most ``most``
+    members, at most ``per_row`` in a row.
     """
 
     own: Int64Array
@@ -46,10 +46,10 @@ class Problem(NamedTuple):
 
 
 class ParetoArchive(NamedTuple):
-    """Sets of which none is both cheaper and worth more than another, from cheap to dear.
+    """Sets of which none is both cheaper and worth more than another, by increasing cost.
 
     ``cost`` and ``value`` increase strictly; set i is ``members[begin[i] : begin[i] + length[i]]``.
-    ``used`` holds the number of sets and of cells of ``members`` in use. The first set is the empty one.
+    ``used`` holds the number of sets and of entries of ``members`` in use. The first set is the empty one.
     """
 
     cost: Int64Array
@@ -61,7 +61,7 @@ class ParetoArchive(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room to work in: the members of one row before and after, their scores, and fees paid by group."""
+    """Working memory: the members of one row before and after, their scores, and fees paid by group."""
 
     before: Int64Array
     after: Int64Array
@@ -70,7 +70,7 @@ class Scratch(NamedTuple):
 
 
 def first_not_below(values: Sorted, begin: int, end: int, value: int) -> int:
-    """Return the first place in the sorted values[begin:end] that is not below ``value``, or end."""
+    """Return the first index in the sorted values[begin:end] that is not below ``value``, or end."""
     while begin < end:
         middle = (begin + end) >> 1
         if values[middle] < value:
@@ -83,7 +83,7 @@ def first_not_below(values: Sorted, begin: int, end: int, value: int) -> int:
 def toggle(
     source: Sorted, begin: int, end: int, flips: Sorted, lo: int, hi: int, out: Sorted, at: int
 ) -> int:
-    """Write the sorted source[begin:end] with the sorted flips[lo:hi] put in or taken out; return its end."""
+    """Write the sorted source[begin:end] with the sorted flips[lo:hi] added or removed; return its end."""
     while begin < end or lo < hi:
         if lo >= hi or (begin < end and source[begin] < flips[lo]):
             out[at] = source[begin]
@@ -144,7 +144,7 @@ def change(
     lo: int,
     hi: int,
 ) -> tuple[int, int, bool]:
-    """Return by how much flips[lo:hi] change the parent's cost and value, and whether rows allow it."""
+    """Return how flips[lo:hi] change the parent's cost and value, and whether row limits allow it."""
     cost, value = 0, 0
     begin = archive.begin[parent]
     end = begin + archive.length[parent]
@@ -177,7 +177,7 @@ def change(
 
 
 def insert(archive: ParetoArchive, lo: int, hi: int, cost: int, value: int, begin: int, length: int) -> None:
-    """Put a new set in the place of the sets lo..hi-1, or before set lo if there are none."""
+    """Replace the sets lo..hi-1 with a new set, or insert it before set lo if there are none."""
     count = archive.used[0]
     move = 1 - (hi - lo)
     if move != 0:
@@ -201,7 +201,7 @@ def evolve(
     flips: Int64Array,
     first: int,
 ) -> int:
-    """Run the iterations from ``first`` on; return the next one to run, before the end if room ran out.
+    """Run the iterations from ``first`` on; return the next one to run, earlier if memory ran out.
 
     Iteration t takes the archived set number ``choice[t]`` (in [0, 1)) times the size of the archive and
     flips the candidates ``flips[starts[t] : starts[t + 1]]``, sorted and distinct.
@@ -209,7 +209,7 @@ def evolve(
     for t in range(first, len(choice)):
         lo, hi = starts[t], starts[t + 1]
         if lo == hi:
-            continue  # a copy of its parent takes the parent's place
+            continue  # a copy of its parent would replace the parent
         count, room = archive.used[0], archive.used[1]
         parent = int(choice[t] * count)
         begin, length = archive.begin[parent], archive.length[parent]
@@ -241,9 +241,9 @@ PARTS = (first_not_below, toggle, row_cost, row_value, change, insert)
 
 @functools.cache
 def compiled(kernel: Callable[..., Any], *parts: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel compiled, with the functions that it calls, or as it is if numba is not installed.
+    """Return a kernel compiled together with the functions it calls, or unchanged without numba.
 
-    No floating-point operation is reordered: both forms give the same result to the last bit.
+    No floating-point operation is reordered, so both give bitwise identical results.
     """
     try:
         numba = importlib.import_module("numba")

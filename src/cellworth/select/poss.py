@@ -1,4 +1,4 @@
-"""Pareto optimisation of score and money: the paper's second way to spend a budget."""
+"""Pareto optimisation of score and cost: the paper's second way to spend a budget."""
 
 from __future__ import annotations
 
@@ -15,47 +15,46 @@ from cellworth.select.selector import Front, Offer, Selection, check_limits, pos
 from cellworth.select.spread import Spread
 
 SCORE_BITS = 60  # the sum of all scores stays below 2**60
-CHUNK = 1 << 16  # iterations whose random numbers are drawn at once
+CHUNK = 1 << 16  # iterations to draw random numbers for at once
 MOST_ITERATIONS = 2_000_000
 
 
 class Poss:
-    r"""Search for batches that are both cheap and worth much, by Pareto optimisation (POSS).
+    r"""Search for batches with low cost and high score by Pareto optimisation (POSS).
 
-    Minimises two things over sets S of cells at once, for a budget b,
+    Minimises two objectives over sets S of cells, for a budget b,
 
     .. math:: J_1(S) = -\sum_{(i, j) \in S} I_{ij} \quad\text{and}\quad J_2(S) = \text{the cost of } S,
 
-    with :math:`J_1 = \infty` for the empty set and from a cost of 2b on. An archive begins with the empty
-    set. Each iteration takes a set of the archive at random, flips each of the N candidates with the chance
-    1/N, and archives the result unless an archived set is better in one objective and not worse in the
-    other; sets that it equals or beats in both leave. In the end the archived set of the highest score within
-    the budget is chosen.
+    with :math:`J_1 = \infty` for the empty set and for costs of 2b or more. The archive starts with the empty
+    set. Each iteration takes a set from the archive at random, flips each of the N candidates with
+    probability 1/N, and archives the result unless an archived set is better in one objective and no worse
+    in the other; sets that it equals or beats in both are removed. Finally, the archived set with the highest
+    score within the budget is chosen.
 
-    For additive prices without spread `Knapsack` finds the best batch at once, and no search can do better.
-    This one is the paper's, takes prices of groups and visits and spread as they are, and gives the whole
-    trade-off of score against money as ``Selection.front``.
+    For additive prices without spread, `Knapsack` finds the best batch directly, and no search can do better.
+    This search is the paper's. It handles group prices, visit prices and spread directly, and gives the
+    whole trade-off between score and cost as ``Selection.front``.
 
     Parameters
     ----------
     iterations : int or None, default=None
-        None: :math:`2 e k^2 N`, the number for which the publication has its guarantee, but at most
-        2,000,000; k is the most cells that the limits allow.
+        None: :math:`2 e k^2 N`, the number for which the POSS paper has its guarantee, but at most
+        2,000,000; k is the largest number of cells that the limits allow.
     per_row : int or None, default=None
-        The most cells of one row, in every archived set; None: any number.
+        Maximum number of cells per row in every archived set; None sets no limit.
     crowding : float, default=1.0
-        Above 0 and at most 1: of the cells of a row the r-th best counts ``crowding**(r - 1)`` times its
-        score.
+        Above 0 and at most 1: the r-th best cell of a row counts ``crowding**(r - 1)`` times its score.
 
     Notes
     -----
-    Candidates are the available cells of a score above 0 that cost less than 2b. With a count and no budget
-    every cell costs 1; with both no archived set has more than ``count`` cells.
+    Candidates are the available cells with a score above 0 that cost less than 2b. With a count and no
+    budget, every cell costs 1; with both, no archived set has more than ``count`` cells.
 
-    An archived set takes memory in proportion to its own cells, whatever N is. An iteration takes
-    O(log(archive) + log(set)); one that enters the archive copies a set as well. Costs and scores are counted
-    in whole units, so that nothing drifts. ``pip install "cellworth[fast]"`` has the loop compiled by numba;
-    without it the result is the same to the last bit, some 30 times slower.
+    An archived set takes memory in proportion to its size, not to N. An iteration takes
+    O(log(archive) + log(set)); one that enters the archive also copies a set. Costs and scores are counted in
+    whole units, so that rounding errors do not accumulate. ``pip install "cellworth[fast]"`` lets numba
+    compile the loop; without it, the result is bitwise the same, but about 30 times slower.
 
     References
     ----------
@@ -94,11 +93,11 @@ class Poss:
     def select(
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
-        """Choose cells that cost at most ``budget`` and are at most ``count``."""
+        """Choose at most ``count`` cells that cost at most ``budget``."""
         money, most = check_limits(budget, count)
         alone = offer.prices.marginal(offer.before)
         wanted = offer.available & (offer.scores > 0)
-        # A set never costs more than its cells one by one; twice that is a finite budget without limit.
+        # A set never costs more than its cells bought separately; twice that stands in for no limit.
         money = min(money, 2 * float(alone[wanted].sum()))
         places = np.flatnonzero(wanted & (alone < 2 * money))
         if not len(places) or most == 0:
@@ -120,7 +119,7 @@ class Poss:
 
 
 def default_iterations(problem: Problem, budget: int) -> int:
-    """Return the publication's number of iterations, or what is sensible here if that is less."""
+    """Return the POSS paper's number of iterations, capped at what is practical here."""
     size = max(1, min(affordable(np.sort(problem.own), budget), problem.most))
     return min(MOST_ITERATIONS, math.ceil(2 * math.e * size**2 * len(problem.own)))
 
@@ -142,7 +141,7 @@ def search(
 
 
 def _draw(n: int, iterations: int, rng: np.random.Generator) -> tuple[Any, Int64Array, Int64Array]:
-    """Return for each iteration a number in [0, 1) and Binomial(n, 1/n) distinct candidates, sorted."""
+    """Return, for each iteration, a number in [0, 1) and Binomial(n, 1/n) distinct candidates, sorted."""
     choice = rng.random(iterations)
     sizes = rng.binomial(n, 1 / n, size=iterations)
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -155,7 +154,7 @@ def _draw(n: int, iterations: int, rng: np.random.Generator) -> tuple[Any, Int64
 
 
 def empty_archive() -> ParetoArchive:
-    """Return an archive of the empty set alone."""
+    """Return an archive with only the empty set."""
     arrays = [np.zeros(1 << 10, dtype=np.int64) for _ in range(4)]
     cost, value, begin, length = arrays
     archive = ParetoArchive(cost, value, begin, length, np.zeros(1 << 14, dtype=np.int32), np.array([1, 0]))
@@ -164,7 +163,7 @@ def empty_archive() -> ParetoArchive:
 
 
 def _with_room(archive: ParetoArchive, n: int) -> ParetoArchive:
-    """Return the archive without what sets that left it take up, and with room for more."""
+    """Return the archive compacted, with room for more sets."""
     count = int(archive.used[0])
     columns = [archive.cost, archive.value, archive.begin, archive.length]
     if count == len(archive.cost):
@@ -182,7 +181,7 @@ def _with_room(archive: ParetoArchive, n: int) -> ParetoArchive:
 
 
 def scratch_for(problem: Problem) -> Scratch:
-    """Return room to work in."""
+    """Return working memory for a problem."""
     width = int((problem.row_end - problem.row_begin).max())
     rooms = [np.zeros(width, dtype=np.int64) for _ in range(3)]
     before, after, scores = rooms
@@ -196,23 +195,23 @@ def _front(archive: ParetoArchive, units: MoneyUnits, shift: int) -> Front:
 
 
 class CountedCells:
-    """The candidates' prices in whole units."""
+    """Candidates with prices in whole units."""
 
     def __init__(self, offer: Offer, places: IntArray, own: Int64Array, fee: Int64Array, visit: int) -> None:
         rows, columns = np.divmod(places, offer.scores.shape[1])
         self.rows, self.own, self.fee, self.visit = rows, own, fee, visit
         groups = len(offer.prices.lasting)
-        # Cells without a group have no fee; they share a place for fees that stays 0.
+        # Cells without a group have no fee; they share a fee slot that stays 0.
         self.group = np.where(offer.prices.group_of < 0, groups, offer.prices.group_of)[columns]
 
     @classmethod
     def of_equal_price(cls, offer: Offer, places: IntArray) -> CountedCells:
-        """Return candidates, by their flat cell numbers (N,), at a price of one unit each."""
+        """Return candidates, given by flat cell numbers (N,), at a price of one unit each."""
         return cls(offer, places, np.ones(len(places), np.int64), np.zeros(len(places), np.int64), 0)
 
     @classmethod
     def of(cls, offer: Offer, places: IntArray, budget: float) -> tuple[MoneyUnits, CountedCells]:
-        """Choose a unit of money, and return it with the candidates at their prices."""
+        """Choose a unit of money; return it and the candidates at their prices."""
         prices = offer.prices
         own = prices.own.flat[places]
         fee = offer.opening_fees().flat[places]
@@ -243,9 +242,9 @@ class CountedCells:
 
 
 def whole_scores(scores: Float64Array) -> tuple[Int64Array, int]:
-    """Return scores (N,) as whole numbers of :math:`2^{-s}` that add up to less than 2**60, and s.
+    """Return scores (N,) as integer multiples of :math:`2^{-s}` that sum to less than 2**60, and s.
 
-    Digits beyond that are rounded: none of a score that is at least 2**(-6) / N of the largest.
+    Digits beyond that are rounded, but none of a score that is at least 2**(-6) / N of the largest.
     """
     shift = SCORE_BITS - math.frexp(float(scores.max(initial=0.0)))[1] - len(scores).bit_length()
     return np.rint(np.ldexp(scores, shift)).astype(np.int64), shift

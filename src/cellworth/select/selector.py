@@ -1,4 +1,4 @@
-"""What a selector is given and what it gives back, and the limits that it must keep."""
+"""The input and output of a selector, and the limits it must keep."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.prices import PriceList
 from cellworth.prices.money import add_up, within
 
-SLACK = 1e-9  # relative, in how often a price fits a budget: a cell too many does no harm
+SLACK = 1e-9  # relative, in how many times a price fits a budget: one cell too many does no harm
 
 
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """The cells on offer, with their worths and prices.
+    """The cells on offer, with their scores and prices.
 
     Attributes
     ----------
     scores : (n, p) array
-        The worth of each cell; finite and not negative where available, not looked at elsewhere.
+        The score of each cell; finite and nonnegative where available, ignored elsewhere.
     available : (n, p) array of bool
-        The holes that can be had. No selector takes any other cell.
+        The holes that can be bought. Selectors take no other cells.
     prices : PriceList
-        Of the same n x p cells.
+        Prices of the same n x p cells.
     before : (n, p) array of bool
-        The cells known before this batch: they may have opened groups of prices.
+        The cells known before this batch, which may have opened price groups.
     """
 
     scores: Float64Array
@@ -50,7 +50,7 @@ class Offer:
         if bad.any():
             row, column = np.argwhere(bad)[0]
             raise DataError(
-                "the scores of available cells must be finite and not negative; got "
+                "the scores of available cells must be finite and nonnegative; got "
                 f"{self.scores[row, column]} in row number {row}, column number {column}, "
                 f"and {int(bad.sum())} such cells in all"
             )
@@ -58,13 +58,13 @@ class Offer:
         if both.any():
             row, column = np.argwhere(both)[0]
             raise DataError(
-                f"a cell that is known cannot be bought; row number {row}, column number {column} is both"
+                f"a known cell cannot be available; row number {row}, column number {column} is both"
             )
 
     def opening_fees(self) -> Float64Array:
         """Return the fee (n, p) that each cell would add as the first of its group in a batch; O(n p).
 
-        0 without a group, and where the group is open because a cell of it is known.
+        0 without a group, and if the group is open because one of its cells is known.
         """
         fees = np.tile(self.prices.fee, (len(self.before), 1))
         opened = self.prices.opened(self.before)
@@ -75,7 +75,7 @@ class Offer:
 
 @dataclass(frozen=True, eq=False)
 class Front:
-    """Batches of which none is both cheaper and worth more than another, from cheap to dear.
+    """Batches of which none is both cheaper and worth more than another, by increasing cost.
 
     Attributes
     ----------
@@ -94,13 +94,13 @@ class Selection:
     Attributes
     ----------
     cells : (k, 2) array of int
-        Row and column numbers, in the order in which they were chosen; no cell twice.
+        Row and column numbers, in the order chosen; no cell appears twice.
     prices : (k,) array
-        What each adds to the bill when added in that order; their sum is the bill.
+        What each cell adds to the cost in that order; their sum is the cost.
     scores : (k,) array
-        Their worths as offered.
+        Their scores as offered.
     front : Front or None
-        The trade-off of worth against money, where the selector finds it.
+        The trade-off between score and cost, if the selector computes it.
     """
 
     cells: IntArray
@@ -110,12 +110,12 @@ class Selection:
 
     @property
     def cost(self) -> float:
-        """The bill: the exact sum of the prices as decimals, rounded once."""
+        """The total cost: the exact sum of the prices as decimals, rounded once."""
         return float(add_up(self.prices))
 
     @property
     def score(self) -> float:
-        """The sum of the worths."""
+        """The sum of the scores."""
         return float(self.scores.sum())
 
 
@@ -125,36 +125,36 @@ class Selector(Protocol):
     def select(
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
-        """Choose cells that together cost at most ``budget`` money and are at most ``count`` in number.
+        """Choose at most ``count`` cells that together cost at most ``budget``.
 
-        At least one of the two is given. The bill is never above the budget: sums are those of decimals (see
+        At least one of the two is given. The cost never exceeds the budget: prices are added as decimals (see
         `cellworth.prices.money`).
         """
         ...
 
 
 class BlockSelector(Selector, Protocol):
-    """A selector that also works on row blocks, where no one place has all worths.
+    """A selector that also works on row blocks, where the scores are not all in one place.
 
-    Each block sends its shortlist, and the batch is selected from the shortlists. There prices are additive
-    and by column. The cells of several shortlists are offered as a single column, (k, 1), in the order of the
+    Each block sends its shortlist, and the batch is selected from the shortlists. Prices must be additive and
+    per column. The cells of several shortlists are offered as a single column, (k, 1), in the order of the
     table: by row, then by column.
     """
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-        """Return the cells (k, 2) of a part of a table that a batch from the whole table could hold.
+        """Return the cells (k, 2) of a part of a table that a batch from the whole table could include.
 
-        What `select` chooses from the shortlists of all parts together must be what it chooses from the whole
-        table. A selector whose settings do not allow that raises a ParameterError.
+        `select` must choose the same cells from the combined shortlists of all parts as from the whole table.
+        A selector whose settings do not allow that raises a ParameterError.
         """
         ...
 
 
 def best_of_each_price(offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-    """Return, of the cells of each price, the best (k, 2): as many as the limits allow, ties by place.
+    """Return the best cells (k, 2) of each price, as many as the limits allow, ties by position.
 
-    A shortlist for selectors that take the better of two cells of equal price, whatever else they do. O(N)
-    for N cells and few prices, O(N log N) where prices differ from row to row.
+    A shortlist for any selector that takes the better of two cells of equal price. O(N) for N cells and few
+    prices, O(N log N) if prices differ from row to row.
     """
     money, most = check_limits(budget, count)
     own, flat = offer.prices.own, np.flatnonzero(offer.available)
@@ -174,7 +174,7 @@ def best_of_each_price(offer: Offer, *, budget: float | None = None, count: int 
 
 
 def _highest(scores: Float64Array, k: int) -> IntArray:
-    """Return the places of the k highest scores, in their own order, ties by place; O(N)."""
+    """Return the positions of the k highest scores in increasing order, ties by position; O(N)."""
     if k >= len(scores):
         return np.arange(len(scores))
     if k == 0:
@@ -185,7 +185,7 @@ def _highest(scores: Float64Array, k: int) -> IntArray:
 
 
 def check_limits(budget: float | None, count: int | None) -> tuple[float, float]:
-    """Return budget and count as numbers, infinite where None; refuse anything else."""
+    """Return budget and count as numbers, infinite if None; raise ParameterError if they are invalid."""
     if budget is None and count is None:
         raise ParameterError("a batch needs a limit: give a budget, a count, or both; got neither")
     return _check_budget(budget), _check_count(count)
@@ -216,12 +216,12 @@ def _check_count(count: int | None) -> float:
 
 
 def as_number(value: object) -> float:
-    """Return a parameter as a float, NaN if it is not a number."""
+    """Return a parameter as a float, or NaN if it is not a number."""
     return float(value) if isinstance(value, Real) else math.nan
 
 
 def positive_integer(name: str, value: int) -> int:
-    """Return a parameter that counts something; refuse what is not a whole number of 1 or more."""
+    """Return a parameter that counts something; raise unless it is an integer of at least 1."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -232,10 +232,10 @@ def positive_integer(name: str, value: int) -> int:
 
 
 def settle(offer: Offer, places: IntArray, budget: float, *, front: Front | None = None) -> Selection:
-    """Return the batch of flat cell numbers (k,), in this order, with its bill.
+    """Return the batch of flat cell numbers (k,), in this order, with its prices.
 
-    The bill is drawn up anew. Cells at the end are dropped as long as the batch does not fit the budget; one
-    that was chosen with exact prices fits at once. O(k).
+    Prices are recomputed. Cells are dropped from the end until the batch fits the budget; one chosen with
+    exact prices fits at once. O(k).
     """
     while len(places) and not fits(offer, places, budget):
         places = places[:-1]
@@ -244,9 +244,9 @@ def settle(offer: Offer, places: IntArray, budget: float, *, front: Front | None
 
 
 def fits(offer: Offer, places: IntArray, budget: float) -> bool:
-    """Say whether the batch of flat cell numbers (k,), bought in this order, costs at most the budget; O(k).
+    """Return whether the batch of flat cell numbers (k,), bought in order, costs at most the budget; O(k).
 
-    Exact. Fees of groups that have no decimal unit in common are added up in two ways, and both must fit.
+    Exact. Group fees without a common decimal unit are added in two ways, and both sums must fit.
     """
     cells, prices = _bill(offer, places)
     if not within(prices, budget):
@@ -255,7 +255,7 @@ def fits(offer: Offer, places: IntArray, budget: float) -> bool:
 
 
 def _bill(offer: Offer, places: IntArray) -> tuple[IntArray, Float64Array]:
-    """Return cells (k, 2), and what each adds to the bill (k,), bought in this order."""
+    """Return cells (k, 2), and what each adds to the cost (k,), bought in this order."""
     cells = np.column_stack(np.unravel_index(places, offer.scores.shape)).astype(np.intp)
     if offer.prices.additive:
         return cells, offer.prices.own[cells[:, 0], cells[:, 1]]

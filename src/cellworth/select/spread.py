@@ -1,4 +1,4 @@
-"""Spreading a batch over rows: a limit on the cells of a row, and less worth for each further one."""
+"""Spread a batch over rows: a limit on the cells of a row, and less worth for each additional one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cellworth.select.selector import as_number, positive_integer
 
 @dataclass(frozen=True)
 class Spread:
-    """How a batch is kept from crowding onto few rows.
+    """How to keep a batch from crowding into a few rows.
 
     Attributes
     ----------
     per_row : int or None
-        The most cells of one row; None: any number.
+        Maximum number of cells per row; None sets no limit.
     crowding : float, above 0 and at most 1
-        A cell's score is multiplied by this for each cell chosen before it in its row; 1: no penalty.
+        Multiplies a cell's score once for each cell chosen before it in its row; 1 means no penalty.
     """
 
     per_row: int | None = None
@@ -35,16 +35,16 @@ class Spread:
 
     @property
     def active(self) -> bool:
-        """Whether a batch is spread at all."""
+        """Whether spreading is on."""
         return self.per_row is not None or self.crowding < 1
 
     @property
     def most(self) -> float:
-        """The most cells of one row, infinite for any number."""
+        """Maximum number of cells per row; infinite if there is no limit."""
         return math.inf if self.per_row is None else self.per_row
 
     def refuse_on_blocks(self, selector: object) -> None:
-        """Raise if a batch is spread: the cells of a row are not kept together where blocks are merged."""
+        """Raise if spreading is on: merging blocks does not keep the cells of a row together."""
         if self.active:
             raise ParameterError(
                 f"over row blocks cells are chosen without limits by row; got {selector!r}. Leave "
@@ -54,8 +54,8 @@ class Spread:
     def worth(self, scores: Float64Array) -> float:
         """Return what cells of one row with these scores (m,) are worth together.
 
-        The best comes first, so the order in which they are given does not matter; those past `per_row`
-        are worth nothing. As a function of the set this is submodular: a cell adds less to a larger one.
+        The best comes first, so their order does not matter; those past `per_row` are worth nothing. As a
+        function of the set this is submodular: a cell adds less to a larger set.
         """
         best = np.sort(scores)[::-1]
         if self.per_row is not None:
@@ -63,12 +63,12 @@ class Spread:
         return float(best @ self.crowding ** np.arange(len(best)))
 
     def gains(self, chosen: Float64Array, scores: Float64Array) -> Float64Array:
-        """Return what each cell with the scores (m,) adds to the worth of the chosen ones (k,) of its row."""
+        """Return what each cell with scores (m,) adds to the worth of the chosen ones (k,) in its row."""
         before = self.worth(chosen)
         return np.array([self.worth(np.append(chosen, score)) - before for score in scores])
 
     def total(self, rows: IntArray, scores: Float64Array) -> float:
-        """Return the worth of a batch: cells in the rows (k,) with the scores (k,)."""
+        """Return the worth of a batch of cells in rows (k,) with scores (k,)."""
         if not self.active:
             return float(scores.sum())
         order = np.argsort(rows, kind="stable")
@@ -76,7 +76,7 @@ class Spread:
         return sum(map(self.worth, parts))
 
     def within_rows(self, rows: IntArray, scores: Float64Array) -> IntArray:
-        """Return which of the cells to keep, as numbers in their order: the best `per_row` of each row."""
+        """Return the indices of the cells to keep, in order: the best `per_row` of each row."""
         if self.per_row is None:
             return np.arange(len(rows))
         order = np.lexsort((np.arange(len(rows)), -scores, rows))

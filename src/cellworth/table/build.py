@@ -156,7 +156,7 @@ def _check_values(column: Column, values: Float64Array, origin: Origin) -> None:
     )
     if column.kind == "integer" and bool(np.any(np.abs(values[rows]) > LARGEST_INTEGER)):
         remedy = (
-            f"Numbers this large cannot be kept exactly: use row_id={column.name!r} if they name the rows, "
+            f"Numbers this large cannot be stored exactly: use row_id={column.name!r} if they name the rows, "
             f"or set kinds={{{column.name!r}: 'category'}} for codes or 'number' for quantities."
         )
     elif column.kind == "integer":

@@ -213,7 +213,7 @@ def _check_kind(column: Column) -> None:
     categories: Sequence[str] = column.categories
     if (column.kind in LABELLED) != bool(categories):
         raise ParameterError(
-            f"{place}: categories go with the kinds 'ordered' and 'category' and must not be empty, "
+            f"{place}: 'ordered' and 'category' columns must have categories, and other kinds must not; "
             f"got {len(categories)} categories for the kind {column.kind!r}."
         )
     if len(set(categories)) < len(categories):
@@ -228,11 +228,11 @@ def _check_bounds(column: Column) -> None:
     place = f"column {shorten(column.name)}"
     if column.kind not in BOUNDED:
         raise ParameterError(
-            f"{place}: bounds go with the kinds 'number', 'integer' and 'date'; this one is {column.kind!r}. "
+            f"{place}: only 'number', 'integer' and 'date' columns have bounds; this one is {column.kind!r}. "
             "Leave its bounds out; its kind and categories determine what it may hold."
         )
     if math.isnan(low) or math.isnan(high) or column.limits[0] > column.limits[1]:
         raise ParameterError(
-            f"{place}: no value of the kind {column.kind!r} lies inside the bounds ({low}, {high}). "
+            f"{place}: no value of the kind {column.kind!r} is within the bounds ({low}, {high}). "
             "Give bounds=(lowest, highest), or None for an open side."
         )

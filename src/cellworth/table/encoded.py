@@ -234,7 +234,7 @@ class Encoded:
             row, place = np.argwhere(bad)[0]
             raise DataError(
                 f"X_filled must have a finite number in every hole, got {filled[row, place]} in row number "
-                f"{row} of {self.feature_names[place]!r}, and {int(bad.sum())} such cells in all. "
+                f"{row} of {self.feature_names[place]!r} ({int(bad.sum())} such cells in total). "
                 "Complete the matrix first."
             )
         return filled

@@ -107,7 +107,7 @@ def read_bytes(path: File) -> bytes:
         return path.content if isinstance(path, FileBytes) else path.read_bytes()
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise DataError(
-            f"{path}: expected a complete gzip file, got a damaged one ({error}). Get it again."
+            f"{path}: expected a complete gzip file, got a damaged one ({error}). Get a new copy."
         ) from None
     except OSError as error:
         raise DataError(
@@ -120,7 +120,7 @@ def _unpacked(path: File) -> bytes:
     with gzip.open(io.BytesIO(path.content) if isinstance(path, FileBytes) else path) as file:
         content = file.read() if most is None else file.read(most + 1)
     if most is not None and len(content) > most:
-        raise DataError(f"{path}: the file has more than {most / 1e6:g} MB once it is unpacked. Split it.")
+        raise DataError(f"{path}: the file is larger than {most / 1e6:g} MB uncompressed. Split it.")
     return content
 
 

@@ -124,7 +124,7 @@ def _as_mapping(value: Any, keyword: str) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise ParameterError(
-            f"{keyword} must map names of columns, as in {keyword}={{'age': ...}}, got {shorten(value)}."
+            f"{keyword} must map column names, as in {keyword}={{'age': ...}}, got {shorten(value)}."
         )
     return value
 
@@ -153,7 +153,7 @@ def _check_categories(name: str, categories: Any, kind: str | None) -> tuple[str
         raise ParameterError(f"{place}: expected a list such as ['low', 'high'], got {shorten(categories)}.")
     texts = tuple(label(category) for category in categories)
     if kind is not None and kind not in LABELLED:
-        raise ParameterError(f"{place}: categories go with the kinds 'ordered' and 'category', got {kind!r}.")
+        raise ParameterError(f"{place}: only 'ordered' and 'category' columns have categories, got {kind!r}.")
     if not texts:
         raise ParameterError(f"{place}: expected at least one category, got none.")
     return texts

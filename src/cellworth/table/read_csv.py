@@ -116,7 +116,7 @@ def _decode(content: bytes, encoding: str, name: str) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise DataError(
             f"{name}, line {line}: expected text, got a NUL character. The file may be damaged or not a text "
-            "file; if it is UTF-16 pass encoding='utf-16'."
+            "file; if it is UTF-16, pass encoding='utf-16'."
         )
     return text
 
@@ -130,7 +130,7 @@ def _decoding_problem(content: bytes, error: UnicodeError, encoding: str, name: 
     other = "latin-1" if encoding != "latin-1" else "utf-8"
     return (
         f"{name}, line {line} (byte offset {start}): expected {encoding} text, got {got}. "
-        f"If the file was written in another encoding pass it, for example encoding={other!r}."
+        f"If the file uses another encoding, pass it, for example encoding={other!r}."
     )
 
 
@@ -165,10 +165,10 @@ def _split(text: str, delimiter: str, name: str) -> tuple[list[list[str]], list[
             raise DataError(
                 f"{name}, line {begin}: a field of the row that begins here is longer than "
                 f"{csv.field_size_limit()} characters. Look for an opening quote without a closing one; "
-                "shorten texts that are meant to be that long."
+                "if the text is really that long, shorten it."
             ) from None
         raise DataError(
-            f"{name}, line {begin}: the quotes of the row that begins here do not match ({error}). Close "
+            f"{name}, line {begin}: the row that begins here has unbalanced quotes ({error}). Close "
             'every opening ", and write a " inside quotes twice, as in "the ""best"" one".'
         ) from None
     return records, lines

@@ -83,13 +83,13 @@ def make_target(column: Column, cells: Float64Array, kind: str | None, origin: O
     if column.kind == "date":
         raise DataError(
             f"{place}: a target must be classes or numbers, got dates. Give a number of days, or "
-            f"set kinds={{{column.name!r}: 'category'}} to take each date as a class."
+            f"set kinds={{{column.name!r}: 'category'}} to treat each date as a class."
         )
     distinct = np.unique(cells[~np.isnan(cells)])
     if len(distinct) < 2:
         raise DataError(
             f"{place}: a target needs at least two different labels, got only "
-            f"{shorten(column.format(float(distinct[0])))}. Add rows with other labels, or name another one."
+            f"{shorten(column.format(float(distinct[0])))}. Add other labels, or choose another target."
         )
     found = check_target_kind(kind) or _find_kind(column, distinct)
     _check_fit(found, column, distinct, place)

@@ -1,4 +1,4 @@
-"""The estimator: contract, awkward tables, answers in the user's units, threads, warm starts."""
+"""The estimator: contract, awkward tables, answers in the user's units, threads."""
 
 import numpy as np
 import pytest
@@ -7,17 +7,8 @@ from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.errors import ParameterError
 from cellworth.testing import check_completer
 from tests.complete.gaussian import textbook
+from tests.complete.gaussian.cases import holed, plain
 from tests.complete.scikit_learn import check_with_scikit_learn
-
-
-def holed(seed=0, n=400, d=6, share=0.6):
-    """Return a table of a known Gaussian, complete, and with holes."""
-    X, observed, *_ = textbook.gaussian_table(np.random.default_rng(seed), n, d, share)
-    return X, np.where(observed, X, np.nan)
-
-
-def plain(**settings):
-    return GaussianCompleter(**{"margins": "normal", "calibrate": False, **settings})
 
 
 @pytest.mark.parametrize(
@@ -60,81 +51,6 @@ def test_without_holes_and_shrinkage_the_moments_are_those_of_the_sample():
     np.testing.assert_allclose(fitted.covariance_, np.cov(truth.T, bias=True), atol=1e-7)
 
 
-@pytest.mark.parametrize("settings", [{}, {"factors": 2}, {"margins": "rank"}], ids=str)
-def test_likelihood_never_falls(settings):
-    _, X = holed(2)
-    fitted = plain(**settings).fit(X)
-    assert (np.diff(fitted.log_likelihood_) >= 0).all()
-    assert len(fitted.log_likelihood_) == fitted.n_iter_
-    np.testing.assert_array_equal(fitted.objective_, -fitted.log_likelihood_)
-
-
-@pytest.mark.parametrize("settings", [{}, {"factors": 2}], ids=str)
-def test_samples_have_the_posterior_s_mean_and_variance(settings):
-    _truth, X = holed(3, n=30)
-    fitted = GaussianCompleter(margins="normal", **settings).fit(X)
-    n_draws = 4000
-    draws = fitted.sample(n_draws, random_state=0)
-    holes = np.isnan(X)
-    assert draws.shape == (n_draws, *X.shape)
-    assert (draws[:, ~holes] == X[~holes]).all()
-    variance = fitted.variance_[holes]
-    off = (draws.mean(axis=0) - fitted.completed_)[holes] / np.sqrt(variance / n_draws)
-    assert np.abs(off).max() < 5
-    spread = (draws.var(axis=0)[holes] / variance - 1) / np.sqrt(2 / n_draws)
-    assert np.abs(spread).max() < 5
-
-
-def test_samples_of_rank_margins_have_their_moments_too():
-    _truth, X = holed(4, n=60)
-    fitted = GaussianCompleter(margins="rank").fit(np.exp(X))
-    draws = fitted.sample(4000, random_state=0)
-    holes = np.isnan(X)
-    error = (draws.mean(axis=0) - fitted.completed_)[holes] / np.sqrt(fitted.variance_[holes])
-    assert np.abs(error).max() < 0.15  # the quadrature's error on a map with kinks, and 5 standard errors
-
-
-@pytest.mark.parametrize("level", [0.5, 0.9])
-@pytest.mark.parametrize("settings", [{}, {"calibrate": False}, {"factors": 3}], ids=str)
-def test_intervals_cover_hidden_cells_of_a_gaussian(level, settings):
-    truth, X = holed(5, n=2000)
-    fitted = GaussianCompleter(margins="normal", **settings).fit(X)
-    lower, upper = fitted.predict_interval(level)
-    holes = np.isnan(X)
-    covered = ((truth >= lower) & (truth <= upper))[holes]
-    # Cells of a row are correlated, hence rows are the unit of the binomial bound.
-    bound = 5 * np.sqrt(level * (1 - level) / len(X))
-    assert abs(covered.mean() - level) < bound
-    np.testing.assert_array_equal(lower[~holes], X[~holes])
-    np.testing.assert_array_equal(upper[~holes], X[~holes])
-    assert (lower <= fitted.completed_).all()
-    assert (upper >= fitted.completed_).all()
-
-
-def test_calibration_makes_up_for_skewed_columns():
-    truth, X = holed(6, n=2000)
-    truth, X = truth**3, X**3
-    for settings in ({"margins": "normal"}, {"margins": "rank"}):
-        lower, upper = GaussianCompleter(**settings).fit(X).predict_interval(0.9)
-        covered = ((truth >= lower) & (truth <= upper))[np.isnan(X)].mean()
-        assert 0.87 < covered < 0.93
-
-
-def test_rank_margins_do_not_see_monotone_changes_of_a_column():
-    _, X = holed(7)
-    there = X.copy()
-    there[:, 0], there[:, 3] = np.exp(X[:, 0]), X[:, 3] ** 3
-    first, second = (GaussianCompleter(margins="rank").fit(table) for table in (X, there))
-    np.testing.assert_allclose(first.covariance_, second.covariance_, atol=1e-10)
-    np.testing.assert_allclose(first.completed_[:, 1], second.completed_[:, 1], rtol=1e-8)
-
-
-def test_auto_takes_ranks_where_they_help_and_only_there():
-    _, X = holed(8, n=1500)
-    assert GaussianCompleter().fit(X).margins_ == "normal"
-    assert GaussianCompleter().fit(np.exp(2 * X)).margins_ == "rank"
-
-
 def test_threads_do_not_change_the_result():
     _, X = holed(9, n=12_000, d=5)
     one, two = (GaussianCompleter(n_jobs=n).fit(X) for n in (1, 2))
@@ -148,32 +64,6 @@ def test_float32_is_close_to_float64():
     assert small.completed_.dtype == small.variance_.dtype == np.float32
     assert small.sample(2, 0).dtype == np.float32
     np.testing.assert_allclose(small.completed_, large.completed_, atol=1e-3)
-
-
-@pytest.mark.parametrize("settings", [{}, {"factors": 2}, {"margins": "rank"}], ids=str)
-def test_warm_start_needs_few_steps_for_the_same_likelihood(settings):
-    truth, X = holed(11)
-    more = X.copy()
-    more[:20] = truth[:20]
-    warm = plain(warm_start=True, tol=1e-7, **settings).fit(X)
-    cold_steps = warm.n_iter_
-    warm.fit(more)
-    cold = plain(tol=1e-7, **settings).fit(more)
-    assert warm.n_iter_ <= cold_steps
-    assert warm.log_likelihood_[-1] == pytest.approx(cold.log_likelihood_[-1], abs=1e-3 * X.size)
-    assert plain(warm_start=True).fit(X).fit(X[:, :4]).completed_.shape == (400, 4)
-
-
-def test_new_rows_get_the_variances_of_the_same_rows_in_fit():
-    _, X = holed(12)
-    for settings in ({"margins": "normal"}, {"margins": "rank"}, {"factors": 2}):
-        fitted = GaussianCompleter(**settings).fit(X)
-        completed, variance = fitted.transform_with_variance(X)
-        np.testing.assert_allclose(completed, fitted.completed_, rtol=1e-8)
-        np.testing.assert_allclose(variance, fitted.variance_, rtol=1e-8)
-        np.testing.assert_allclose(fitted.transform(X), completed, rtol=1e-10)
-        for new, old in zip(fitted.predict_interval(0.8, X), fitted.predict_interval(0.8), strict=True):
-            np.testing.assert_allclose(new, old, rtol=1e-8)
 
 
 def test_awkward_tables_stay_near_the_observed_range():
@@ -195,21 +85,6 @@ def test_awkward_tables_stay_near_the_observed_range():
             assert (filled <= high + 2 * (high - low) + 1e-6).all()
 
 
-def test_a_callback_ends_the_fit():
-    _, X = holed(14)
-    seen = []
-    fitted = plain(tol=0, callback=lambda p: seen.append(p) or len(seen) == 3).fit(X)
-    assert len(seen) == 3
-    assert not fitted.converged_
-    assert seen[-1].objective <= seen[0].objective
-
-
-def test_too_few_steps_are_told():
-    _, X = holed(15)
-    with pytest.warns(UserWarning, match="did not converge in 2 steps"):
-        plain(max_iter=2, tol=1e-12).fit(X)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -223,10 +98,3 @@ def test_too_few_steps_are_told():
 def test_settings_that_make_no_sense_are_refused(settings, message):
     with pytest.raises(ParameterError, match=message):
         GaussianCompleter(**settings).fit(holed()[1])
-
-
-def test_levels_outside_0_1_are_refused():
-    fitted = plain().fit(holed()[1])
-    for level in (0, 1, 90):
-        with pytest.raises(ParameterError, match="level"):
-            fitted.predict_interval(level)

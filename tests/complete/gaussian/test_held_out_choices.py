@@ -1,4 +1,4 @@
-"""Labels as columns with a trust, and the paper's tables."""
+"""Labels as columns with a trust, ranks where they help, and the paper's tables."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from cellworth.complete.labels import code_labels
 from cellworth.datasets import load
 from studies.protocol import make_trial, reconstruction_error
 from tests.complete.gaussian import textbook
+from tests.complete.gaussian.cases import holed
 
 
 def labelled_table(seed=0, n=600, d=5):
@@ -110,3 +111,9 @@ def test_paper_tables_are_completed_well_and_covered(paper_folder, name, limit):
         lower, upper = fitted.predict_interval(0.9)
         covered = ((trial.truth >= lower) & (trial.truth <= upper))[np.isnan(trial.holed)]
         assert 0.85 <= covered.mean() <= 0.95
+
+
+def test_auto_takes_ranks_where_they_help_and_only_there():
+    _, X = holed(8, n=1500)
+    assert GaussianCompleter().fit(X).margins_ == "normal"
+    assert GaussianCompleter().fit(np.exp(2 * X)).margins_ == "rank"

@@ -1,27 +1,13 @@
-"""E and M steps, posteriors and left-out cells of both models, against the textbook."""
+"""What both models promise alike: posteriors, left-out cells and changes of units, against the textbook."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from cellworth.complete.gaussian import systems as systems_module
-from cellworth.complete.gaussian.dense import DenseGaussian, pairwise_start
-from cellworth.complete.gaussian.em import run_em
-from cellworth.complete.gaussian.factor import FactorGaussian, factor_start
-from cellworth.complete.gaussian.held_out_choices import Recipe
+from cellworth.complete.gaussian.dense import DenseGaussian
+from cellworth.complete.gaussian.factor import FactorGaussian
 from tests.complete.gaussian import textbook
-
-ONE_TABLE = {
-    "seed": st.integers(0, 2**16),
-    "n": st.integers(2, 40),
-    "d": st.integers(1, 7),
-    "share": st.floats(0.1, 1),
-}
-
-
-def em_on(model, observed, X, shrinkage):
-    return Recipe(None, shrinkage).em_on(model, X, observed)
+from tests.complete.gaussian.cases import ONE_TABLE, em_on
 
 
 def some_factors(rng, d, r):
@@ -66,75 +52,6 @@ def test_a_cell_left_out_is_predicted_from_the_others(seed, n, d, share):
             assert variances[i, j] == pytest.approx(covariance[j, j], rel=1e-6)
             assert residuals[i, j] == pytest.approx(X[i, j] - mean[j], rel=1e-6, abs=1e-8)
         assert (variances[~observed] == 0).all()
-
-
-@settings(deadline=None, max_examples=25)
-@given(**ONE_TABLE)
-def test_em_step_of_a_full_covariance_equals_the_textbook(seed, n, d, share):
-    rng = np.random.default_rng(seed)
-    X, observed, mean, covariance = textbook.gaussian_table(rng, n, d, share)
-    model = DenseGaussian(mean, covariance)
-    penalised, plain, following = em_on(model, observed, np.where(observed, X, 0), 2.0).step(model)
-    new_mean, new_covariance = textbook.em_step(X, observed, mean, covariance, 2.0)
-    np.testing.assert_allclose(following.mean, new_mean, atol=1e-8)
-    np.testing.assert_allclose(following.covariance, new_covariance, atol=1e-8)
-    penalty = np.linalg.slogdet(covariance)[1] + np.trace(np.linalg.inv(covariance))
-    assert penalised == pytest.approx(plain - penalty, rel=1e-9, abs=1e-7)
-
-
-def test_tree_batches_and_shared_patterns_give_the_same_step(monkeypatch):
-    rng = np.random.default_rng(2)
-    X, observed, mean, covariance = textbook.gaussian_table(rng, 300, 6, 0.6)
-    model, results = DenseGaussian(mean, covariance), []
-    for tree_columns, shared_work in ((100, 10**9), (0, 10**9), (0, 0)):
-        monkeypatch.setattr(systems_module, "TREE_COLUMNS", tree_columns)
-        monkeypatch.setattr(systems_module, "SHARED_WORK", shared_work)
-        monkeypatch.setattr(systems_module, "SHARED_ROWS", 1)
-        results.append(em_on(model, observed, X, 1.0).step(model))
-    for other in results[1:]:
-        assert other[0] == pytest.approx(results[0][0], rel=1e-12)
-        np.testing.assert_allclose(other[2].covariance, results[0][2].covariance, rtol=1e-9, atol=1e-12)
-
-
-@settings(deadline=None, max_examples=15)
-@given(seed=st.integers(0, 2**16), share=st.floats(0.2, 1), shrinkage=st.sampled_from([0.5, 3.0]))
-def test_penalised_likelihood_never_falls(seed, share, shrinkage):
-    rng = np.random.default_rng(seed)
-    X, observed, *_ = textbook.gaussian_table(rng, 50, 6, share)
-    X = np.where(observed, X, 0)
-    for model in (pairwise_start(X, observed, shrinkage), factor_start(X, observed, 2)):
-        em = em_on(model, observed, X, shrinkage)
-        plain_steps = []
-        step = model
-        for _ in range(10):
-            value, _, step = em.step(step)
-            plain_steps.append(value)
-        assert (np.diff(plain_steps) >= -1e-9 * np.abs(plain_steps[:-1])).all()
-        went = run_em(em, model, n_cells=int(observed.sum()), tol=1e-8, max_iter=200)
-        assert (np.diff(went.penalised) >= 0).all()
-        assert went.penalised[-1] >= plain_steps[-1] - 1e-6 * abs(plain_steps[-1])
-
-
-def test_without_holes_em_gives_mean_and_covariance_of_the_sample():
-    rng = np.random.default_rng(3)
-    X, *_ = textbook.gaussian_table(rng, 200, 5, 1.0)
-    observed = np.ones(X.shape, dtype=bool)
-    start = pairwise_start(X - X.mean(axis=0), observed, 0.0)
-    went = run_em(em_on(start, observed, X, 0.0), start, n_cells=X.size, tol=1e-9, max_iter=50)
-    np.testing.assert_allclose(went.model.mean, X.mean(axis=0), atol=1e-10)
-    np.testing.assert_allclose(went.model.covariance, np.cov(X.T, bias=True), atol=1e-10)
-
-
-def test_as_many_factors_as_columns_reach_the_likelihood_of_a_full_covariance():
-    rng = np.random.default_rng(4)
-    X, observed, *_ = textbook.gaussian_table(rng, 400, 4, 0.8)
-    X = np.where(observed, (X - X.mean(axis=0)) / X.std(axis=0), 0)
-    dense, factor = pairwise_start(X, observed, 0.0), factor_start(X, observed, 3)
-    values = [
-        run_em(em_on(m, observed, X, 1e-6), m, n_cells=X.size, tol=1e-9, max_iter=3000).plain
-        for m in (dense, factor)
-    ]
-    assert values[1] == pytest.approx(values[0], abs=1e-3 * X.size)
 
 
 def test_parameters_survive_the_way_to_a_vector_and_back():

@@ -3,8 +3,10 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
+from cellworth.complete.solver.proximal_gradient import minimise
 from cellworth.complete.solver.step import Rows
 from tests.complete.solver.loss_contract import random_targets
 
@@ -56,3 +58,15 @@ def objective(X, rows, model, penalty):
         + model.weight * model.loss.value(scores, rows.targets).sum()
         + model.ridge / 2 * (model.coef**2).sum()
     )
+
+
+def solve(rows, model, penalty, method=minimise, first=None, engine=None, **options):
+    X = np.zeros_like(rows.values) if first is None else first.copy()
+    trace = np.linalg.svd(X, compute_uv=False).sum()
+    options = {"tol": 1e-9, "max_iter": 20_000} | options
+    blocks = RowBlocks(X.shape, 8, engine)
+    return method(X, model, rows, trace_penalty=penalty, trace_norm=trace, blocks=blocks, **options)
+
+
+def blank(loss, d, n_outputs, weight, ridge=0.01):
+    return LinearPart(loss, weight, ridge, np.zeros((d, n_outputs)), np.zeros(n_outputs))

@@ -12,8 +12,7 @@ from cellworth.web import create_app
 from cellworth.web.api.routing import describe
 from tests.campaign.campaigns import PRICES, VALUES, make_table
 from tests.cli.mutants import mutant
-from tests.web.servers import begin, serving
-from tests.web.test_client import api, problem
+from tests.web.servers import api, begin, problem, serving
 
 schemathesis = pytest.importorskip("schemathesis")
 openapi_checks = pytest.importorskip("schemathesis.specs.openapi.checks")

@@ -1,7 +1,4 @@
-"""The queue without a browser: filter, take, answer, refuse, correct, and what is said of what is wrong."""
-
-import csv
-import io
+"""The queue without a browser: filter, take, answer, refuse, and what is said of what is wrong."""
 
 from cellworth.campaign import Campaign
 from tests.campaign.campaigns import VALUES
@@ -121,20 +118,3 @@ def test_without_a_name_nothing_is_taken(fresh):
     named = fresh.send(page.form("/name"), who=" Dee  Doe ")
     assert "Dee Doe" in named.text
     assert not any(form.action == "/name" for form in named.forms)
-
-
-def test_correct_a_value_and_find_it_in_the_ledger(fresh):
-    with Campaign.open(fresh.url) as campaign:
-        table = campaign.table
-    j = table.column_index("age")
-    place = next(i for i in range(60) if not table.holes[i, j])
-    path = STUDY + f"/rows/{place}"
-    form = fresh.look(path).form("/correct", column="age")
-    assert "expected a whole number" in fresh.send(form, 422, value="old").text
-    assert "Corrected: age of" in fresh.send(form, value="77", reason="=typing slip").text
-    assert "already has this value" in fresh.send(form, value="77").text
-    ledger = fresh.look(STUDY + "/ledger")
-    assert "2. Corrected: 1 cell" in ledger.text
-    text = fresh.client.get(STUDY + "/ledger.csv").text
-    last = list(csv.DictReader(io.StringIO(text)))[-1]
-    assert (last["what"], last["value"], last["reason"]) == ("corrected", "77", "'=typing slip")

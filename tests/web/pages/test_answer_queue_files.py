@@ -1,4 +1,4 @@
-"""Files and batches without a browser: answers down and up, previews and asks, new campaigns."""
+"""Files of answers without a browser: down and up, whole or not at all."""
 
 import csv
 import io
@@ -8,7 +8,7 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.campaign import Campaign
-from tests.web.pages.studies import CLINIC, begin, fill_in, names_in
+from tests.web.pages.studies import begin, fill_in
 from tests.web.pages.visitor import STUDY
 
 
@@ -59,41 +59,6 @@ def test_a_file_that_contradicts_or_was_not_asked_for(fresh):
     page = fresh.send(form, 422, files={"answers": ("../../etc/a.csv", b"x,y\n1,2\n", "text/csv")})
     assert "a.csv, line 1: expected a header" in page.text
     assert "cellworth-" not in page.text  # no path of the server
-
-
-def test_preview_then_ask(fresh):
-    page = fresh.look(STUDY + "?preview=1&budget=10")
-    assert "cells in" in page.text
-    with Campaign.open(fresh.url) as campaign:
-        assert campaign.number == 1  # nothing was asked for
-    form = page.form("/ask")
-    after = fresh.send(form)
-    assert "Asked for" in after.text
-    fresh.send(form)  # sent twice, asked once
-    with Campaign.open(fresh.url) as campaign:
-        history = campaign.history()
-        assert [event["kind"] for event in history] == ["asked", "asked"]
-        assert history[-1]["who"] == "Bob"
-        assert sum(cell["price"] for cell in history[-1]["cells"]) <= 10
-    assert "an amount of money" in fresh.look(STUDY + "?preview=1&budget=much", 422).text
-    nothing = fresh.look(STUDY + "?preview=1&budget=0.01")
-    assert "nothing that can be had" in nothing.text
-
-
-def test_begin_a_campaign(fresh):
-    form = fresh.look("/new").form("/new")
-    table = ("clinic.csv", CLINIC.read_bytes(), "text/csv")
-    typed = {"name": "a/b %", "target": "outcome", "row_id": "id", "missing": "?", "budget": "500"}
-    none = ("", b"", "application/octet-stream")  # what a browser sends where no file was chosen
-    wrong = fresh.send(form, 422, files={"table": table, "prices": none}, **{**typed, "target": "outcoem"})
-    assert "outcome" in wrong.text
-    assert wrong.form("/new").fields["row_id"] == "id"  # what was typed stays
-    prices = ("prices.csv", b"column,price\npressure,1\n(other columns),2\n", "text/csv")
-    page = fresh.send(form, files={"table": table, "prices": prices}, **typed)
-    assert "Campaign a/b %" in page.text
-    assert "a/b %" in names_in(fresh.url)
-    assert "a/b %" in fresh.send(form, 422, files={"table": table}, **typed).text  # the name is taken
-    assert "a/b %" in fresh.look("/").text
 
 
 def test_names_with_line_ends_come_back(fresh):

@@ -1,4 +1,4 @@
-"""Worths and batches over blocks are those of the scorers and selectors in memory."""
+"""Batches from blocks are those of the selectors in memory."""
 
 import numpy as np
 import pytest
@@ -8,79 +8,20 @@ from sklearn.base import clone
 
 from cellworth import GaussianCompleter, SupervisedCompleter, Table, advise
 from cellworth.blocks import ThreadEngine, open_blocks
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.score import PosteriorImpact, PosteriorVariance, Random, Round, Variance
+from cellworth.score import PosteriorVariance
 from cellworth.score.block_scores import BlockScores
 from cellworth.score.scorer import Memoryless
 from cellworth.select import Knapsack, Offer, Ratio, Top
-from cellworth.select.selector import best_of_each_price
 from cellworth.strategy import Strategy
 from cellworth.strategy.block_batch import choose_from_blocks
-from tests.blocks.tables import SAME, difference, make_table
+from tests.blocks.tables import make_table
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
+
 NORMAL = GaussianCompleter(margins="normal", label_trust=0)
-
-
-def rounds_of(X, y, kind, completer):
-    return Round(X, y, kind, completer, np.random.default_rng(0))
-
-
-@pytest.mark.parametrize(
-    ("where", "kind"),
-    [("local", "two"), ("local", "three"), ("local", "number"), ("local", "none"), ("dask", "number")],
-)
-def test_posterior_scores(where, kind, request):
-    engine = request.getfixturevalue(where)
-    engine.block_rows = 130
-    X, y = make_table(400, 4, 0, labelled=0.7)
-    y = {
-        "two": y,
-        "three": np.digitize(X[:, 1], [-1, 1]).astype(float),
-        "number": X[:, 2] * 3 + 0.5,
-        "none": None,
-    }[kind]
-    target = {"number": "number", "none": None}.get(kind, "classes")
-    whole = GaussianCompleter(margins="normal", label_trust=0).fit(X, y)
-    done = clone(NORMAL).fit(open_blocks(X, target=y, engine=engine)).completed_
-    for scorer in (PosteriorVariance(), PosteriorImpact(), PosteriorImpact(power=1), Random()):
-        scores = scorer.score_blocks(done, np.random.default_rng(0)).gather()
-        assert difference(scores, scorer.score(rounds_of(X, y, target, whole))) < SAME
-
-
-@pytest.mark.parametrize("window", [None, 2])
-@pytest.mark.parametrize(
-    "completer", [NORMAL, SupervisedCompleter(max_iter=20, tol=0)], ids=lambda c: type(c).__name__
-)
-def test_variance_over_rounds(window, completer, local):
-    X, y = make_table(240, 3, 1, labelled=0.8)
-    local.block_rows = 77
-    whole, blocks, drawn = Variance(window=window), Variance(window=window), np.random.default_rng(0)
-    rng = np.random.default_rng(5)
-    for _ in range(4):
-        fitted = type(completer)(**completer.get_params()).fit(X, y)
-        done = clone(completer).fit(open_blocks(X, target=y, engine=local)).completed_
-        expected = whole.score(rounds_of(X, y, "classes", fitted))
-        assert difference(blocks.score_blocks(done, drawn).gather(), expected) < SAME
-        X = np.where(np.isnan(X) & (rng.random(X.shape) < 0.1), rng.normal(size=X.shape), X)
-
-
-def test_history_stays_on_the_workers(dask):
-    X, y = make_table(200, 3, 2)
-    dask.block_rows = 60
-    scorer, rng = Variance(), np.random.default_rng(0)
-    for _ in range(2):
-        done = clone(NORMAL).fit(open_blocks(X, target=y, engine=dask)).completed_
-        scores = scorer.score_blocks(done, rng)
-        X[7, 1] = 3.0
-    (history,) = scores.others
-    assert all(type(item).__name__ == "Future" for item in history.items)
-    assert scores.gather().shape == X.shape
-    dask.block_rows = 50
-    with pytest.raises(DataError, match="must stay the same from round to round"):
-        scorer.score_blocks(clone(NORMAL).fit(open_blocks(X, target=y, engine=dask)).completed_, rng)
 
 
 @pytest.fixture(scope="module")
@@ -143,30 +84,6 @@ def test_ratio_without_a_budget_looks_at_prices_all_the_same(scored):
     prices = Prices.per_column(dict(zip("abcd", own, strict=True)))
     whole = select_whole(X, gathered, np.array(own), Ratio(), count=9)
     assert select_from_blocks(scores, Ratio(), prices=prices, count=9).cells == names(whole)
-
-
-@given(
-    scores=st.lists(st.integers(0, 4), min_size=1, max_size=40),
-    count=st.integers(0, 6),
-    cut=st.integers(0, 40),
-)
-def test_a_shortlist_of_shortlists_is_that_of_the_whole(scores, count, cut):
-    """Two prices: each part sends at most the count of each, and together they send what the whole would."""
-    every = np.column_stack([np.array(scores, dtype=float), 1 + np.arange(len(scores)) % 2])
-
-    def shortlist(cells):
-        none = np.full(1, -1), np.zeros(1), np.zeros(0, dtype=bool)
-        there = np.ones((len(cells), 1), dtype=bool)
-        offer = Offer(cells[:, :1], there, PriceList(cells[:, 1:], *none), ~there)
-        return cells[best_of_each_price(offer, count=count)[:, 0]]
-
-    halves = [shortlist(part) for part in (every[:cut], every[cut:])]
-    assert shortlist(np.concatenate(halves)).tolist() == shortlist(every).tolist()
-    assert all(len(half) <= 2 * count for half in halves)
-    for price in (1, 2):
-        best = sorted(every[every[:, 1] == price, 0].tolist(), reverse=True)[:count]
-        sent = shortlist(every)
-        assert sorted(sent[sent[:, 1] == price, 0].tolist(), reverse=True) == best
 
 
 def far_from_the_middle(filled, middle, width):
@@ -235,5 +152,5 @@ def test_what_blocks_cannot_do_is_refused(scored):
         select_from_blocks(scores, Top(), budget=3, prices=Prices.same(1, visit=2))
     X, y = make_table(50, 3, 0)
     plain = SupervisedCompleter(max_iter=3).fit(open_blocks(X, target=y)).completed_
-    with pytest.raises(ParameterError, match="needs a completer that knows the variance"):
+    with pytest.raises(ParameterError, match="needs a completer with a variance"):
         PosteriorVariance().score_blocks(plain, np.random.default_rng(0))

@@ -1,7 +1,11 @@
+"""What a round tells its scorer, and what every scorer promises."""
+
+import numpy as np
 import pytest
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.complete.committee_completer import CommitteeCompleter
+from cellworth.errors import ParameterError
 from cellworth.score import (
     CommitteeStability,
     ExpectedUtility,
@@ -11,7 +15,9 @@ from cellworth.score import (
     Random,
     Variance,
 )
+from cellworth.score.scorer import check_whole_number
 from cellworth.testing.scorer_contract import check_scorer
+from tests.score.rounds import squared_ranges, told
 
 SCORERS = [
     Variance(),
@@ -48,3 +54,20 @@ def test_keeps_the_contract_of_scorers(scorer):
 )
 def test_keeps_it_with_other_completers(scorer, completer):
     check_scorer(scorer, completer, seed=1)
+
+
+def test_a_round_tells_holes_ranges_and_variances_of_its_columns():
+    X = np.array([[0.0, 5.0], [4.0, np.nan], [np.nan, 5.0]])
+    this_round = told(X, completed=1.0)
+    assert this_round.holes.tolist() == [[False, False], [False, True], [True, False]]
+    np.testing.assert_array_equal(this_round.completed, [[0.0, 5.0], [4.0, 1.0], [1.0, 5.0]])
+    np.testing.assert_array_equal(this_round.squared_ranges, squared_ranges(X))
+    np.testing.assert_allclose(this_round.column_variances, [4.0, 1.0])  # a constant column counts as 1
+
+
+@pytest.mark.parametrize("value", [1, 0, 2.5, True, "3"])
+def test_a_whole_number_that_is_none_is_refused_by_name(value):
+    with pytest.raises(ParameterError, match="window must be None or a whole number of at least 2"):
+        check_whole_number("window", value, 2, or_none=True)
+    check_whole_number("window", None, 2, or_none=True)
+    check_whole_number("window", np.int64(2), 2)

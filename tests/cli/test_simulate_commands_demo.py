@@ -20,7 +20,7 @@ def test_the_demo_tells_draws_and_plays_a_campaign(quick, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "column means" in printed
     assert "joint Gaussian" in printed
-    assert "true one lies inside" in printed
+    assert "true one is inside" in printed
     assert "The picture is in cellworth-demo.png" in printed
     assert (tmp_path / "cellworth-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "The report is in cellworth-demo.html" in printed

@@ -73,7 +73,7 @@ def test_a_sparse_table_is_completed_too(tmp_path, monkeypatch, capsys):
         (["big", "--target", "died", "--out", "filled"], 3, "there is no target 'died'"),
         (["nowhere", "--out", "filled"], 3, "no such file or folder"),
         (["big.csv", "--out", "filled"], 3, "expected a Parquet folder"),
-        (["big", "--out", "big"], 3, "something is there already"),
+        (["big", "--out", "big"], 3, "already exists; expected"),
         (["big", "--out", "filled", "--scheduler", "tcp://127.0.0.1:9"], 2, "--engine dask"),
         (["big", "--out", "filled", "--engine", "spark"], 2, "spark"),
         (["big", "--out", "filled", "--engine", "dask", "--memory", "much"], 2, "memory must be bytes"),

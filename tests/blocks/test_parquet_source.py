@@ -1,0 +1,68 @@
+"""Tables in Parquet files: there and back, row by row once, and what is wrong with them by name."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from cellworth import GaussianCompleter
+from cellworth.blocks import open_blocks
+from tests.blocks.tables import SAME, difference, make_table, write_parquet
+
+pytestmark = pytest.mark.usefixtures("files")
+
+
+NORMAL = GaussianCompleter(margins="normal", label_trust=0.5)
+
+
+@pytest.fixture(scope="module")
+def table():
+    X, y = make_table(330, 4, 0, labelled=0.8)
+    return X, y, GaussianCompleter(margins="normal", label_trust=0.5).fit(X, y)
+
+
+def test_parquet_there_and_back(table, local, tmp_path):
+    X, y, whole = table
+    people = np.array([f"p{i}" for i in range(len(X))])
+    names = write_parquet(tmp_path / "big", X, y, person=people)
+    local.block_rows = 70
+    source = open_blocks(tmp_path / "big", target="outcome", row_id="person", engine=local)
+    assert (source.n_rows, source.columns) == (330, tuple(names))
+    clone(NORMAL).fit(source).completed_.write(tmp_path / "filled", variance=True)
+    again = open_blocks(tmp_path / "filled", target="outcome", row_id="person", columns=names)
+    part = again.table.blocks(1000)[0].read()
+    assert difference(part.X, whole.completed_) < SAME
+    assert np.array_equal(part.y, y, equal_nan=True)
+    assert part.row_ids.tolist() == people.tolist()
+    spread = open_blocks(tmp_path / "filled", columns=[f"{name}_variance" for name in names])
+    assert difference(spread.table.blocks(1000)[0].read().X, whole.variance_) < SAME
+
+
+@pytest.mark.parametrize("most_rows", [1, 7, 40, 41, 95, 1000])
+def test_blocks_of_parquet_cover_every_row_once(table, tmp_path, most_rows):
+    X, y, _ = table
+    write_parquet(tmp_path / "big", X, y, files=4, row_group=37)
+    blocks = open_blocks(tmp_path / "big", target="outcome").table.blocks(most_rows)
+    assert [b.start for b in blocks] == [0, *(b.stop for b in blocks[:-1])]
+    assert all(0 < b.stop - b.start <= most_rows for b in blocks)
+    parts = [b.read() for b in blocks]
+    assert np.array_equal(np.concatenate([p.X for p in parts]), X, equal_nan=True)
+    assert np.array_equal(np.concatenate([p.y for p in parts]), y, equal_nan=True)
+
+
+def test_columns_of_other_types_become_numbers(local, tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    X, _ = make_table(60, 2, 0)
+    counts = pa.array([None if i % 5 == 0 else i for i in range(60)], pa.int16())
+    smokes = pa.array([None if i % 7 == 0 else i % 2 == 0 for i in range(60)])
+    single = pa.array(X[:, 0].astype(np.float32), from_pandas=True)
+    pq.write_table(pa.table({"n": counts, "smokes": smokes, "x": single}), tmp_path / "a.parquet")
+    part = open_blocks(tmp_path / "a.parquet").table.blocks(100)[0].read()
+    assert part.X.dtype == np.float64
+    assert np.isnan(part.X[::5, 0]).all()
+    assert part.X[1:5, 0].tolist() == [1, 2, 3, 4]
+    assert part.X[1:4, 1].tolist() == [0, 1, 0]
+    pq.write_table(pa.table({"x": single, "z": single}), tmp_path / "b.parquet")
+    single = GaussianCompleter().fit(open_blocks(tmp_path / "b.parquet", engine=local)).completed_
+    assert single.gather()[0].dtype == np.float32

@@ -1,0 +1,89 @@
+"""New rows as people give them, and which do not fit."""
+
+import numpy as np
+import pytest
+
+from cellworth import Prices, Table
+from cellworth.campaign import Campaign
+from cellworth.campaign.new_rows import read_rows
+from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.errors import DataError
+from tests.campaign.campaigns import Clock, begin, make_table, rounds_of, same_state
+
+
+@pytest.fixture
+def campaign():
+    return begin()
+
+
+def test_new_rows_as_a_table_or_by_name():
+    store = MemoryStore()
+    campaign = begin(store=store)
+    campaign.ask(count=2)
+    assert campaign.extend(make_table(n=6, seed=5, start=100)) == 6
+    assert campaign.extend({"p200": {"age": 33, "outcome": "ill"}, 201: {"stage": "II", "dose": None}}) == 2
+    table = campaign.table
+    assert table.row_ids[-3:] == ("p105", "p200", "201")
+    assert table.values[-2, table.column_index("age")] == 33
+    assert table.y[-2] == 0
+    assert np.isnan(table.y[-1])
+    assert table.columns == campaign.original.columns
+    assert same_state(Campaign.open(store, clock=Clock()), campaign)
+    fresh = begin(campaign.table, budget=None)
+    everything = fresh.ask(count=10_000)
+    assert {"p200", "201"} <= {purchase.row for purchase in everything}
+    for _ in range(2):
+        campaign.ask(count=3)
+    assert rounds_of(campaign) == [0, 3]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"p1": {"age": 3}}, "new rows must have new ids; already taken: 'p1'"),
+        ({"x": {"aeg": 3}}, "row 'x': There is no column 'aeg'. Did you mean 'age'"),
+        ({"x": {"age": "old"}}, "row 'x', column 'age': expected a whole number"),
+        ({"x": {"outcome": "dead"}}, "row 'x', column 'outcome': expected one of 'ill', 'well'"),
+        ({}, "at least one row"),
+        ({" ": {}}, "every row needs an id"),
+        (
+            Table.from_arrays([[1.0], [2.0]], columns=["dose"], row_ids=["a", "b"]),
+            "got none for 'age', 'stage'",
+        ),
+        (
+            Table.from_arrays([[1.0], [2.0]], columns=["weight"], row_ids=["a", "b"]),
+            "There is no column 'weight'",
+        ),
+        (Table.from_arrays([[1.0], [2.0]], [0, 1], columns=["dose"], row_ids=["a", "b"]), "'age'"),
+    ],
+)
+def test_rows_that_do_not_fit(campaign, rows, message):
+    with pytest.raises(DataError, match=message):
+        campaign.extend(rows)
+    assert campaign.number == 0
+
+
+def test_rows_of_another_kind_do_not_fit(campaign):
+    frame = make_table(n=8, start=300).to_frame("pandas").drop(columns="outcome").set_index("row_id")
+    frame["stage"] = frame["stage"].astype(object).replace("I", "IV")
+    with pytest.raises(DataError, match="column 'stage': expected one of 'I', 'II', 'III', got 'IV'"):
+        campaign.extend(Table.from_frame(frame, kinds={"age": "integer"}))
+    frame["stage"] = 1.5
+    with pytest.raises(DataError, match="must be of the kind 'ordered', got 'number'"):
+        campaign.extend(Table.from_frame(frame))
+
+
+def test_a_matrix_of_prices_has_none_for_new_rows():
+    table = make_table()
+    campaign = begin(table, prices=Prices.per_cell(np.ones(table.shape)))
+    with pytest.raises(DataError, match="matrix of prices"):
+        campaign.extend({"new": {"age": 3}})
+
+
+def test_rows_of_a_parquet_file_are_read_as_a_table(tmp_path):
+    pytest.importorskip("pyarrow")
+    rows = make_table(5, seed=3, start=50)
+    rows.write(tmp_path / "rows.parquet")
+    campaign = begin()
+    assert campaign.extend(read_rows(tmp_path / "rows.parquet", campaign.table)) == 5
+    assert campaign.table.row_ids[-5:] == rows.row_ids

@@ -1,0 +1,46 @@
+"""Simulations from the shell."""
+
+import pytest
+
+
+def test_simulate_draws_writes_and_tells(study):
+    pytest.importorskip("pandas")
+    pytest.importorskip("matplotlib")
+    words = ["simulate", "table.csv", *study.reading(), "--prices", "prices.csv", "--seeds", "2"]
+    words += [
+        "--rounds",
+        "2",
+        "--budget-per-round",
+        "10",
+        "--strategy",
+        "recommended",
+        "--strategy",
+        "random",
+    ]
+    done = study(*words, "--out", "curves.csv", "--plot", "curves.png")
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[0] for line in done.out.splitlines()[:3]] == ["strategy", "recommended", "random"]
+    lines = study.lines("curves.csv")
+    assert len(lines) == 2 * 2 * 3
+    assert max(float(line["money"]) for line in lines) <= 20
+    assert (study.folder / "curves.png").read_bytes().startswith(b"\x89PNG")
+    curves = study(*words, "--json").json["curves"]
+    assert [(line["strategy"], line["round"]) for line in curves] == [
+        (line["strategy"], int(line["round"])) for line in lines
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        ([], 2, "give budget_per_round"),
+        (["--budget-per-round", "5", "--strategy", "rndom"], 2, "did you mean 'random'?"),
+        (["--budget-per-round", "5", "--plot", "x.doc"], 2, "ends in .png"),
+        (["--budget-per-round", "5", "--out", "x.doc"], 2, "ends in .csv"),
+        (["--budget-per-round", "5", "--observed", "0"], 2, "expected a share"),
+    ],
+)
+def test_what_simulate_refuses(study, words, code, message):
+    done = study("simulate", "table.csv", *study.reading(), *words)
+    assert (done.code, done.out) == (code, "")
+    assert message in done.err

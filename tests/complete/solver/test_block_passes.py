@@ -1,0 +1,73 @@
+"""Row blocks are cut where the solver cuts the table, and their states go through arrays."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cellworth.blocks import threads
+from cellworth.blocks.threads import block_size
+from cellworth.complete.solver.block_passes import (
+    ScaledBlock,
+    cell_sums,
+    column_means,
+    cut_pieces,
+    from_arrays,
+    to_arrays,
+)
+from cellworth.complete.solver.step import sample_size
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(threads, "MIN_ROWS", 8)
+    monkeypatch.setattr(threads, "BLOCK_BYTES", 1)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@given(cuts=st.lists(st.integers(0, 50), max_size=4), n_labelled=st.integers(0, 50), supervised=st.booleans())
+def test_pieces_of_blocks_are_those_of_the_table(cuts, n_labelled, supervised):
+    """However the table is divided: the same rows are sampled, and none crosses a block of the solver."""
+    n, d = 50, 3
+    labelled = np.random.default_rng(n_labelled).permutation(n) < n_labelled
+    size, sampled, targets, seen = block_size((n, d), 8), 0, 0, 0
+    before = [0, 0]
+    for begin, end in zip([0, *sorted(cuts)], [*sorted(cuts), n], strict=True):
+        have = int(labelled[begin:end].sum()), int((~labelled[begin:end]).sum())
+        firsts = before[0], n_labelled + before[1]
+        pieces = cut_pieces((have[0], firsts[0]), (have[1], firsts[1]), (n, d), 8, supervised=supervised)
+        for piece in pieces:
+            place = piece.rows.start
+            first = firsts[0] + place if place < have[0] else firsts[1] + place - have[0]
+            assert first // size == (first + piece.rows.stop - place - 1) // size
+            assert piece.n_targets in (0, piece.rows.stop - place)
+        sampled += sum(piece.n_sampled for piece in pieces)
+        targets += sum(piece.n_targets for piece in pieces)
+        seen += sum(piece.rows.stop - piece.rows.start for piece in pieces)
+        before = [before[0] + have[0], before[1] + have[1]]
+    assert seen == n
+    assert targets == (n_labelled if supervised else 0)
+    assert sampled == sum(sample_size(min(size, n - start)) for start in range(0, n, size))
+
+
+def made_up(m=9, d=3):
+    rng = np.random.default_rng(0)
+    observed = rng.random((m, d)) < 0.6
+    values = np.where(observed, rng.normal(size=(m, d)), 0.0)
+    pieces = cut_pieces((4, 0), (m - 4, 4), (m, d), 8, supervised=True)
+    return ScaledBlock(values, observed, np.ones((m, 1)), pieces, np.arange(m))
+
+
+def test_the_first_state_has_the_means_in_the_holes_and_goes_through_arrays():
+    data = made_up()
+    sums = cell_sums(data)
+    np.testing.assert_allclose(sums.totals, data.values.sum(axis=0))
+    np.testing.assert_array_equal(sums.counts, data.observed.sum(axis=0))
+    means = sums.totals / sums.counts
+    state = column_means(data, means)
+    np.testing.assert_array_equal(state.iterate[data.observed], data.values[data.observed])
+    np.testing.assert_allclose(state.iterate[~data.observed], means[np.nonzero(~data.observed)[1]])
+    again = from_arrays(to_arrays(state))
+    np.testing.assert_array_equal(again.iterate, state.iterate)
+    np.testing.assert_array_equal(again.point, state.point)
+    assert [len(trail) for trail in again.trails] == [piece.n_sampled for piece in data.pieces]

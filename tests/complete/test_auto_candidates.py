@@ -1,0 +1,36 @@
+"""The candidates: those by default, and those that a user names."""
+
+import numpy as np
+import pytest
+from sklearn.impute import KNNImputer
+
+from cellworth.complete import GaussianCompleter
+from cellworth.complete.auto import AutoCompleter
+from cellworth.complete.auto_candidates import ColumnMeanCompleter
+from cellworth.errors import DataError, ParameterError
+from tests.complete.auto_cases import QUICK, gaussian
+from tests.complete.low_rank_cases import check_refuses
+
+
+def error(completed, truth, holed):
+    holes = np.isnan(holed)
+    return float(np.mean(((completed - truth) / truth.std(axis=0))[holes] ** 2))
+
+
+def test_takes_any_transformer_that_fills_holes():
+    truth, holed = gaussian(0)
+    candidates = [("neighbours", KNNImputer()), ("means", ColumnMeanCompleter())]
+    auto = AutoCompleter(candidates=candidates).fit(holed)
+    assert auto.best_name_ == "neighbours"
+    np.testing.assert_array_equal(auto.completed_, KNNImputer().fit_transform(holed))
+    assert np.isfinite(auto.transform(holed[:3])).all()
+    assert error(auto.completed_, truth, holed) < 1
+
+
+def test_refuses_settings_that_make_no_sense():
+    check_refuses(AutoCompleter, n_holds=0, time_budget=-1.0, target="colour", candidates=[])
+    for wrong in (3, [("a",)], [(1, QUICK[0][1])], [QUICK[0], QUICK[0]], [("a", GaussianCompleter)]):
+        with pytest.raises(ParameterError, match="candidate"):
+            AutoCompleter(candidates=wrong).fit(np.eye(3))
+    with pytest.raises(DataError, match="1 class"):
+        AutoCompleter().fit(np.eye(3), ["a", "a", "a"])

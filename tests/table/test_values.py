@@ -1,0 +1,21 @@
+"""Texts as the numbers that stand for them."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cellworth.table import Table
+
+
+def read(tmp_path, text, name="t.csv", **keywords):
+    path = tmp_path / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return Table.read(path, **keywords)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=20))
+def test_numbers_are_read_as_python_reads_them(tmp_path_factory, numbers):
+    text = "a\n" + "".join(f"{number!r}\n" for number in numbers)
+    table = read(tmp_path_factory.mktemp("n"), text)
+    assert table.values[:, 0].tobytes() == np.array(numbers).tobytes()

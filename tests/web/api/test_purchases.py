@@ -1,0 +1,73 @@
+"""Cells by REST: in pages and by filters, once by key, and answers from files."""
+
+from tests.campaign.campaigns import VALUES, answers_to
+from tests.web.servers import api, problem
+
+
+def test_pages_of_purchases_and_filters(study, http):
+    batch = study.ask(count=15, lease=None)
+    study.take(batch[3:8])
+    found, after, sizes = [], 0, []
+    while after is not None:
+        page = http.get(api(study.name, "purchases"), params={"after": after, "limit": 4}).json()
+        found, after = found + page["items"], page["next"]
+        sizes.append(len(page["items"]))
+        if len(sizes) == 1:  # what is answered meanwhile moves nothing
+            study.tell(answers_to(batch[:2]))
+    assert sizes == [4, 4, 4, 3]
+    assert [(p["row"], p["column"]) for p in found] == [(p.row, p.column) for p in batch]
+    assert [(p.row, p.column) for p in study.purchases(holder="Ann")] == [
+        (p.row, p.column) for p in batch[3:8]
+    ]
+    assert len(list(study.purchases(free=True))) == 15 - 2 - 5
+    assert {p.column for p in study.purchases(column="age")} <= {"age"}
+    assert {p.row for p in study.purchases(row=batch[9].row)} == {batch[9].row}
+    assert list(study.purchases(asked_by="Bob")) == []
+    csv = http.get(api(study.name, "purchases.csv"))
+    assert csv.headers["content-type"].startswith("text/csv")
+    assert len(csv.text.splitlines()) == 14
+
+
+def test_with_a_key_it_counts_once(study, http):
+    body, headers = {"count": 2}, {"Idempotency-Key": "monday"}
+    answers = [http.post(api(study.name, "ask"), json=body, headers=headers).json() for _ in range(3)]
+    assert answers[0] == answers[1] == answers[2]
+    assert study.totals().number == 1
+    other = http.post(api(study.name, "ask"), json={"count": 3}, headers=headers)
+    assert "Use a new key" in problem(other, 409)["detail"]
+    cell = answers[0]["purchases"][0]
+    told = {"answers": [{**{k: cell[k] for k in ("row", "column")}, "value": VALUES[cell["column"]]}]}
+    for _ in range(2):
+        again = http.post(api(study.name, "tell"), json=told, headers={"Idempotency-Key": "tuesday"})
+        assert again.json() == {"new": 1}  # the same answer to the same request
+    assert study.totals().number == 2
+    problem(http.post(api(study.name, "tell"), json=told, headers=headers), 409)
+
+
+def test_a_file_of_answers_is_taken_whole_or_not_at_all(study, http):
+    batch = study.ask(count=5)
+    path = api(study.name, "tell-file")
+
+    def send(lines, **query):
+        text = "row,column,value\n" + "".join(f"{','.join(map(str, line))}\n" for line in lines)
+        return http.post(path, files={"answers": ("filled.csv", text.encode())}, params=query)
+
+    right = [(p.row, p.column, VALUES[p.column]) for p in batch]
+    wrong = [right[0], (batch[1].row, batch[1].column, "nonsense"), ("nobody", "age", 1), right[3]]
+    found = problem(send(wrong), 422)
+    assert [(error["line"], error["field"]) for error in found["errors"]] == [(3, "value"), (4, "row")]
+    assert send(right[:3], dry_run=True).json() == {"new": 3, "known": 0, "blank": 0}
+    assert study.totals().number == 1
+    assert send([*right[:3], (batch[3].row, batch[3].column, "")]).json() == {
+        "new": 3,
+        "known": 0,
+        "blank": 1,
+    }
+    assert send(right, dry_run=True).json() == {"new": 2, "known": 3, "blank": 0}
+    contradiction = [(*right[0][:2], 99 if batch[0].column == "age" else OTHER[batch[0].column])]
+    for query in ({}, {"dry_run": True}):
+        assert problem(send(contradiction, **query), 409)["errors"][0]["line"] == 2
+    assert study.totals().number == 2
+
+
+OTHER = {"dose": 1.5, "age": 99, "stage": "I", "hue": "red", "smokes": "no", "visit": "2020-01-01"}

@@ -1,0 +1,43 @@
+"""The table by REST: columns, rows in pages, and a file without formulas."""
+
+import pytest
+
+from cellworth.errors import DataError
+from cellworth.table import Table
+from tests.campaign.campaigns import make_table
+from tests.web.servers import api, problem
+
+
+def test_columns_and_rows(study, http):
+    dose = study.columns()[0]
+    assert (dose["kind"], dose["unit"], dose["lowest"], dose["highest"]) == ("number", "mg", 0, None)
+    assert (dose["group"], dose["missing"]) == ("blood", int(make_table().holes[:, 0].sum()))
+    assert study.columns()[2]["categories"] == ["I", "II", "III"]
+    rows, after = [], 0
+    while after is not None:
+        page = http.get(api(study.name, "rows"), params={"after": after, "limit": 7}).json()
+        assert len(page["items"]) <= 7
+        rows, after = rows + page["items"], page["next"]
+    table = make_table()
+    assert [row["row"] for row in rows] == list(table.row_ids)
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row["cells"]):
+            value = table.columns[j].format(float(table.values[i, j]))
+            assert cell["value"] == (value.isoformat() if hasattr(value, "isoformat") else value)
+            assert cell["status"] == ("missing" if value is None else "known")
+    with pytest.raises(DataError, match="Did you mean"):
+        study.row("p100")
+    problem(http.get(api(study.name, "rows", "p100")), 404)
+
+
+def test_exports_are_disarmed(client, http):
+    table = Table.from_arrays(
+        [["=1+1", 1.0], ["@x", None], [None, 2.0]], columns=["=cmd", "b"], row_ids=["+1", "-2", "a"]
+    )
+    made = client.create(("t.csv", table.to_csv().encode()), name="odd", row_id=table.row_id)
+    safe = http.get(api("odd", "table.csv")).text
+    for text in ("'=cmd", "'=1+1", "'@x", "'+1", "'-2"):
+        assert text in safe
+    assert made.table_csv() == table.to_csv()
+    made.ask(count=9)
+    assert "'-2" in http.get(api("odd", "purchases.csv")).text

@@ -1,0 +1,23 @@
+"""The next batch, previewed and asked for."""
+
+from cellworth.campaign import Campaign
+from tests.web.pages.visitor import STUDY
+
+
+def test_preview_then_ask(fresh):
+    page = fresh.look(STUDY + "?preview=1&budget=10")
+    assert "cells in" in page.text
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.number == 1  # nothing was asked for
+    form = page.form("/ask")
+    after = fresh.send(form)
+    assert "Asked for" in after.text
+    fresh.send(form)  # sent twice, asked once
+    with Campaign.open(fresh.url) as campaign:
+        history = campaign.history()
+        assert [event["kind"] for event in history] == ["asked", "asked"]
+        assert history[-1]["who"] == "Bob"
+        assert sum(cell["price"] for cell in history[-1]["cells"]) <= 10
+    assert "an amount of money" in fresh.look(STUDY + "?preview=1&budget=much", 422).text
+    nothing = fresh.look(STUDY + "?preview=1&budget=0.01")
+    assert "nothing that can be had" in nothing.text

@@ -1,0 +1,86 @@
+"""Sessions of browsers, the key of forms, and what is signed."""
+
+import json
+import re
+import time
+
+import pytest
+from starlette.testclient import TestClient
+
+from cellworth.web.security.sessions import SESSION, SESSION_SECONDS
+from cellworth.web.security.tokens import add_token
+
+
+@pytest.fixture(autouse=True)
+def no_cookies(outside):
+    outside.cookies.clear()
+
+
+def sign_in(client, token):
+    """Sign in by the page."""
+    form = client.get("/login", headers={"Accept": "text/html"}).text
+    csrf = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', form)[1]
+    return client.post("/login", data={"token": token, "csrf_token": csrf}, follow_redirects=False)
+
+
+def test_a_session_lasts_as_long_as_its_token_and_no_longer(outside, tokens, guarded, monkeypatch):
+    assert sign_in(outside, "cw_nobody_x").status_code in (401, 403, 422)
+    assert SESSION not in outside.cookies
+    response = sign_in(outside, tokens[1]["answer"])
+    assert response.status_code == 303
+    (cookie,) = [text for text in response.headers.get_list("set-cookie") if text.startswith(SESSION)]
+    assert "HttpOnly" in cookie
+    assert "samesite=strict" in cookie.lower()
+    assert tokens[1]["answer"] not in cookie
+    assert outside.get("/api/v1/campaigns").status_code == 200
+    good = outside.cookies[SESSION]
+    token, ends, signature = good.split(".")
+    longer = f"{token}.{int(ends) + 9999}.{signature}"
+    manage = f"{guarded.state.access.identify(tokens[1]['manage']).token}.{ends}.{signature}"
+    for forged in (longer, manage, good[:-1] + "x", f"{token}.{ends}", "", "..", "é.1.2"):
+        outside.cookies.clear()
+        headers = {"Cookie": f"{SESSION}={forged}".encode()}
+        assert outside.get("/api/v1/campaigns", headers=headers).status_code == 401, forged
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + SESSION_SECONDS + 1)
+    assert outside.get("/api/v1/campaigns", headers={"Cookie": f"{SESSION}={good}"}).status_code == 401
+
+
+def test_a_cookie_goes_over_https_only_where_there_is_https(guarded, tokens):
+    with TestClient(guarded, base_url="https://clinic.example") as client:
+        cookies = sign_in(client, tokens[1]["read"]).headers.get_list("set-cookie")
+        assert cookies
+        assert all("secure" in cookie.lower() for cookie in cookies)
+
+
+def test_forms_must_come_from_our_pages(outside, tokens):
+    assert sign_in(outside, tokens[1]["manage"]).status_code == 303
+    path = "/campaigns/study/queue/take"
+    page = {"Accept": "text/html"}
+    for fields in ({}, {"csrf_token": "x"}, {"csrf_token": ""}):
+        answer = outside.post(path, data={"count": "1", **fields}, headers=page, follow_redirects=False)
+        assert answer.status_code == 403
+    form = outside.get("/campaigns/study/queue", headers=page).text
+    csrf = re.search(r'name="csrf_token"[^>]*value="([^"]+)"', form)[1]
+    good = outside.post(path, data={"count": "1", "csrf_token": csrf}, follow_redirects=False)
+    assert good.status_code == 303
+    outside.cookies.delete("cellworth_csrf")  # the field alone, as another site might have it
+    answer = outside.post(path, data={"count": "1", "csrf_token": csrf}, headers=page, follow_redirects=False)
+    assert answer.status_code == 403
+
+
+def test_signatures_fit_one_purpose(tmp_path):
+    from cellworth.web.security.sessions import is_signed, sign
+
+    signature = sign(b"key", "a", "text")
+    assert is_signed(b"key", "a", "text", signature)
+    assert not is_signed(b"key", "b", "text", signature)
+    assert not is_signed(b"other", "a", "text", signature)
+    assert not is_signed(b"key", "a", "text", "é")
+    secret = json.loads(_made(tmp_path).read_text())["secret"]
+    assert len(secret) == 64
+
+
+def _made(folder):
+    add_token(folder / "t.json", who="Ann", role="read")
+    return folder / "t.json"

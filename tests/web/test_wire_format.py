@@ -1,0 +1,78 @@
+"""What goes over the wire comes back: names in paths, values, cells, leases."""
+
+import json
+from dataclasses import asdict
+from datetime import UTC, date, datetime, timedelta
+from urllib.parse import unquote
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from cellworth.campaign.leases import parse_lease
+from cellworth.strategy import Purchase
+from cellworth.web.wire_format import (
+    answers_to_json,
+    cells_to_json,
+    event_from_json,
+    lease_to_json,
+    name_of,
+    purchase_from_json,
+    segment,
+    value_to_json,
+)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+@example("..")
+@example("a~2Fb/c")
+@example("50 %")
+def test_any_name_is_one_segment_and_comes_back(name):
+    part = segment(name)
+    assert part.isascii()
+    assert "/" not in unquote(part)
+    assert unquote(part) not in (".", "..")
+    assert name_of(unquote(part)) == name
+
+
+@pytest.mark.parametrize(
+    ("value", "plain"),
+    [
+        (date(2024, 2, 3), "2024-02-03"),
+        (datetime(2024, 2, 3, 4, 5), "2024-02-03T04:05:00"),
+        (np.float64(2.5), 2.5),
+        (np.int8(3), 3),
+        (np.True_, True),
+        ("red", "red"),
+        (None, None),
+    ],
+)
+def test_values_are_plain(value, plain):
+    assert value_to_json(value) == plain
+    assert type(value_to_json(value)) is type(plain)
+    assert json.loads(json.dumps(value_to_json(value))) == plain
+
+
+def test_answers_and_cells_are_given_in_any_form():
+    plain = [{"row": "7", "column": "age", "value": 3}]
+    assert answers_to_json({(7, "age"): np.int64(3)}) == answers_to_json([(7, "age", 3)]) == plain
+    cell = [{"row": "7", "column": "age"}]
+    assert cells_to_json([(7, "age")]) == cells_to_json([Purchase("7", "age", 1.0, 2.0)]) == cell
+
+
+@pytest.mark.parametrize("lease", ["7d", "90m", timedelta(seconds=1), None])
+def test_a_lease_is_as_long_as_before(lease):
+    sent = lease_to_json(lease)
+    if lease is None:
+        assert sent is None
+    else:
+        assert abs(parse_lease(sent) - parse_lease(lease)) < timedelta(milliseconds=1)
+
+
+def test_times_come_back_as_times():
+    moment = datetime(2024, 5, 1, 12, tzinfo=UTC)
+    assert event_from_json({"number": 1, "time": moment.isoformat()}) == {"number": 1, "time": moment}
+    sent = Purchase("p1", "age", 1.0, 2.0, "blood", until=moment, asked_by="Ann")
+    plain = {**asdict(sent), "until": moment.isoformat()}
+    assert purchase_from_json(plain) == sent

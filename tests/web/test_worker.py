@@ -1,0 +1,54 @@
+"""The process that computes: messages in, outcomes out, and its end with its input."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from cellworth.web.worker import LENGTH, pack, unpack
+from tests.web import jobs
+from tests.web.servers import ROOT
+
+
+@pytest.fixture
+def worker(url):
+    """A worker on a store with one campaign."""
+    paths = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
+    words = [sys.executable, "-P", "-m", "cellworth.web.worker"]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as process:
+        process.stdin.write(pack(url))
+        yield process
+        process.kill()
+
+
+def outcome(worker, *job):
+    worker.stdin.write(pack(job))
+    worker.stdin.flush()
+    return unpack(worker.stdout.read(*LENGTH.unpack(worker.stdout.read(LENGTH.size))))
+
+
+def test_a_message_says_how_long_it_is_and_comes_back():
+    message = ("study", jobs.add, (1,), {"other": [2.5, None]})
+    packed = pack(message)
+    assert LENGTH.unpack(packed[: LENGTH.size]) == (len(packed) - LENGTH.size,)
+    assert unpack(packed[LENGTH.size :]) == message
+
+
+def test_jobs_are_done_one_after_the_other_and_errors_have_their_kind(worker):
+    assert outcome(worker, "study", jobs.add, (2,), {"other": 3}) == ("done", ("study", 5), 0)
+    kind, (pid, niceness, _), _ = outcome(worker, "study", jobs.process, (), {})
+    assert (kind, pid, niceness >= 10) == ("done", worker.pid, True)  # what it printed is no outcome
+    assert outcome(worker, "study", jobs.conflict, (), {})[:2] == ("ConflictError", "somebody was first")
+    assert outcome(worker, "nowhere", jobs.add, (1,), {})[0] == "DataError"
+    kind, text, _ = outcome(worker, "study", jobs.fail, (), {})
+    assert kind == "failed"
+    assert "ZeroDivisionError" in text
+    assert outcome(worker, "study", jobs.add, (1,), {})[0] == "done"
+
+
+def test_it_ends_with_its_input_whatever_it_does(worker):
+    worker.stdin.write(pack(("study", jobs.sleep, (600,), {})))
+    worker.stdin.close()
+    assert worker.wait(60) == 0
