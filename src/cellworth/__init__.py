@@ -74,7 +74,6 @@ _PARTS = (
     "campaign",
     "complete",
     "datasets",
-    "engine",
     "prices",
     "report",
     "score",

@@ -64,7 +64,7 @@ class Settings:
 
     Examples
     --------
-    >>>     >>> Settings(datasets=("letter",), repeats=3).seeds
+    >>> Settings(datasets=("letter",), repeats=3).seeds
     range(0, 3)
     >>> Settings.quick().rows
     300
