@@ -9,7 +9,8 @@ import time
 
 import numpy as np
 import pytest
-from scipy.sparse import random_array, save_npz
+from scipy.sparse import random as random_matrix
+from scipy.sparse import save_npz
 
 from cellworth import GaussianCompleter, SparseCompleter, SupervisedCompleter
 from cellworth.blocks import open_blocks
@@ -58,7 +59,7 @@ def test_a_sparse_table_is_completed_too(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "ratings").mkdir()
     rng = np.random.default_rng(0)
-    matrix = random_array((80, 12), density=0.4, rng=rng, format="csr")
+    matrix = random_matrix(80, 12, density=0.4, random_state=rng, format="csr")
     for number, rows in enumerate((slice(50), slice(50, 80))):
         save_npz(f"ratings/{number}.npz", matrix[rows])
     assert main(["fill", "ratings", "--completer", "sparse", "--out", "filled"]) == 0
