@@ -3,6 +3,7 @@
 import multiprocessing
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime
 from multiprocessing.connection import wait
 
@@ -105,7 +106,10 @@ def test_killed_people_lose_nothing_and_the_next_ask_is_the_same(url):
     with Campaign.open(url) as campaign:
         check_log(url, campaign.table, acknowledged)
         number = campaign.number
-        assert campaign.replay(number).ask(count=20) == never_killed(url).replay(number).ask(count=20)
+        asked, expected = (c.replay(number).ask(count=20) for c in (campaign, never_killed(url)))
+        assert [replace(p, worth=0.0) for p in asked] == [replace(p, worth=0.0) for p in expected]
+        # With NumPy 1.26 the same run, repeated, may differ in the last digits: memory lies elsewhere.
+        assert [p.worth for p in asked] == pytest.approx([p.worth for p in expected], rel=1e-9)
 
 
 def never_killed(url):
