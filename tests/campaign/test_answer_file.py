@@ -179,7 +179,7 @@ def test_the_same_value_twice_is_one_answer(tmp_path):
         ("row,column,valeu\np1,dose,1\n", "line 1: .*'value' is missing. Did you mean 'valeu'?"),
         ("row,row,column,value\np1,p1,dose,1\n", "line 1: .*'row' appears more than once"),
         ("row,column,value\np1,dose\n", "line 2: expected 3 fields"),
-        ('row,column,value\np1,dose,"1\n', "line 2: the quotes"),
+        ('row,column,value\np1,dose,"1\n', "line 2: the row that begins here has unbalanced quotes"),
         ("row,column,value\np1,dose,\0\n", "line 2: expected text, got a NUL"),
         ("row,column,value\np1,dose," + "1" * 200_000 + "\n", "line 2: a field .* is longer than"),
     ],
