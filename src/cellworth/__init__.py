@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         SupervisedCompleter,
         fill,
     )
+    from cellworth.model import CompletingClassifier, CompletingRegressor
     from cellworth.prices import Group, Prices
     from cellworth.simulation import plot_curves, simulate
     from cellworth.strategy import Batch, Purchase, Strategy, advise
@@ -28,6 +29,8 @@ __all__ = [
     "Batch",
     "Campaign",
     "CommitteeCompleter",
+    "CompletingClassifier",
+    "CompletingRegressor",
     "FilledTable",
     "GaussianCompleter",
     "Group",
@@ -64,6 +67,7 @@ _HOMES = {
         "SupervisedCompleter",
         "fill",
     ),
+    "cellworth.model": ("CompletingClassifier", "CompletingRegressor"),
     "cellworth.prices": ("Group", "Prices"),
     "cellworth.simulation": ("plot_curves", "simulate"),
     "cellworth.strategy": ("Batch", "Purchase", "Strategy", "advise"),
@@ -74,6 +78,7 @@ _PARTS = (
     "campaign",
     "complete",
     "datasets",
+    "model",
     "prices",
     "report",
     "score",

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
-from cellworth.campaign.cross_validation import Estimate
+from cellworth.model.cross_validation import Estimate
 from cellworth.campaign.stores import Store
 from cellworth.complete import GaussianCompleter, SupervisedCompleter, fill
 from cellworth.errors import MissingDependencyError

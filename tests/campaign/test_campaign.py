@@ -45,12 +45,12 @@ def test_the_filled_table_and_its_intervals():
 def test_the_model_predicts_rows_with_holes(name):
     campaign = begin(make_table(n=120), strategy=name)
     fresh = make_table(n=100, seed=9, start=500)
-    predicted = campaign.model().predict(fresh.encode().X)
+    predicted = campaign.model(model="logistic regression").predict(fresh.encode().X)
     truth = np.array(fresh.target.classes)[fresh.y.astype(int)]
     # Two classes of like size, told by 0.5 sd of noise: a coin is right in 50 +- 5 % of 100 rows.
     assert np.mean(predicted == truth) > 0.65
     table = make_table(n=60)
     number = Table.from_arrays(table.values, np.nan_to_num(table.values[:, 0], nan=20.0) + 0.5)
-    assert begin(number, prices=None).model().predict(number.encode().X).dtype == float
+    assert begin(number, prices=None).model(model="ridge regression").predict(number).dtype == float
     with pytest.raises(DataError, match="a model needs labels"):
         begin(Table.from_arrays(table.values), prices=None).model()

@@ -12,7 +12,6 @@ from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.asking import Asker, Wish
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
-from cellworth.campaign.cross_validation import fit_model
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
@@ -20,6 +19,7 @@ from cellworth.campaign.settings import check_format, make_record, only_name, op
 from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, status_of, totals_of
 from cellworth.campaign.stores import Store
 from cellworth.complete import FilledTable, fill
+from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
@@ -306,13 +306,14 @@ class Campaign:
         """
         return fill(self.table, registered(self.strategy).completer, level=level)
 
-    def model(self) -> Any:
-        """Return a model of the target, fitted on the table as it is now.
+    def model(self, **settings: Any) -> CompletingClassifier | CompletingRegressor:
+        """Return a model of the target, chosen on and fitted to the table as it is now.
 
-        It is a scikit-learn pipeline of the strategy's completer, scaling, and logistic or ridge regression.
-        It takes rows with holes, as in ``Table.encode().X``, and predicts labels as you write them.
+        ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`, such as ``seconds=60``. The
+        model takes rows with holes, as a `Table` or as in ``Table.encode().X``, and predicts labels as you
+        write them. Its scores are ``at_hand_score_`` and ``complete_rows_score_``.
         """
-        return fit_model(self.table, registered(self.strategy).completer)
+        return model_of(self.table, **settings)
 
     def status(
         self,

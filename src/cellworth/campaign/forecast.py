@@ -24,7 +24,7 @@ from typing import Literal
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.campaign.cross_validation import Estimate
+from cellworth.model.cross_validation import Estimate
 
 Verdict = Literal["expected", "at most", "too early", "nothing left", "no score"]
 
@@ -110,7 +110,7 @@ def project(
         Money spent at each score; non-decreasing, with the last above the first.
     scores : (k,) array
     influence : (n, k) array
-        Of each row on each score; see `cellworth.campaign.cross_validation`.
+        Of each row on each score; see `cellworth.model.cross_validation`.
     ahead : float
         How far to extrapolate, in money; positive.
     rng : Generator

@@ -10,7 +10,7 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.threads import worker_threads
-from cellworth.campaign.cross_validation import Score, cross_validate, deal, mean_score, scorable
+from cellworth.model.cross_validation import Score, cross_validate, deal, mean_score, scorable
 from cellworth.campaign.events import Corrected, Event, Extended, Told
 from cellworth.campaign.state import CellStatus, State
 from cellworth.complete import GaussianCompleter

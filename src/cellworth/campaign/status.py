@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from cellworth.campaign.cross_validation import Estimate
+from cellworth.model.cross_validation import Estimate
 from cellworth.campaign.forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.campaign.learning_curve import LearningCurve, learning_curve, snapshot, take_snapshots
 from cellworth.campaign.log import Log

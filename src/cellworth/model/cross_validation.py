@@ -26,18 +26,14 @@ without it, in 82 % to 92 %.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.complete import fill
 from cellworth.complete.linear_model import LinearModel
-from cellworth.errors import DataError
-from cellworth.table import Table
 
 Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 LEAST_OF_CLASS = 5
@@ -68,16 +64,20 @@ class Score:
         Of each scored row; mean 0.
     pairs : int
         The number of disjoint pairs of rows that were ranked; 0 for a number.
+    method_error : float
+        A standard error that does not depend on which rows were scored, of a score that is itself estimated.
     """
 
     value: float
     influence: Float64Array
     pairs: int
+    method_error: float = 0.0
 
     @property
     def error(self) -> float:
         """The standard error."""
-        return float(np.sqrt(self.influence @ self.influence)) / len(self.influence)
+        of_rows = float(np.sqrt(self.influence @ self.influence)) / len(self.influence)
+        return math.hypot(of_rows, self.method_error)
 
     def estimate(self) -> Estimate:
         """Return the score with its interval, within the possible range of a score.
@@ -150,7 +150,7 @@ def cross_validate(
     -----
     One fit per fold, at O(n d) per step.
     """
-    labels, of_label = np.unique(y, return_inverse=True) if classes else (np.zeros(1), np.zeros(0))
+    labels, of_label = np.unique(y, return_inverse=True) if classes else (np.zeros(1), y)
     predicted = np.zeros((len(y), len(labels)))
     for number in np.unique(fold[scored]):
         tested = scored & (fold == number)
@@ -163,13 +163,41 @@ def cross_validate(
             there, codes = np.unique(of_label[trained], return_inverse=True)
             model = LinearModel.fit(X[trained], codes.astype(np.float64), is_number=False)
             predicted[np.ix_(tested, there)] = model.probabilities(X[tested])
-    widening = _widening(X.shape[1], len(y) * (1 - 1 / len(np.unique(fold))))
+    score = score_predictions(of_label[scored], predicted[scored], fold[scored], classes=classes)
+    return widened(score, X.shape[1], len(y) * (1 - 1 / len(np.unique(fold))))
+
+
+def score_predictions(
+    y: Float64Array, predicted: Float64Array, fold: IntArray, *, classes: bool
+) -> Score:
+    """Score predictions of held-out rows; O(n log n) per class.
+
+    Parameters
+    ----------
+    y : (n,) array
+        Class numbers from 0, or numbers.
+    predicted : (n, K) array
+        One column per class, higher for its rows; or K = 1 for a number.
+    fold : (n,) array of int
+        Classes are ranked within folds.
+    classes : bool
+
+    Returns
+    -------
+    Score
+        With the influence of each row. It takes the models as given; see `widened`.
+    """
     if not classes:
-        return _widened(_explained(y[scored], predicted[scored, 0]), widening)
-    of_label, fold, predicted = of_label[scored], fold[scored], predicted[scored]
-    chosen = np.flatnonzero(np.isin(labels, scorable(y[scored], classes=True)))
-    chosen = chosen[-1:] if len(labels) == 2 else chosen
-    return _widened(mean_score([area(of_label == k, predicted[:, k], fold) for k in chosen]), widening)
+        return explained(y, predicted[:, 0])
+    chosen = scored_classes(y, predicted.shape[1])
+    return mean_score([area(y == k, predicted[:, k], fold) for k in chosen])
+
+
+def scored_classes(y: Float64Array, n_classes: int) -> list[int]:
+    """Return the classes that get an area: those with enough rows; of two classes, the second alone."""
+    if n_classes == 2:
+        return [1]
+    return [int(k) for k in scorable(y, classes=True)]
 
 
 def area(positive: BoolArray, scores: Float64Array, fold: IntArray) -> Score:
@@ -208,44 +236,18 @@ def mean_score(scores: list[Score]) -> Score:
         float(np.mean([score.value for score in scores])),
         np.mean([score.influence for score in scores], axis=0),
         min(score.pairs for score in scores),
+        float(np.mean([score.method_error for score in scores])),
     )
 
 
-def _explained(y: Float64Array, predicted: Float64Array) -> Score:
+def explained(y: Float64Array, predicted: Float64Array) -> Score:
     """Return R2 and the influence of each row, by the delta method for a ratio of means."""
     off, spread = (y - predicted) ** 2, (y - y.mean()) ** 2
     share = float(off.mean() / spread.mean())
     return Score(1 - share, -(off - share * spread) / float(spread.mean()), 0)
 
 
-def _widening(columns: int, rows: float) -> float:
+def widened(score: Score, columns: int, rows: float) -> Score:
+    """Return the score with larger influences: models of d columns trained on m rows share their errors."""
     leverage = min(MOST_LEVERAGE, columns / rows)
-    return float(np.sqrt((1 + leverage) / (1 - leverage)))
-
-
-def _widened(score: Score, factor: float) -> Score:
-    return Score(score.value, factor * score.influence, score.pairs)
-
-
-def fit_model(table: Table, completer: Any) -> Any:
-    """Return a fitted pipeline from encoded rows with holes to the target.
-
-    The completer learns from all rows, the model from labelled rows: logistic regression for classes, which
-    keep the user's names, or ridge regression for a number. Columns are standardised first.
-    """
-    from sklearn.linear_model import LogisticRegression, Ridge  # slow to import
-    from sklearn.pipeline import Pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    target = table.target
-    if target is None:
-        raise DataError("a model needs labels; name the target when you make the campaign's table.")
-    labelled = ~np.isnan(target.values)
-    y: NDArray[Any] = target.values[labelled]
-    if target.classes is not None:
-        y = np.array(target.classes)[y.astype(np.intp)]
-    fitted = fill(table, completer).completer
-    scale = StandardScaler().fit(fitted.completed_)
-    model = Ridge() if target.classes is None else LogisticRegression(max_iter=1000)
-    model.fit(scale.transform(fitted.completed_[labelled]), y)
-    return Pipeline([("complete", fitted), ("scale", scale), ("model", model)])
+    return replace(score, influence=score.influence * math.sqrt((1 + leverage) / (1 - leverage)))

@@ -10,9 +10,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from cellworth.campaign.cross_validation import (
+from cellworth.model.cross_validation import (
     Score,
-    _explained,
+    explained,
     area,
     cross_validate,
     deal,
@@ -84,7 +84,7 @@ def test_r2_and_its_influence():
     def statistic(weights):
         return r2_score(y, guess, sample_weight=weights)
 
-    found = _explained(y, guess)
+    found = explained(y, guess)
     assert found.value == pytest.approx(r2_score(y, guess))
     assert found.influence == pytest.approx(slopes(statistic, 30), abs=1e-5)
 

@@ -1,0 +1,237 @@
+"""Classifier and regressor for tables with holes: they choose completion and learner on the user's rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+
+from cellworth.arrays import AnyArray, Float64Array
+from cellworth.complete.labels import as_floats, is_missing
+from cellworth.errors import DataError
+from cellworth.model.completing_base import CompletingModel, plain_labels
+from cellworth.table import Table
+
+
+class CompletingClassifier(ClassifierMixin, CompletingModel):
+    """Predict classes from a table with holes, with the completion and the learner that suit it best.
+
+    Candidates are pairs of a learner and what it sees of the holes: logistic regression, a linear support
+    vector machine, extra trees and gradient boosting on the completed rows, on several draws of the missing
+    cells, with a mask of the holes or with the holes kept; a joint Gaussian with the class as a column; and
+    averages of the best. Each is cross-validated on the rows of the table, and the best is fitted to all.
+
+    Parameters
+    ----------
+    model : "auto", str or estimator, default="auto"
+        "auto": choose by cross-validation. Or the name of a candidate in `cv_results_`, or a scikit-learn
+        classifier of your own, trained on the completed rows; its scores are estimated all the same.
+    completer : estimator or None, default=None
+        Fills the holes; None is ``GaussianCompleter(label_trust=0.0)``, which does not use labels. The
+        labels of rows to predict are never used.
+    candidates : sequence, default=()
+        Classifiers of your own, or (name, classifier) pairs, to try besides the built-in candidates.
+    rows : {"complete", "as they are"}, default="complete"
+        Which score decides: on future rows that are completely known, or on rows with holes like those of
+        the table.
+    folds : int, default=5
+    repeats : int, default=1
+        Times to deal the rows into folds anew; more give a steadier choice on small tables.
+    seconds : float or None, default=None
+        No further candidate is tried after this time; the last fit comes on top. Candidates that were left
+        out are named in `left_out_`. The choice then depends on the speed of the machine.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores. The result does not depend on it, unless `seconds` is given.
+    random_state : int, Generator or None, default=0
+        Deals the folds and draws missing cells.
+    callback : callable or None, default=None
+        Called with a `ModelProgress` after each candidate; returning true ends the search.
+
+    Attributes
+    ----------
+    best_candidate_ : str
+        The name of the chosen candidate; names joined with " + " are averaged.
+    at_hand_score_ : Estimate
+        AUC of the chosen candidate on held-out rows as they are, with its 95 % interval (``value``, ``low``,
+        ``high``); with several classes, the mean of each against the rest.
+    complete_rows_score_ : Estimate
+        AUC on future rows that are completely known: an estimate, see
+        `cellworth.model.complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
+    cv_results_ : dict of arrays
+        One entry per candidate: ``name``, ``complete_rows``, ``at_hand``, each also with ``_low`` and
+        ``_high``, ``seconds``, and a ``note`` that says why a candidate failed. See `results_frame`.
+    left_out_ : tuple of str
+        Candidates that there was no time for.
+    completer_ : estimator
+        Fitted to all rows.
+    classes_ : array
+        The distinct labels.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        If the input had column names.
+
+    Notes
+    -----
+    Each fold costs one fit of the completer, which all candidates share, and one fit of each learner; see
+    `cellworth.model.model_search.choose_model`. A table of 1,000 rows and 20 columns takes about COST on
+    one core. Of tables with more than 4,000 labelled rows, a sample of that size is used to choose.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth import CompletingClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = np.where(X.sum(axis=1) > 0, "ill", "well")
+    >>> X[rng.random(X.shape) < 0.3] = np.nan
+    >>> model = CompletingClassifier(model="logistic regression").fit(X, y)
+    >>> model.predict([[2.0, np.nan, 1.0]])
+    array(['ill'], dtype='<U4')
+    >>> bool(model.at_hand_score_.value < model.complete_rows_score_.value)
+    True
+    """
+
+    _is_number = False
+    classes_: AnyArray
+
+    def predict(self, X: Any) -> AnyArray:
+        """Return the most probable class (m,) of rows X (m, d), an array or a `Table`, with or without holes."""
+        outputs = self._outputs(X)
+        return self.classes_[outputs.argmax(axis=1)]
+
+    def predict_proba(self, X: Any) -> Float64Array:
+        """Return the probabilities of `classes_` (m, K) of rows X (m, d), an array or a `Table`."""
+        outputs = self._outputs(X)
+        return outputs / outputs.sum(axis=1, keepdims=True)
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on rows X and their labels y; rows of a `Table` without a label do not count."""
+        X, y, sample_weight = self._to_score(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+    def _targets(self, labels: AnyArray) -> Float64Array:
+        known = ~is_missing(labels)
+        if not known.any():
+            raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
+        check_classification_targets(plain_labels(labels[known]))
+        self.classes_, codes = np.unique(plain_labels(labels[known]), return_inverse=True)
+        if len(self.classes_) < 2:
+            raise DataError(
+                f"all labels are of one class, {self.classes_[0]!r}; expected at least two. Add rows of "
+                "another class."
+            )
+        targets = np.full(len(labels), np.nan)
+        targets[known] = codes
+        return targets
+
+    def _n_classes(self) -> int:
+        return len(self.classes_)
+
+
+class CompletingRegressor(RegressorMixin, CompletingModel):
+    """Predict a number from a table with holes, with the completion and the learner that suit it best.
+
+    Candidates are pairs of a learner and what it sees of the holes: ridge regression, extra trees and
+    gradient boosting on the completed rows, on several draws of the missing cells, with a mask of the holes
+    or with the holes kept; a joint Gaussian with the number as a column; and averages of the best. Each is
+    cross-validated on the rows of the table, and the best is fitted to all.
+
+    Parameters
+    ----------
+    model : "auto", str or estimator, default="auto"
+        "auto": choose by cross-validation. Or the name of a candidate in `cv_results_`, or a scikit-learn
+        regressor of your own, trained on the completed rows; its scores are estimated all the same.
+    completer : estimator or None, default=None
+        Fills the holes; None is ``GaussianCompleter(label_trust=0.0)``, which does not use labels. The
+        labels of rows to predict are never used.
+    candidates : sequence, default=()
+        Regressors of your own, or (name, regressor) pairs, to try besides the built-in candidates.
+    rows : {"complete", "as they are"}, default="complete"
+        Which score decides: on future rows that are completely known, or on rows with holes like those of
+        the table.
+    folds : int, default=5
+    repeats : int, default=1
+        Times to deal the rows into folds anew; more give a steadier choice on small tables.
+    seconds : float or None, default=None
+        No further candidate is tried after this time; the last fit comes on top. Candidates that were left
+        out are named in `left_out_`. The choice then depends on the speed of the machine.
+    n_jobs : int or None, default=None
+        Threads; None is one, -1 all cores. The result does not depend on it, unless `seconds` is given.
+    random_state : int, Generator or None, default=0
+        Deals the folds and draws missing cells.
+    callback : callable or None, default=None
+        Called with a `ModelProgress` after each candidate; returning true ends the search.
+
+    Attributes
+    ----------
+    best_candidate_ : str
+        The name of the chosen candidate; names joined with " + " are averaged.
+    at_hand_score_ : Estimate
+        R2 of the chosen candidate on held-out rows as they are, with its 95 % interval (``value``,
+        ``low``, ``high``).
+    complete_rows_score_ : Estimate
+        R2 on future rows that are completely known: an estimate, see
+        `cellworth.model.complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
+    cv_results_ : dict of arrays
+        One entry per candidate: ``name``, ``complete_rows``, ``at_hand``, each also with ``_low`` and
+        ``_high``, ``seconds``, and a ``note`` that says why a candidate failed. See `results_frame`.
+    left_out_ : tuple of str
+        Candidates that there was no time for.
+    completer_ : estimator
+        Fitted to all rows.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        If the input had column names.
+
+    Notes
+    -----
+    The cost is that of `CompletingClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth import CompletingRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 3))
+    >>> y = X.sum(axis=1)
+    >>> X[rng.random(X.shape) < 0.3] = np.nan
+    >>> model = CompletingRegressor(model="ridge regression").fit(X, y)
+    >>> model.predict([[2.0, -1.0, 1.0], [2.0, np.nan, np.nan]]).round()
+    array([2., 2.])
+    """
+
+    _is_number = True
+
+    def predict(self, X: Any) -> Float64Array:
+        """Return the numbers (m,) of rows X (m, d), an array or a `Table`, with or without holes."""
+        return self._outputs(X)[:, 0]
+
+    def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return R2 on rows X and their numbers y; rows of a `Table` without a label do not count."""
+        X, y, sample_weight = self._to_score(X, y, sample_weight)
+        return float(super().score(X, y, sample_weight))
+
+    def _targets(self, labels: AnyArray) -> Float64Array:
+        known = ~is_missing(labels)
+        if not known.any():
+            raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
+        numbers = as_floats(labels[known])
+        if numbers is None or not np.isfinite(numbers).all():
+            raise DataError("y must be finite numbers, NaN where missing; got other labels or infinity.")
+        targets = np.full(len(labels), np.nan)
+        targets[known] = numbers
+        return targets
+
+    def _n_classes(self) -> int:
+        return 1
+
+
+def model_of(table: Table, **settings: Any) -> CompletingClassifier | CompletingRegressor:
+    """Return a model of a table's target, chosen and fitted; ``settings`` are those of the estimators."""
+    if table.target is None:
+        raise DataError("a model needs labels; name the target when you make the table.")
+    kind = CompletingRegressor if table.target.label_kind == "number" else CompletingClassifier
+    return kind(**settings).fit(table)

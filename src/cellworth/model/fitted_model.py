@@ -1,0 +1,175 @@
+"""A candidate fitted to a table with holes, which predicts rows with and without holes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from threadpoolctl import ThreadpoolController
+
+from cellworth.arrays import Float64Array, FloatArray
+from cellworth.errors import DataError
+from cellworth.model.candidates import Candidate, candidate_named
+from cellworth.model.learners import with_probabilities
+from cellworth.model.row_views import View, ViewedRows, complete_features
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModel:
+    """A fitted candidate.
+
+    Attributes
+    ----------
+    candidate : Candidate
+    completer : estimator
+        Fills the holes of the rows to predict.
+    is_number : bool
+    n_classes : int
+        K; 1 for a number.
+    learners : tuple of (View, estimator)
+        Fitted; their predictions are averaged.
+    seed : int
+        Of the draws, if the view has any.
+    """
+
+    candidate: Candidate
+    completer: Any
+    is_number: bool
+    n_classes: int
+    learners: tuple[tuple[View, Any], ...]
+    seed: int = 0
+
+    def predict(self, X: FloatArray) -> Float64Array:
+        """Return the probabilities (m, K) of the classes, or the numbers (m, 1), of rows X (m, d).
+
+        X may have holes, NaN. Rows are filled without labels. Cost: a completion if a view needs one, draws
+        if it needs them, and the learner's predictions, `N_DRAWS` times for draws.
+        """
+        X = np.asarray(X, dtype=np.float64)
+        return self.predict_viewed(ViewedRows.new(self.completer, X, self.seed))
+
+    def predict_viewed(self, rows: ViewedRows) -> Float64Array:
+        """Return the same for rows whose fills are shared with other models."""
+        if not rows.has_holes:
+            return self.predict_complete(rows.X)
+        total = np.zeros((len(rows.X), self.n_classes))
+        for view, learner in self.learners:
+            features = rows.features(view)
+            flat = self._of_learner(learner, features.reshape(-1, features.shape[2]))
+            total += flat.reshape(len(features), -1, self.n_classes).mean(axis=0)
+        return total / len(self.learners)
+
+    def predict_complete(self, X: Float64Array) -> Float64Array:
+        """Return the same for rows X (m, d) without holes; the completer is not used."""
+        total = np.zeros((len(X), self.n_classes))
+        for view, learner in self.learners:
+            total += self._of_learner(learner, complete_features(X, view))
+        return total / len(self.learners)
+
+    def _of_learner(self, learner: Any, features: Float64Array) -> Float64Array:
+        if self.is_number:
+            return np.asarray(learner.predict(features), dtype=np.float64).reshape(-1, 1)
+        found = np.zeros((len(features), self.n_classes))
+        # A class without training rows has no probability.
+        found[:, learner.classes_.astype(np.intp)] = learner.predict_proba(features)
+        return found
+
+
+def fit_candidate(
+    candidate: str | Candidate,
+    completer: Any,
+    X: FloatArray,
+    y: FloatArray,
+    *,
+    is_number: bool,
+    n_classes: int | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+) -> FittedModel:
+    """Fit a candidate to rows with holes, using a completer that is already fitted.
+
+    Parameters
+    ----------
+    candidate : str or Candidate
+        A name of `default_models`, names joined with " + " for their average, or a candidate.
+    completer : estimator
+        Fitted to X, or to other rows with the same columns. Its completion of X is used as it is.
+    X : (n, d) array
+        NaN in the holes.
+    y : (n,) array
+        Class numbers from 0, or numbers; NaN where missing: these rows are left out.
+    is_number : bool
+    n_classes : int, optional
+        K; by default one more than the largest class number.
+    seed : int
+        Of the draws, if the view has any.
+    n_jobs : int or None
+        Threads of learners that can use them; the result does not depend on it.
+
+    Returns
+    -------
+    FittedModel
+
+    Notes
+    -----
+    Costs a fit of the learner, on `N_DRAWS` times the rows for draws. "joint Gaussian" also fits a Gaussian
+    of its own.
+    """
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(X) != len(y):
+        raise DataError(f"X has {len(X)} rows and y {len(y)} labels; expected as many of both.")
+    if isinstance(candidate, str):
+        candidate = candidate_named(candidate, is_number=is_number)
+    labelled = np.flatnonzero(~np.isnan(y))
+    if not len(labelled):
+        raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
+    rows = ViewedRows.trained_on(completer, X, seed)
+    K = 1 if is_number else int(y[labelled].max()) + 1 if n_classes is None else n_classes
+    fitted = fit_learners(candidate, rows, labelled, y[labelled], is_number=is_number, n_jobs=n_jobs)
+    return FittedModel(candidate, completer, is_number, K, fitted, seed)
+
+
+def fit_learners(
+    candidate: Candidate,
+    rows: ViewedRows,
+    labelled: Any,
+    y: Float64Array,
+    *,
+    is_number: bool,
+    n_jobs: int | None = None,
+) -> tuple[tuple[View, Any], ...]:
+    """Fit the learner of a candidate, or those of its members, to the labelled rows; y holds their labels."""
+    if candidate.members:
+        return tuple(
+            pair
+            for member in candidate.members
+            for pair in fit_learners(member, rows, labelled, y, is_number=is_number, n_jobs=n_jobs)
+        )
+    learner = clone(candidate.learner)
+    if n_jobs is not None and learner.get_params(deep=False).get("n_jobs", 1) is None:
+        learner.set_params(n_jobs=n_jobs)
+    if not is_number:
+        learner = with_probabilities(learner)
+    features = rows.features(candidate.view, labelled)
+    labels = np.tile(y if is_number else y.astype(np.intp), len(features))
+    with one_core():
+        learner.fit(features.reshape(-1, features.shape[2]), labels)
+    return ((candidate.view, learner),)
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Keep BLAS and OpenMP to one thread, in the calling thread: the same sums on any machine."""
+    with _controller().limit(limits=1):
+        yield
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Find the loaded libraries; cached, since it takes milliseconds."""
+    return ThreadpoolController()

@@ -1,0 +1,154 @@
+"""Folds of a table with holes: each has its own completer, and its fills and draws are shared by all candidates.
+
+A completer is fitted to the rows outside a fold, labelled or not. Rows in the fold are filled without their
+label. Besides, complete versions of them are drawn, again without their label; see
+`cellworth.model.complete_rows` for how the score on complete rows is estimated from them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.complete import GaussianCompleter
+from cellworth.model.candidates import Candidate
+from cellworth.model.cross_validation import deal
+from cellworth.model.fitted_model import FittedModel, fit_learners, one_core
+from cellworth.model.row_views import ViewedRows, can_draw
+
+DRAWN = 20
+"""Complete versions drawn of each held-out row."""
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutPredictions:
+    """Predictions of a candidate for all labelled rows, each from the folds without it.
+
+    Attributes
+    ----------
+    at_hand : (n, K) array
+        For the rows as they are.
+    drawn : (`DRAWN`, n, K) array
+        For complete versions of them; all alike if a row has no holes.
+    """
+
+    at_hand: Float64Array
+    drawn: Float64Array
+
+
+class HeldOutFold:
+    """A fold: the rows to train on, and the rows held out, filled and drawn.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        NaN in the holes.
+    y : (n,) array
+        NaN where the label is missing.
+    held : (n,) array of bool
+        The rows of this fold; all of them are labelled.
+    completer : estimator
+        Unfitted.
+    """
+
+    def __init__(
+        self, X: Float64Array, y: Float64Array, held: BoolArray, completer: Any, *, is_number: bool, seed: int
+    ) -> None:
+        self._X, self._y, self.held = X, y, held
+        self._unfitted, self._is_number, self._seed = completer, is_number, seed
+
+    def predict(self, candidate: Candidate, n_classes: int) -> tuple[Float64Array, Float64Array]:
+        """Train on the other rows and return what `HeldOutPredictions` holds, for the rows of this fold."""
+        labelled = np.flatnonzero(~np.isnan(self._y[~self.held]))
+        y = self._y[~self.held][labelled]
+        learners = fit_learners(candidate, self._trained, labelled, y, is_number=self._is_number)
+        model = FittedModel(candidate, self._completer, self._is_number, n_classes, learners, self._seed)
+        with one_core():
+            at_hand = model.predict_viewed(self._tested)
+            if not self._tested.has_holes:
+                return at_hand, np.repeat(at_hand[np.newaxis], DRAWN, axis=0)
+            flat = self._drawn.reshape(-1, self._drawn.shape[2])
+            drawn = model.predict_complete(flat).reshape(DRAWN, -1, n_classes)
+        whole = ~np.isnan(self._tested.X).any(axis=1)
+        drawn[:, whole] = at_hand[whole]
+        return at_hand, drawn
+
+    @cached_property
+    def _columns(self) -> BoolArray:
+        """Columns with a value outside the fold; without one, nothing can be learned about them."""
+        return ~np.isnan(self._X[~self.held]).all(axis=0)
+
+    @cached_property
+    def _completer(self) -> Any:
+        with one_core():
+            return fit_completer(
+                self._unfitted, self._X[~self.held][:, self._columns], self._y[~self.held], self._is_number
+            )
+
+    @cached_property
+    def _trained(self) -> ViewedRows:
+        X = self._X[~self.held][:, self._columns]
+        return ViewedRows.trained_on(self._completer, X, self._seed)
+
+    @cached_property
+    def _tested(self) -> ViewedRows:
+        return ViewedRows.new(self._completer, self._X[self.held][:, self._columns], self._seed)
+
+    @cached_property
+    def _drawn(self) -> Float64Array:
+        """Complete versions of the held-out rows, (DRAWN, n_held, d)."""
+        drawer = self._completer
+        if not can_draw(drawer):
+            X = self._X[~self.held][:, self._columns]
+            drawer = fit_completer(None, X, None, self._is_number)
+        return np.asarray(drawer.sample(DRAWN, self._seed + 1, self._tested.X), dtype=np.float64)
+
+
+def make_folds(
+    X: Float64Array,
+    y: Float64Array,
+    completer: Any,
+    *,
+    is_number: bool,
+    folds: int,
+    repeats: int,
+    seed: int,
+) -> tuple[list[IntArray], list[list[HeldOutFold]]]:
+    """Deal the labelled rows into folds, ``repeats`` times.
+
+    Returns
+    -------
+    deals : list of (n_labelled,) arrays
+        The fold of each labelled row, once per repeat.
+    made : list of lists of HeldOutFold
+        Nothing is computed yet.
+    """
+    labelled = np.flatnonzero(~np.isnan(y))
+    rng = np.random.default_rng(seed)
+    deals = [deal(y[labelled], folds, rng, classes=not is_number) for _ in range(repeats)]
+    made = []
+    for r, dealt in enumerate(deals):
+        of_repeat = []
+        for number in range(folds):
+            held = np.zeros(len(y), dtype=bool)
+            held[labelled[dealt == number]] = True
+            each = HeldOutFold(X, y, held, completer, is_number=is_number, seed=seed + 1000 * r + number)
+            of_repeat.append(each)
+        made.append(of_repeat)
+    return deals, made
+
+
+def fit_completer(completer: Any, X: Float64Array, y: Float64Array | None, is_number: bool) -> Any:
+    """Return a fitted clone; by default a Gaussian without labels.
+
+    If the completer's parameter ``target`` is "auto", it is set to the kind of target.
+    """
+    fitted = clone(GaussianCompleter(label_trust=0.0) if completer is None else completer)
+    if fitted.get_params(deep=False).get("target") == "auto":
+        fitted.set_params(target="number" if is_number else "classes")
+    return fitted.fit(X, y) if y is not None else fitted.fit(X)

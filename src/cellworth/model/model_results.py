@@ -1,0 +1,81 @@
+"""How candidates did, as arrays, as a frame and as a plot."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from cellworth.arrays import AnyArray
+from cellworth.errors import ParameterError
+from cellworth.model.cross_validation import Score
+from cellworth.model.model_search import ChosenModel, DecidingRows
+from cellworth.optional_packages import require
+
+FrameLibrary = Literal["pandas", "polars", "pyarrow"]
+
+SHOWN = {"complete_rows": "on complete rows", "at_hand": "on rows as they are"}
+
+
+def results_arrays(chosen: ChosenModel) -> dict[str, AnyArray]:
+    """Return one entry per candidate, in the order tried: its name, both scores, seconds, and a note.
+
+    Scores that are missing, of candidates that failed or were left out, are NaN; the note says why.
+    """
+    tried = chosen.tried
+    waiting = len(chosen.left_out)
+    found: dict[str, AnyArray] = {
+        "name": np.array([*(each.candidate.name for each in tried), *chosen.left_out], dtype=object)
+    }
+    for kind in SHOWN:
+        ends = np.full((len(tried) + waiting, 3), np.nan)
+        for place, each in enumerate(tried):
+            score: Score | None = getattr(each, kind)
+            if score is not None:
+                estimate = score.estimate()
+                ends[place] = estimate.value, estimate.low, estimate.high
+        found |= {kind: ends[:, 0], f"{kind}_low": ends[:, 1], f"{kind}_high": ends[:, 2]}
+    found["seconds"] = np.array([*(each.seconds for each in tried), *([np.nan] * waiting)])
+    notes = [each.reason for each in tried] + ["left out: no time"] * waiting
+    found["note"] = np.array(notes, dtype=object)
+    return found
+
+
+def to_results_frame(results: dict[str, AnyArray], rows: DecidingRows, library: FrameLibrary) -> Any:
+    """Return the results as a frame, best first by the score on the rows that decide."""
+    if library not in get_args(FrameLibrary):
+        raise ParameterError(f"frame must be one of {', '.join(get_args(FrameLibrary))}; got {library!r}")
+    deciding = results["complete_rows" if rows == "complete" else "at_hand"]
+    order = np.argsort(np.where(np.isnan(deciding), np.inf, -deciding), kind="stable")
+    columns = {name: values[order].tolist() for name, values in results.items()}
+    import narwhals  # only when a frame is wanted
+
+    return narwhals.from_dict(columns, backend=require(library)).to_native()
+
+
+def plot_results(results: dict[str, AnyArray], best: str, metric: str, ax: Any) -> Any:
+    """Draw both scores of each candidate as dots with 95 % intervals, the best at the top."""
+    pyplot = require("matplotlib.pyplot")
+    if ax is None:
+        _, ax = pyplot.subplots(figsize=(7, 1 + 0.4 * len(results["name"])), layout="constrained")
+    scored = np.flatnonzero(~np.isnan(results["complete_rows"]))
+    order = scored[np.argsort(results["complete_rows"][scored], kind="stable")]
+    for shift, (kind, words) in zip((0.12, -0.12), SHOWN.items(), strict=True):
+        value, low, high = (results[f"{kind}{end}"][order] for end in ("", "_low", "_high"))
+        ax.errorbar(
+            value,
+            np.arange(len(order)) + shift,
+            xerr=np.maximum([value - low, high - value], 0),
+            fmt="o" if kind == "complete_rows" else "s",
+            markersize=5,
+            capsize=2,
+            label=words,
+        )
+    names = [str(results["name"][k]) for k in order]
+    ax.set_yticks(np.arange(len(order)), names)
+    for label, name in zip(ax.get_yticklabels(), names, strict=True):
+        label.set_fontweight("bold" if name == best else "normal")
+    ax.set_xlabel(f"{metric}, with 95 % intervals")
+    ax.grid(axis="x", alpha=0.3)
+    ax.legend()
+    return ax

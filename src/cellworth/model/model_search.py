@@ -1,0 +1,324 @@
+"""Choose a model for a table with holes by cross-validation on its own rows."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from cellworth.arrays import Float64Array, FloatArray, IntArray
+from cellworth.blocks.threads import worker_threads
+from cellworth.errors import DataError, ParameterError
+from cellworth.model.candidates import Candidate, average_of, default_models
+from cellworth.model.complete_rows import complete_rows_score
+from cellworth.model.cross_validation import (
+    LEAST_OF_CLASS,
+    LEAST_ROWS,
+    Score,
+    mean_score,
+    scorable,
+    score_predictions,
+    widened,
+)
+from cellworth.model.held_out_folds import HeldOutFold, HeldOutPredictions, make_folds
+
+MOST_ROWS = 4_000
+"""The most labelled rows to choose on; a sample of longer tables is used."""
+MOST_AVERAGED = 3
+"""Candidates in an average, at most."""
+
+DecidingRows = Literal["complete", "as they are"]
+
+
+@dataclass(frozen=True)
+class ModelProgress:
+    """Progress of a search, passed to its callback.
+
+    Attributes
+    ----------
+    done, total : int
+        Candidates tried and planned.
+    name : str
+        The candidate just tried.
+    score : float
+        Its score on the rows that decide; NaN if it failed.
+    seconds : float
+        Time since the search began.
+    """
+
+    done: int
+    total: int
+    name: str
+    score: float
+    seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class TriedModel:
+    """A candidate that was tried.
+
+    Attributes
+    ----------
+    candidate : Candidate
+    at_hand : Score or None
+        On held-out rows as they are; None if the candidate failed.
+    complete_rows : Score or None
+        On complete rows, estimated.
+    seconds : float
+    reason : str
+        Why it failed; "" if it did not.
+    """
+
+    candidate: Candidate
+    at_hand: Score | None
+    complete_rows: Score | None
+    seconds: float
+    reason: str = ""
+
+    def score(self, rows: DecidingRows) -> Score:
+        """Return the score on the rows that decide."""
+        found = self.complete_rows if rows == "complete" else self.at_hand
+        if found is None:
+            raise ValueError(f"{self.candidate.name!r} failed and has no score")
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenModel:
+    """The result of a search.
+
+    Attributes
+    ----------
+    candidate : Candidate
+        The chosen one: fit it with `fit_candidate`.
+    best : TriedModel
+        Its scores.
+    tried : list of TriedModel
+        All candidates that were tried, in order; averages last.
+    left_out : list of str
+        Names of candidates that there was no time for.
+    metric : {"AUC", "R2"}
+    """
+
+    candidate: Candidate
+    best: TriedModel
+    tried: list[TriedModel]
+    left_out: list[str]
+    metric: Literal["AUC", "R2"]
+
+    @property
+    def name(self) -> str:
+        """The name of the chosen candidate."""
+        return self.candidate.name
+
+    @classmethod
+    def unscored(cls, candidates: Sequence[Candidate], *, is_number: bool) -> ChosenModel:
+        """Return the first candidate, where there are too few labels to score any."""
+        first = TriedModel(candidates[0], None, None, 0.0)
+        left_out = [each.name for each in candidates[1:]]
+        return cls(first.candidate, first, [first], left_out, "R2" if is_number else "AUC")
+
+
+def choose_model(
+    X: FloatArray,
+    y: FloatArray,
+    *,
+    is_number: bool,
+    completer: Any = None,
+    candidates: Sequence[Candidate] | None = None,
+    averages: bool = True,
+    rows: DecidingRows = "complete",
+    folds: int = 5,
+    repeats: int = 1,
+    seconds: float | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    callback: Callable[[ModelProgress], object] | None = None,
+) -> ChosenModel:
+    """Choose the candidate with the best cross-validated score.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        NaN in the holes.
+    y : (n,) array
+        Class numbers from 0, or numbers; NaN where missing: these rows only help to fill holes.
+    is_number : bool
+    completer : estimator, optional
+        By default ``GaussianCompleter(label_trust=0.0)``. A clone is fitted to the rows outside each fold.
+    candidates : sequence of Candidate, optional
+        By default `default_models`; tried in this order.
+    averages : bool
+        Whether to try averages of the best two and three, too.
+    rows : {"complete", "as they are"}
+        Which score decides: that on complete rows, or that on rows with holes like those of X.
+    folds, repeats : int
+        Rows are dealt into folds, ``repeats`` times.
+    seconds : float, optional
+        No further candidate is tried after this time; at least one is. The choice then depends on the
+        speed of the machine.
+    n_jobs : int or None
+        Folds to work on at the same time, on threads; None is one, -1 one per core. The result does not
+        depend on it, unless there is a limit on time.
+    seed : int
+    callback : callable, optional
+        Called with a `ModelProgress` after each candidate; returning true ends the search.
+
+    Returns
+    -------
+    ChosenModel
+
+    Notes
+    -----
+    Costs, per repeat and fold: one fit of the completer, `N_DRAWS` + `DRAWN` draws, and for each candidate
+    one fit of its learner and `DRAWN` + 1 predictions of the held-out rows (`DRAWN` + `N_DRAWS` for draws).
+    Fills and draws are shared by all candidates. At most `MOST_ROWS` labelled rows are used, the same number
+    of unlabelled ones, and all draws of a fold are in memory: O((N_DRAWS + DRAWN) n d).
+    """
+    check_labels(y, is_number=is_number, folds=folds)
+    X, y = _some_rows(np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64), seed)
+    tried: list[TriedModel] = []
+    planned = default_models(is_number=is_number) if candidates is None else list(candidates)
+    with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
+        search = _Search(X, y, completer, is_number, folds, repeats, seed, pool)
+        begun = time.perf_counter()
+        for number, candidate in enumerate(planned):
+            if tried and seconds is not None and time.perf_counter() - begun > seconds:
+                break
+            tried.append(search.tries(candidate))
+            if callback is not None:
+                score = np.nan if tried[-1].reason else tried[-1].score(rows).value
+                spent = time.perf_counter() - begun
+                if callback(ModelProgress(number + 1, len(planned), candidate.name, score, spent)):
+                    break
+        left_out = [each.name for each in planned[len(tried) :]]
+        if averages:
+            tried += search.averages(tried, rows)
+    working = [each for each in tried if not each.reason]
+    if not working:
+        reasons = "; ".join(f"{each.candidate.name}: {each.reason}" for each in tried)
+        raise DataError(f"no candidate could be trained; expected at least one. {reasons}")
+    best = max(working, key=lambda each: each.score(rows).value)  # the first, so the cheapest, of equals
+    return ChosenModel(best.candidate, best, tried, left_out, "R2" if is_number else "AUC")
+
+
+class _Search:
+    """Folds of one table, and the predictions of candidates in them."""
+
+    def __init__(
+        self,
+        X: Float64Array,
+        y: Float64Array,
+        completer: Any,
+        is_number: bool,
+        folds: int,
+        repeats: int,
+        seed: int,
+        pool: ThreadPoolExecutor | None,
+    ) -> None:
+        labelled = ~np.isnan(y)
+        self._y, self._pool, self._is_number = y[labelled], pool, is_number
+        self._n_classes = 1 if is_number else int(self._y.max()) + 1
+        self._labelled, self._width = labelled, X.shape[1]
+        self._trained_on = len(self._y) * (1 - 1 / folds)
+        self._deals, self._folds = make_folds(
+            X, y, completer, is_number=is_number, folds=folds, repeats=repeats, seed=seed
+        )
+        self._predictions: dict[str, list[HeldOutPredictions]] = {}
+
+    def tries(self, candidate: Candidate) -> TriedModel:
+        """Cross-validate a candidate."""
+        begun = time.perf_counter()
+        flat = [fold for of_repeat in self._folds for fold in of_repeat]
+        try:
+            run = map if self._pool is None else self._pool.map
+            parts = list(run(lambda fold: fold.predict(candidate, self._n_classes), flat))
+        except Exception as error:  # another candidate may work
+            reason = f"{type(error).__name__}: {error}".splitlines()[0]
+            return TriedModel(candidate, None, None, time.perf_counter() - begun, reason)
+        size = len(self._folds[0])
+        found = [
+            self._joined(of_repeat, parts[r * size : (r + 1) * size])
+            for r, of_repeat in enumerate(self._folds)
+        ]
+        self._predictions[candidate.name] = found
+        return self._scored(candidate, found, begun)
+
+    def averages(self, tried: Iterable[TriedModel], rows: DecidingRows) -> list[TriedModel]:
+        """Score the averages of the best two and three candidates, from predictions already made."""
+        ranked = sorted(
+            (each for each in tried if not each.reason), key=lambda each: -each.score(rows).value
+        )
+        made = []
+        for size in range(2, min(MOST_AVERAGED, len(ranked)) + 1):
+            begun = time.perf_counter()
+            members = [each.candidate for each in ranked[:size]]
+            of_members = [self._predictions[each.name] for each in members]
+            found = [
+                HeldOutPredictions(
+                    np.mean([each.at_hand for each in together], axis=0),
+                    np.mean([each.drawn for each in together], axis=0),
+                )
+                for together in zip(*of_members, strict=True)
+            ]
+            made.append(self._scored(average_of(members), found, begun))
+        return made
+
+    def _joined(
+        self, folds: list[HeldOutFold], parts: list[tuple[Float64Array, Float64Array]]
+    ) -> HeldOutPredictions:
+        at_hand = np.empty((len(self._y), self._n_classes))
+        drawn = np.empty((len(parts[0][1]), *at_hand.shape))
+        for fold, (of_hand, of_drawn) in zip(folds, parts, strict=True):
+            held = fold.held[self._labelled]
+            at_hand[held], drawn[:, held] = of_hand, of_drawn
+        return HeldOutPredictions(at_hand, drawn)
+
+    def _scored(self, candidate: Candidate, found: list[HeldOutPredictions], begun: float) -> TriedModel:
+        classes = not self._is_number
+        at_hand, complete = [], []
+        for fold, each in zip(self._deals, found, strict=True):
+            at_hand.append(score_predictions(self._y, each.at_hand, fold, classes=classes))
+            complete.append(complete_rows_score(self._y, each.drawn, fold, classes=classes))
+        return TriedModel(candidate, *map(self._mean, (at_hand, complete)), time.perf_counter() - begun)
+
+    def _mean(self, scores: list[Score]) -> Score:
+        return widened(mean_score(scores), self._width, self._trained_on)
+
+
+def check_labels(y: FloatArray, *, is_number: bool, folds: int) -> None:
+    """Raise unless there are enough labels to cross-validate."""
+    if not isinstance(folds, int | np.integer) or folds < 2:
+        raise ParameterError(f"folds must be a whole number of at least 2; got {folds!r}")
+    known = y[~np.isnan(y)]
+    if not len(known):
+        raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
+    if scorable(known, classes=not is_number):
+        return
+    if is_number:
+        raise DataError(
+            f"{len(known)} labelled rows with {len(np.unique(known))} distinct numbers are too few to choose "
+            f"a model on; expected at least {LEAST_ROWS} rows with different numbers."
+        )
+    if len(np.unique(known)) < 2:
+        raise DataError("all labels are of one class; expected at least two. Add rows of another class.")
+    raise DataError(
+        f"too few labelled rows to choose a model on; expected at least {LEAST_OF_CLASS} in each of two "
+        "classes. Label more rows, or give a model."
+    )
+
+
+def _some_rows(X: Float64Array, y: Float64Array, seed: int) -> tuple[Float64Array, Float64Array]:
+    """Return at most `MOST_ROWS` labelled rows, and as many others, in order."""
+    rng = np.random.default_rng(seed)
+    kept: list[IntArray] = []
+    for rows in (np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y))):
+        some = rows if len(rows) <= MOST_ROWS else rng.choice(rows, MOST_ROWS, replace=False)
+        kept.append(some)
+    order = np.sort(np.concatenate(kept))
+    return X[order], y[order]

@@ -1,0 +1,118 @@
+"""Rows with holes as learners see them: filled with means, filled with several draws, or with their holes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from cellworth.arrays import Float64Array, IntArray
+from cellworth.errors import ParameterError
+
+N_DRAWS = 5
+"""Draws per row in the view "draws"; more cost time in proportion and bring little."""
+
+Fill = Literal["mean", "draws", "raw"]
+
+
+@dataclass(frozen=True)
+class View:
+    """How rows with holes become features.
+
+    Attributes
+    ----------
+    fill : {"mean", "draws", "raw"}
+        "mean": holes get the completer's values. "draws": each row occurs `N_DRAWS` times, its holes filled
+        with draws from the completer's posterior; predictions are averaged over them. "raw": holes stay NaN.
+    mask : bool
+        Whether to add d columns that are 1 in the holes and 0 elsewhere.
+    """
+
+    fill: Fill = "mean"
+    mask: bool = False
+
+
+class ViewedRows:
+    """Rows of a table with holes, in any view; each way to fill them is computed once, when needed.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        NaN in the holes.
+    mean : callable
+        Returns the rows with their holes filled, (n, d).
+    draw : callable or None
+        Given a number of draws, returns them, (draws, n, d); None if the completer cannot draw.
+    """
+
+    def __init__(
+        self, X: Float64Array, mean: Callable[[], Any], draw: Callable[[int], Any] | None
+    ) -> None:
+        self.X = X
+        self._mean, self._draw = mean, draw
+
+    @classmethod
+    def trained_on(cls, completer: Any, X: Float64Array, seed: int) -> ViewedRows:
+        """Return the view of rows that a completer was fitted to, or of others if it was fitted elsewhere."""
+        completed = getattr(completer, "completed_", None)
+        if not isinstance(completed, np.ndarray) or not _is_completion(completed, X):
+            return cls.new(completer, X, seed)
+        draw = (lambda n: completer.sample(n, seed)) if can_draw(completer) else None
+        return cls(X, lambda: completed, draw)
+
+    @classmethod
+    def new(cls, completer: Any, X: Float64Array, seed: int) -> ViewedRows:
+        """Return the view of new rows, filled without labels."""
+        draw = (lambda n: completer.sample(n, seed, X)) if can_draw(completer) else None
+        return cls(X, lambda: completer.transform(X), draw)
+
+    @cached_property
+    def has_holes(self) -> bool:
+        """Whether any cell is missing."""
+        return bool(np.isnan(self.X).any())
+
+    @cached_property
+    def mean(self) -> Float64Array:
+        """The rows with their holes filled, (n, d)."""
+        return np.asarray(self._mean(), dtype=np.float64) if self.has_holes else self.X
+
+    @cached_property
+    def draws(self) -> Float64Array:
+        """Draws of the rows, (N_DRAWS, n, d); one copy if there is nothing to draw."""
+        if not self.has_holes:
+            return self.X[np.newaxis]
+        if self._draw is None:
+            raise ParameterError("the completer has no method sample; use one that has, or another view")
+        return np.asarray(self._draw(N_DRAWS), dtype=np.float64)
+
+    def features(self, view: View, rows: IntArray | slice = slice(None)) -> Float64Array:
+        """Return the features of some rows, (copies, n, d), or (copies, n, 2 d) with a mask."""
+        if view.fill == "draws":
+            filled = self.draws[:, rows]
+        else:
+            filled = (self.mean if view.fill == "mean" else self.X)[np.newaxis, rows]
+        if not view.mask:
+            return filled
+        mask = np.broadcast_to(np.isnan(self.X[rows]), filled.shape)
+        return np.concatenate([filled, mask], axis=2)
+
+
+def can_draw(completer: Any) -> bool:
+    """Return whether a completer draws from a posterior."""
+    return hasattr(completer, "sample")
+
+
+def complete_features(X: Float64Array, view: View) -> Float64Array:
+    """Return the features of rows without holes, (m, d), or (m, 2 d) with a mask of zeros."""
+    return np.hstack([X, np.zeros_like(X)]) if view.mask else X
+
+
+def _is_completion(completed: Any, X: Float64Array) -> bool:
+    """Return whether the completed table has the observed cells of X."""
+    if completed.shape != X.shape:
+        return False
+    known = ~np.isnan(X)
+    return bool(np.array_equal(completed[known], X[known].astype(completed.dtype)))

@@ -1,0 +1,96 @@
+"""The score on complete rows: weighted scores by their definitions, and the weights of draws."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import r2_score, roc_auc_score
+
+from cellworth.model.complete_rows import (
+    complete_rows_score,
+    draw_weights,
+    weighted_area,
+    weighted_explained,
+)
+from cellworth.model.cross_validation import area, explained, score_predictions
+
+
+def some_weights(rng, m, n):
+    weights = rng.random((m, n)) + 0.01
+    return weights / weights.sum(axis=0)
+
+
+@given(st.integers(0, 1000), st.integers(1, 4))
+@settings(max_examples=30)
+def test_the_weighted_area_is_that_of_scikit_learn(seed, m):
+    rng = np.random.default_rng(seed)
+    positive = np.arange(20) < 7
+    drawn = rng.integers(0, 8, (m, 20)) + positive
+    weights = some_weights(rng, m, 20)
+    found = weighted_area(positive, drawn.astype(float), weights, np.zeros(20, int))
+    expected = roc_auc_score(np.tile(positive, m), drawn.ravel(), sample_weight=weights.ravel())
+    assert found.value == pytest.approx(expected)
+
+
+def test_one_draw_is_no_draw():
+    rng = np.random.default_rng(0)
+    positive, fold = rng.random(50) < 0.4, np.arange(50) % 3
+    scores = rng.normal(size=50) + positive
+    found, plain = weighted_area(positive, scores[np.newaxis], np.ones((1, 50)), fold), area(positive, scores, fold)
+    assert found.value == pytest.approx(plain.value)
+    assert found.influence == pytest.approx(plain.influence)
+    y = rng.normal(size=50)
+    found = weighted_explained(y, scores[np.newaxis], np.ones((1, 50)))
+    assert found.value == pytest.approx(r2_score(y, scores))
+    assert found.influence == pytest.approx(explained(y, scores).influence)
+
+
+@pytest.mark.parametrize("K", [1, 2, 3])
+def test_without_holes_it_is_the_score_at_hand(K):
+    rng = np.random.default_rng(1)
+    fold = np.arange(90) % 3
+    y = rng.normal(size=90) if K == 1 else rng.integers(0, K, 90).astype(float)
+    predicted = rng.random((90, K))
+    predicted = predicted if K == 1 else predicted / predicted.sum(axis=1, keepdims=True)
+    drawn = np.repeat(predicted[np.newaxis], 4, axis=0)
+    found = complete_rows_score(y, drawn, fold, classes=K > 1)
+    expected = score_predictions(y, predicted, fold, classes=K > 1)
+    assert found.value == pytest.approx(expected.value)
+    assert found.influence == pytest.approx(expected.influence)
+
+
+def test_labels_weigh_draws_by_how_well_they_were_predicted():
+    """Half of the signal is hidden: given the label, the likelier half of the draws weighs more."""
+    rng = np.random.default_rng(2)
+    n, m = 2000, 20
+    known, hidden = rng.normal(size=n), rng.normal(size=n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-2 * (known + hidden)))).astype(float)
+    logits = 2 * (known + rng.normal(size=(m, n)))
+    P = 1 / (1 + np.exp(-logits))
+    weights = draw_weights(y, np.stack([1 - P, P], axis=2), classes=True)
+    # The true posterior is proportional to the probability of the label, known here.
+    expected = np.where(y == 1, P, 1 - P)
+    expected /= expected.sum(axis=0)
+    assert weights == pytest.approx(expected, abs=0.02)
+    found = complete_rows_score(y, np.stack([1 - P, P], axis=2), np.zeros(n, int), classes=True)
+    truth = roc_auc_score(y, known + hidden)
+    assert found.value == pytest.approx(truth, abs=3 * found.error)
+
+
+def test_the_curve_ignores_predictions_that_mean_nothing():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 1000).astype(float)
+    P = rng.random((10, 1000))
+    weights = draw_weights(y, np.stack([1 - P, P], axis=2), classes=True)
+    assert weights == pytest.approx(np.full((10, 1000), 0.1), abs=0.03)
+    found = complete_rows_score(y, np.stack([1 - P, P], axis=2), np.zeros(1000, int), classes=True)
+    assert found.value == pytest.approx(0.5, abs=0.04)
+
+
+def test_a_number_is_weighed_too():
+    rng = np.random.default_rng(4)
+    known, hidden = rng.normal(size=(2, 3000))
+    y = known + hidden + 0.5 * rng.normal(size=3000)
+    drawn = known + rng.normal(size=(20, 3000))
+    found = complete_rows_score(y, drawn[:, :, np.newaxis], np.zeros(3000, int), classes=False)
+    assert found.value == pytest.approx(r2_score(y, known + hidden), abs=0.03)

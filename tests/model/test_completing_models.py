@@ -1,0 +1,242 @@
+"""The two estimators: scikit-learn's contract, tables, scores against oracles, and errors that help."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from cellworth import CompletingClassifier, CompletingRegressor, GaussianCompleter, Table
+from cellworth.complete.auto_candidates import ColumnMeanCompleter
+from cellworth.errors import DataError, ParameterError
+from cellworth.model.completing_models import model_of
+from cellworth.model.cross_validation import deal
+from tests.model.holed_tables import holed, mixed_table
+
+LIGHT = GaussianCompleter(label_trust=0.0, margins="normal", calibrate=False)
+
+
+@pytest.mark.slow
+@parametrize_with_checks(
+    [
+        CompletingClassifier(model=LogisticRegression(), completer=LIGHT, folds=2),
+        CompletingRegressor(model=Ridge(), completer=LIGHT, folds=2),
+    ]
+)
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_without_holes_both_scores_are_those_of_cross_val_score(classes):
+    """Independent oracle: scikit-learn's own cross-validation on the same folds."""
+    _, y, X = holed(classes=classes)
+    own = LogisticRegression() if classes else LinearRegression()
+    kind = CompletingClassifier if classes else CompletingRegressor
+    model = kind(model=own).fit(X, y)
+    fold = deal(y.astype(float), 5, np.random.default_rng(0), classes=classes > 0)
+    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
+    if classes:
+        scores = cross_val_score(own, X, y, cv=splits, scoring="roc_auc_ovr" if classes > 2 else "roc_auc")
+        sizes = [1] * 5  # 160 rows in 5 folds and 2 classes: as many in each
+        expected = np.average(scores, weights=sizes)
+    else:
+        expected = r2_score(y, cross_val_predict(own, X, y, cv=splits))
+    # Three classes do not spread evenly over folds; we weight rows, scikit-learn folds.
+    assert model.at_hand_score_.value == pytest.approx(expected, abs=1e-9 if classes != 3 else 2e-3)
+    assert model.complete_rows_score_.value == pytest.approx(model.at_hand_score_.value, abs=1e-9)
+    assert model.at_hand_score_.low < model.at_hand_score_.value < model.at_hand_score_.high
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_labels_are_not_predicted(seed):
+    """No label leaks into the filling or the scores: both intervals contain the score of a coin."""
+    X, _, _ = holed(n=200, known=0.3, seed=seed)
+    y = np.random.default_rng(100 + seed).integers(0, 2, 200)
+    model = CompletingClassifier(model="logistic regression", completer=LIGHT).fit(X, y)
+    for score in (model.at_hand_score_, model.complete_rows_score_):
+        assert score.low - 0.02 <= 0.5 <= score.high + 0.02
+
+
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_rows_with_holes_are_predicted(classes):
+    X, y, whole = holed(n=240, classes=classes)
+    kind = CompletingClassifier if classes else CompletingRegressor
+    model = kind(model="logistic regression" if classes else "ridge regression", completer=LIGHT)
+    model.fit(X[:160], y[:160])
+    at_hand, complete = model.score(X[160:], y[160:]), model.score(whole[160:], y[160:])
+    # Guessing gets 1/2, 1/3 or R2 0; the spread of a score on 80 rows is at most 0.06.
+    assert at_hand > (1 / classes if classes else 0) + 0.1
+    assert complete > at_hand
+    if classes:
+        P = model.predict_proba(X[160:])
+        assert P.shape == (80, classes)
+        assert P.sum(axis=1) == pytest.approx(np.ones(80))
+        assert np.array_equal(model.classes_[P.argmax(axis=1)], model.predict(X[160:]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("classes", [2, 3, 0])
+def test_the_search_finds_a_model_that_is_near_the_best(classes):
+    X, y, whole = holed(n=400, classes=classes, known=0.5)
+    kind = CompletingClassifier if classes else CompletingRegressor
+    model = kind().fit(X[:200], y[:200])
+    assert model.best_candidate_ in model.cv_results_["name"]
+    best = np.nanmax(model.cv_results_["complete_rows"])
+    assert model.complete_rows_score_.value == pytest.approx(best)
+    assert not any(model.cv_results_["note"])
+    if classes:
+        P = model.predict_proba(whole[200:])
+        truth = roc_auc_score(y[200:], P if classes > 2 else P[:, 1], multi_class="ovr")
+    else:
+        truth = r2_score(y[200:], model.predict(whole[200:]))
+    # The interval is for the model; 200 test rows add their own spread of at most 0.03.
+    assert model.complete_rows_score_.low - 0.03 <= truth <= model.complete_rows_score_.high + 0.03
+
+
+@pytest.mark.slow
+def test_the_result_depends_on_the_seed_alone():
+    X, y, _ = holed(n=90)
+    first = CompletingClassifier(n_jobs=1).fit(X, y)
+    second = CompletingClassifier(n_jobs=2).fit(X, y)
+    assert first.best_candidate_ == second.best_candidate_
+    for name in ("at_hand", "complete_rows"):
+        assert np.array_equal(first.cv_results_[name], second.cv_results_[name])
+    assert np.array_equal(first.predict_proba(X), second.predict_proba(X))
+    other = CompletingClassifier(model="logistic regression", random_state=1).fit(X, y)
+    assert other.at_hand_score_ != CompletingClassifier(model="logistic regression").fit(X, y).at_hand_score_
+
+
+def test_a_table_gives_what_its_encoded_arrays_give():
+    table = mixed_table()
+    settings = {"model": "logistic regression", "completer": LIGHT}
+    model = CompletingClassifier(**settings).fit(table)
+    labels = np.array(["ill", "well"], dtype=object)[np.nan_to_num(table.y).astype(int)]
+    labels[np.isnan(table.y)] = None
+    same = CompletingClassifier(**settings).fit(table.encode().X, labels)
+    assert model.at_hand_score_ == same.at_hand_score_
+    assert model.complete_rows_score_ == same.complete_rows_score_
+    assert np.array_equal(model.predict_proba(table), same.predict_proba(table.encode().X))
+    assert model.predict(table).tolist() == same.predict(table.encode().X).tolist()
+    assert model.n_features_in_ == 5
+    assert list(model.feature_names_in_) == ["size", "hue=blue", "hue=green", "hue=red", "old"]
+    known = ~np.isnan(table.y)
+    assert model.score(table) == same.score(table.encode().X[known], labels[known].astype(str))
+    number = mixed_table(number=True)
+    assert type(model_of(number, model="ridge regression", completer=LIGHT)) is CompletingRegressor
+    assert CompletingRegressor(model="ridge regression", completer=LIGHT).fit(number).score(number) > 0.2
+
+
+def test_pipeline_grid_clone_and_pickle():
+    X, y, _ = holed(n=80)
+    base = CompletingClassifier(model="logistic regression", completer=LIGHT, folds=2)
+    piped = make_pipeline(StandardScaler(), base).fit(X, y)
+    assert piped.predict(X).shape == (80,)
+    grid = GridSearchCV(base, {"model": ["logistic regression", LogisticRegression(C=0.01)]}, cv=2).fit(X, y)
+    assert grid.best_estimator_.score(X, y) > 0.5
+    fitted = clone(base).fit(X, y)
+    again = pickle.loads(pickle.dumps(fitted))
+    assert np.array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    assert again.at_hand_score_ == fitted.at_hand_score_
+
+
+def test_own_models_and_candidates():
+    X, y, _ = holed(n=80)
+    own = CompletingClassifier(model=LinearSVC(), completer=LIGHT, folds=2).fit(X, y)
+    assert own.best_candidate_ == "LinearSVC"
+    assert own.predict_proba(X).min() >= 0
+    added = CompletingClassifier(
+        candidates=[("steady", LogisticRegression(C=1e-3)), LogisticRegression(), LogisticRegression(C=2)],
+        completer=LIGHT,
+        folds=2,
+        seconds=0,
+    ).fit(X, y)
+    assert added.left_out_[-3:] == ("steady", "LogisticRegression", "LogisticRegression 2")
+    seen = []
+
+    def watch(progress):
+        seen.append(progress.name)
+        return len(seen) == 2
+
+    CompletingClassifier(completer=LIGHT, folds=2, callback=watch).fit(X, y)
+    assert seen == ["logistic regression", "joint Gaussian"]
+
+
+def test_a_limit_on_time_leaves_candidates_out_and_says_so():
+    X, y, _ = holed(n=80)
+    model = CompletingClassifier(seconds=0, completer=LIGHT, folds=2).fit(X, y)
+    assert model.best_candidate_ == "logistic regression"
+    assert "extra trees" in model.left_out_
+    notes = dict(zip(model.cv_results_["name"], model.cv_results_["note"], strict=True))
+    assert "no time" in notes["extra trees"]
+
+
+def test_a_completer_that_cannot_draw():
+    X, y, _ = holed(n=80)
+    model = CompletingClassifier(completer=ColumnMeanCompleter(), folds=2, seconds=0).fit(X, y)
+    assert not [name for name in model.left_out_ if "draws" in name]
+    assert np.isfinite(model.complete_rows_score_.value)
+
+
+def test_labels_may_be_missing():
+    X, y, _ = holed(n=120)
+    labels = y.astype(float)
+    labels[::3] = np.nan
+    model = CompletingClassifier(model="logistic regression", completer=LIGHT).fit(X, labels)
+    assert model.classes_.tolist() == [0.0, 1.0]
+    assert model.score(X[1::3], labels[1::3]) > 0.6
+    objects = np.array(["a", "b"], dtype=object)[y]
+    objects[::3] = None
+    assert set(CompletingClassifier(model="logistic regression").fit(X, objects).predict(X)) == {"a", "b"}
+
+
+def test_too_few_labels_give_a_model_without_scores():
+    X, y, _ = holed(n=40)
+    y[:36] = 0
+    y[36:] = 1
+    with pytest.warns(UserWarning, match="too few labelled rows to choose a model on; took 'logistic"):
+        model = CompletingClassifier(completer=LIGHT).fit(X, y)
+    assert np.isnan(model.at_hand_score_.value)
+    assert model.predict(X).shape == (40,)
+
+
+def test_errors_say_what_to_do():
+    X, y, _ = holed(n=40)
+    light = CompletingClassifier(model="logistic regression", completer=LIGHT)
+    with pytest.raises(DataError, match="one class"):
+        light.fit(X, np.zeros(40))
+    with pytest.raises(DataError, match="no row has a label"):
+        light.fit(X, np.full(40, np.nan))
+    with pytest.raises(DataError, match="a model needs labels"):
+        light.fit(X)
+    with pytest.raises(DataError, match="40 rows and y 39 labels"):
+        light.fit(X, y[:39])
+    X[:, 2] = np.nan
+    with pytest.raises(DataError, match=r"column 2 .* no observed value"):
+        light.fit(X, y)
+    X, y, _ = holed(n=40)
+    with pytest.raises(ParameterError, match="Did you mean 'extra trees'"):
+        CompletingClassifier(model="extra tree").fit(X, y)
+    with pytest.raises(ParameterError, match="rows must be"):
+        CompletingClassifier(rows="all").fit(X, y)
+    with pytest.raises(ParameterError, match="scikit-learn estimator"):
+        CompletingClassifier(candidates=[LogisticRegression]).fit(X, y)
+    with pytest.raises(DataError, match="finite numbers"):
+        CompletingRegressor(model="ridge regression").fit(X, np.array(["a", "b"] * 20))
+    table = mixed_table()
+    with pytest.raises(DataError, match="has no target"):
+        light.fit(Table.from_arrays(X))
+    with pytest.raises(ParameterError, match="leave y out"):
+        light.fit(table, y)
+    with pytest.raises(DataError, match="CompletingClassifier"):
+        CompletingRegressor().fit(table)
+    fitted = light.fit(table)
+    with pytest.raises(DataError, match="must have the columns"):
+        fitted.predict(Table.from_arrays(X))
