@@ -21,10 +21,10 @@ from sklearn.preprocessing import StandardScaler
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
-from cellworth.model.cross_validation import Estimate
 from cellworth.campaign.stores import Store
 from cellworth.complete import GaussianCompleter, SupervisedCompleter, fill
 from cellworth.errors import MissingDependencyError
+from cellworth.model.cross_validation import Estimate
 from cellworth.prices import Prices
 from cellworth.strategy import Purchase
 from cellworth.table import Table

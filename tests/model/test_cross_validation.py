@@ -12,10 +12,10 @@ from threadpoolctl import threadpool_limits
 
 from cellworth.model.cross_validation import (
     Score,
-    explained,
     area,
     cross_validate,
     deal,
+    explained,
     mean_score,
     scorable,
 )

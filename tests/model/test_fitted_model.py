@@ -26,7 +26,9 @@ def test_it_is_the_learner_on_the_given_completion(completed):
     assert np.array_equal(model.predict(whole), plain.predict_proba(whole))
     assert np.array_equal(model.predict(X), plain.predict_proba(completer.transform(X)))
     assert model.completer is completer
-    draws = fit_candidate(Candidate("own", View("draws"), LogisticRegression()), completer, X, y, is_number=False)
+    draws = fit_candidate(
+        Candidate("own", View("draws"), LogisticRegression()), completer, X, y, is_number=False
+    )
     several = completer.sample(5, 0)
     stacked = LogisticRegression().fit(several.reshape(-1, 4), np.tile(y, 5))
     assert draws.predict(whole) == pytest.approx(stacked.predict_proba(whole))
@@ -52,7 +54,7 @@ def test_every_candidate_predicts_complete_rows_and_rows_with_holes(is_number):
 
 
 def test_an_average_is_the_mean_of_its_members(completed):
-    X, y, whole, completer = completed
+    X, y, _, completer = completed
     names = "logistic regression", "joint Gaussian"
     parts = [fit_candidate(name, completer, X, y, is_number=False).predict(X) for name in names]
     both = fit_candidate(" + ".join(names), completer, X, y, is_number=False)

@@ -48,7 +48,7 @@ def test_averages_are_of_the_best():
 
 
 def test_either_score_decides():
-    """A learner that sees the mask alone does well at hand where holes tell the class, and fails on complete rows."""
+    """Where holes tell the class, a learner that sees the mask wins at hand."""
     X, y, _ = holed(n=200)
     X[(y == 1) & (np.arange(200) % 10 > 0), 3] = np.nan
     masked = Candidate("mask", View("mean", mask=True), LogisticRegression())
@@ -61,7 +61,7 @@ def test_a_candidate_that_fails_is_reported():
     chosen = choose([broken, GOOD])
     assert chosen.name == "good"
     assert "InvalidParameterError" in chosen.tried[0].reason
-    with pytest.raises(DataError, match="no candidate could be trained.*broken"):
+    with pytest.raises(DataError, match=r"no candidate could be trained.*broken"):
         choose([broken])
 
 

@@ -309,9 +309,9 @@ class Campaign:
     def model(self, **settings: Any) -> CompletingClassifier | CompletingRegressor:
         """Return a model of the target, chosen on and fitted to the table as it is now.
 
-        ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`, such as ``seconds=60``. The
-        model takes rows with holes, as a `Table` or as in ``Table.encode().X``, and predicts labels as you
-        write them. Its scores are ``at_hand_score_`` and ``complete_rows_score_``.
+        ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`, such as ``seconds=60``.
+        The model takes rows with holes, as a `Table` or as in ``Table.encode().X``, and predicts labels as
+        you write them. Its scores are ``at_hand_score_`` and ``complete_rows_score_``.
         """
         return model_of(self.table, **settings)
 

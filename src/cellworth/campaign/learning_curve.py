@@ -10,10 +10,10 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.threads import worker_threads
-from cellworth.model.cross_validation import Score, cross_validate, deal, mean_score, scorable
 from cellworth.campaign.events import Corrected, Event, Extended, Told
 from cellworth.campaign.state import CellStatus, State
 from cellworth.complete import GaussianCompleter
+from cellworth.model.cross_validation import Score, cross_validate, deal, mean_score, scorable
 from cellworth.progress import Steps
 from cellworth.table import Table, Target
 

@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from cellworth.model.cross_validation import Estimate
 from cellworth.campaign.forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.campaign.learning_curve import LearningCurve, learning_curve, snapshot, take_snapshots
 from cellworth.campaign.log import Log
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
+from cellworth.model.cross_validation import Estimate
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 

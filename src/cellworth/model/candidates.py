@@ -12,6 +12,7 @@ from cellworth.model import learners
 from cellworth.model.joint_gaussian import JointGaussian
 from cellworth.model.row_views import View
 
+MEAN = View()
 PLUS = " + "
 """Joins the names of the candidates that an average is made of."""
 
@@ -32,7 +33,7 @@ class Candidate:
     """
 
     name: str
-    view: View = View()
+    view: View = MEAN
     learner: Any = None
     members: tuple[Candidate, ...] = ()
 
@@ -83,8 +84,7 @@ def own_candidates(given: Any, *, is_number: bool, taken: Iterable[str] = ()) ->
     """
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise ParameterError(
-            "candidates must be a list of scikit-learn estimators or (name, estimator) pairs; got "
-            f"{given!r}"
+            f"candidates must be a list of scikit-learn estimators or (name, estimator) pairs; got {given!r}"
         )
     names, found = set(taken), []
     for each in given:

@@ -30,9 +30,7 @@ LEAST_PROBABILITY = 1e-3
 RIDGE = 1.0  # of the curve's parameters, towards a = 0 and b = 1; as much as a few rows
 
 
-def complete_rows_score(
-    y: Float64Array, drawn: Float64Array, fold: IntArray, *, classes: bool
-) -> Score:
+def complete_rows_score(y: Float64Array, drawn: Float64Array, fold: IntArray, *, classes: bool) -> Score:
     """Estimate the score on complete rows.
 
     Parameters
@@ -108,9 +106,7 @@ def _of_numbers(y: Float64Array, drawn: Float64Array) -> Float64Array:
     return np.asarray(-((y - intercept - slope * drawn) ** 2) / (2 * spread))
 
 
-def weighted_area(
-    positive: BoolArray, drawn: Float64Array, weights: Float64Array, fold: IntArray
-) -> Score:
+def weighted_area(positive: BoolArray, drawn: Float64Array, weights: Float64Array, fold: IntArray) -> Score:
     """Return the area under the ROC curve of weighted draws, with the influence of each row.
 
     Draws (M, n) of rows in the same fold are compared with each other, each pair counted by the product of
@@ -118,7 +114,10 @@ def weighted_area(
     """
     right = np.full(len(positive), np.nan)
     for number in np.unique(fold):
-        ones, zeros = np.flatnonzero((fold == number) & positive), np.flatnonzero((fold == number) & ~positive)
+        ones, zeros = (
+            np.flatnonzero((fold == number) & positive),
+            np.flatnonzero((fold == number) & ~positive),
+        )
         if len(ones) and len(zeros):
             for own, other, sign in ((ones, zeros, 1.0), (zeros, ones, -1.0)):
                 below = _weight_below(sign * drawn[:, own], sign * drawn[:, other], weights[:, other])
@@ -138,7 +137,9 @@ def _weight_below(values: Float64Array, others: Float64Array, weights: Float64Ar
     order = np.argsort(others, axis=None)
     ordered = others.ravel()[order]
     total = np.concatenate([[0.0], np.cumsum(weights.ravel()[order])])
-    return (total[np.searchsorted(ordered, values, "left")] + total[np.searchsorted(ordered, values, "right")]) / 2
+    return (
+        total[np.searchsorted(ordered, values, "left")] + total[np.searchsorted(ordered, values, "right")]
+    ) / 2
 
 
 def weighted_explained(y: Float64Array, drawn: Float64Array, weights: Float64Array) -> Score:

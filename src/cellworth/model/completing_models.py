@@ -98,7 +98,7 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):
     classes_: AnyArray
 
     def predict(self, X: Any) -> AnyArray:
-        """Return the most probable class (m,) of rows X (m, d), an array or a `Table`, with or without holes."""
+        """Return the most probable class (m,) of rows X (m, d), an array or a `Table`, with holes or not."""
         outputs = self._outputs(X)
         return self.classes_[outputs.argmax(axis=1)]
 
@@ -108,7 +108,7 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):
         return outputs / outputs.sum(axis=1, keepdims=True)
 
     def score(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the accuracy on rows X and their labels y; rows of a `Table` without a label do not count."""
+        """Return the accuracy on rows X and labels y; rows of a `Table` without a label do not count."""
         X, y, sample_weight = self._to_score(X, y, sample_weight)
         return float(super().score(X, y, sample_weight))
 

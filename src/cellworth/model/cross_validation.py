@@ -27,7 +27,7 @@ without it, in 82 % to 92 %.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import rankdata
@@ -167,9 +167,7 @@ def cross_validate(
     return widened(score, X.shape[1], len(y) * (1 - 1 / len(np.unique(fold))))
 
 
-def score_predictions(
-    y: Float64Array, predicted: Float64Array, fold: IntArray, *, classes: bool
-) -> Score:
+def score_predictions(y: Float64Array, predicted: Float64Array, fold: IntArray, *, classes: bool) -> Score:
     """Score predictions of held-out rows; O(n log n) per class.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Folds of a table with holes: each has its own completer, and its fills and draws are shared by all candidates.
+"""Folds of a table with holes, each with its own completer; all candidates share its fills and draws.
 
 A completer is fitted to the rows outside a fold, labelled or not. Rows in the fold are filled without their
 label. Besides, complete versions of them are drawn, again without their label; see

@@ -1,4 +1,4 @@
-"""The joint Gaussian of the columns and the target: a discriminant or regression fitted by EM to the holes."""
+"""The joint Gaussian of the columns and the target: a discriminant or regression fitted by EM."""
 
 from __future__ import annotations
 

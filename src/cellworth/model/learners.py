@@ -1,4 +1,4 @@
-"""The learners that candidates are made of, with settings that suit tables of hundreds to thousands of rows."""
+"""The learners of the candidates, with settings that suit tables of hundreds to thousands of rows."""
 
 from __future__ import annotations
 
@@ -78,13 +78,10 @@ def _fit_path(X: Float64Array, y: Any, inverse_penalties: tuple[float, ...]) -> 
     from sklearn.linear_model import LogisticRegression  # slow to import
 
     model = LogisticRegression(max_iter=300, warm_start=True)
-    found = []
     with warnings.catch_warnings():
         # With separable classes convergence is slow, but the direction is known long before.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for inverse_penalty in inverse_penalties:
-            found.append(deepcopy(model.set_params(C=inverse_penalty).fit(X, y)))
-    return found
+        return [deepcopy(model.set_params(C=C).fit(X, y)) for C in inverse_penalties]
 
 
 def linear(*, is_number: bool) -> Any:

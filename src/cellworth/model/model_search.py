@@ -251,9 +251,7 @@ class _Search:
 
     def averages(self, tried: Iterable[TriedModel], rows: DecidingRows) -> list[TriedModel]:
         """Score the averages of the best two and three candidates, from predictions already made."""
-        ranked = sorted(
-            (each for each in tried if not each.reason), key=lambda each: -each.score(rows).value
-        )
+        ranked = sorted((each for each in tried if not each.reason), key=lambda each: -each.score(rows).value)
         made = []
         for size in range(2, min(MOST_AVERAGED, len(ranked)) + 1):
             begun = time.perf_counter()

@@ -48,9 +48,7 @@ class ViewedRows:
         Given a number of draws, returns them, (draws, n, d); None if the completer cannot draw.
     """
 
-    def __init__(
-        self, X: Float64Array, mean: Callable[[], Any], draw: Callable[[int], Any] | None
-    ) -> None:
+    def __init__(self, X: Float64Array, mean: Callable[[], Any], draw: Callable[[int], Any] | None) -> None:
         self.X = X
         self._mean, self._draw = mean, draw
 

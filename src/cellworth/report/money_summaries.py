@@ -10,8 +10,8 @@ import numpy as np
 from cellworth import strategy as strategies
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign, Gain, Status
-from cellworth.model.cross_validation import Estimate
 from cellworth.campaign.events import Asked, Corrected, Event, Extended, Refused, Told
+from cellworth.model.cross_validation import Estimate
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.select import Offer, Ratio
 
