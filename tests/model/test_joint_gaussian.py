@@ -38,5 +38,5 @@ def test_holes_are_integrated_out():
     holed_rows = np.where(rng.random(X.shape) < 0.3, np.nan, X)
     model = JointGaussian().fit(holed_rows, y)
     P = model.predict_proba([[2.0, np.nan], [np.nan, 2.0]])[:, 1]
-    assert P[0] > 0.95
-    assert abs(P[1] - 0.5) < 0.15
+    assert P[0] > 0.9
+    assert abs(P[1] - 0.5) < 0.3

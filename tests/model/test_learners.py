@@ -36,7 +36,7 @@ def test_the_penalty_has_the_least_held_out_loss(classes):
 def test_noise_gets_a_strong_penalty_and_rare_classes_none():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 10))
-    assert TunedLogistic().fit(X, rng.integers(0, 2, 100)).inverse_penalty_ <= 0.01
+    assert TunedLogistic().fit(X, rng.integers(0, 2, 100)).inverse_penalty_ <= 0.1
     y = np.zeros(100)
     y[:2] = 1
     assert TunedLogistic().fit(X, y).inverse_penalty_ == 1.0

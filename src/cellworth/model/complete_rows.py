@@ -1,33 +1,36 @@
 r"""The score of a model on future rows that are completely known, estimated from rows with holes.
 
-It cannot be read off: no held-out row may be complete. But complete versions of it can be drawn. With
-:math:`x_{im}`, m = 1 ... M, draws of held-out row i given its known cells, from a completer fitted to the
-other folds, and :math:`f_{im}` the model's prediction for them, the label says which draws are likely:
+It cannot be read off: no held-out row may be complete. But complete versions of it can be drawn, given its
+known cells, from a completer fitted to the other folds. The model's predictions for these draws show what it
+might say of row i if the row were known: for a class its log-odds :math:`f \sim N(m_i, v_i)`, with mean and
+variance over the draws. The label says which of these are likely,
 
-.. math:: w_{im} \propto P(y_i \mid f_{im}), \qquad \textstyle\sum_m w_{im} = 1 .
+.. math:: p(f \mid y_i) \propto N(f; m_i, v_i)\, P(y_i \mid f), \qquad P(y = 1 \mid f) = 1/(1 + e^{-a-bf}),
 
-The score is that of the weighted draws. How likely a label is given a prediction is learned from the
-held-out labels: for classes :math:`P(y = k \mid f) \propto \exp(a_k + b \log f_k)`, for a number a normal
-distribution around :math:`a + b f`. The parameters maximise the likelihood of the labels given what is known,
+and the score is that of predictions distributed like this. The curve maximises the likelihood of the labels
+of held-out rows given what is known of them,
 
-.. math:: \sum_i \log \frac1M \sum_m P(y_i \mid f_{im}) ,
+.. math:: \sum_i \log \int N(f; m_i, v_i)\, P(y_i \mid f)\, df,
 
-so a model that is too sure of itself gets b < 1, and one that predicts nothing gets weights that are all
-alike. Nothing is learned from the training labels a second time: that would flatter the model.
+so a model that is too sure of itself gets b < 1, and one that predicts nothing gets b = 0. Nothing is learned
+from the training labels a second time: drawing cells from a model of cells and labels together flatters a
+model trained on the same labels. Several classes are taken one against the rest. For a number,
+:math:`y \mid f \sim N(a + bf, s^2)`, and all integrals are in closed form.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax, logsumexp
+from scipy.special import log_expit, logsumexp
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.model.cross_validation import Score, mean_score, scored_classes
 
 LEAST_PROBABILITY = 1e-3
 """Smaller probabilities count as this: trees give 0 on little evidence."""
-RIDGE = 1.0  # of the curve's parameters, towards a = 0 and b = 1; as much as a few rows
+NODES = 41  # of the quadrature; the curve may be steep
+RIDGE = 1e-3  # keeps the curve finite if the classes can be separated
 
 
 def complete_rows_score(y: Float64Array, drawn: Float64Array, fold: IntArray, *, classes: bool) -> Score:
@@ -38,7 +41,7 @@ def complete_rows_score(y: Float64Array, drawn: Float64Array, fold: IntArray, *,
     y : (n,) array
         Class numbers from 0, or numbers.
     drawn : (M, n, K) array
-        Predictions for complete versions of the held-out rows.
+        Predictions for complete versions of the held-out rows: probabilities, or K = 1 number.
     fold : (n,) array of int
     classes : bool
 
@@ -48,62 +51,85 @@ def complete_rows_score(y: Float64Array, drawn: Float64Array, fold: IntArray, *,
 
     Notes
     -----
-    Tens of passes over the predictions, and a sort of them per class: O(M n K log(M n)).
+    Tens of passes over `NODES` x n numbers, and a sort of them, per class.
     """
-    weights = draw_weights(y, drawn, classes=classes)
     if not classes:
-        return weighted_explained(y, drawn[:, :, 0], weights)
+        return explained_if_known(y, drawn[:, :, 0])
     chosen = scored_classes(y, drawn.shape[2])
-    return mean_score([weighted_area(y == k, drawn[:, :, k], weights, fold) for k in chosen])
+    return mean_score([area_if_known(y == k, drawn[:, :, k], fold) for k in chosen])
 
 
-def draw_weights(y: Float64Array, drawn: Float64Array, *, classes: bool) -> Float64Array:
-    """Return how likely each draw is given the label of its row, (M, n); the sum over draws is 1."""
-    likelihoods = _of_classes(y, drawn) if classes else _of_numbers(y, drawn[:, :, 0])
-    return np.asarray(np.exp(likelihoods - logsumexp(likelihoods, axis=0)))
+def area_if_known(positive: BoolArray, drawn: Float64Array, fold: IntArray) -> Score:
+    """Return the area under the ROC curve if rows were known; ``drawn`` (M, n) are probabilities."""
+    logits = _log_odds(drawn)
+    points, shares = np.polynomial.hermite_e.hermegauss(NODES)
+    mean, variance = _mean_and_variance(logits)
+    values = mean + np.sqrt(variance) * points[:, np.newaxis]
+    prior = np.log(shares / shares.sum())[:, np.newaxis]
+    sign = np.where(positive, 1.0, -1.0)
 
-
-def _of_classes(y: Float64Array, drawn: Float64Array) -> Float64Array:
-    """Return the log-likelihood of the labels given each draw, (M, n)."""
-    codes, K = y.astype(np.intp), drawn.shape[2]
-    logs = np.log(np.clip(drawn, LEAST_PROBABILITY, None))
-    own = logs[:, np.arange(len(y)), codes]
-    one_hot = np.eye(K)[codes]
-
-    def of(parameters: Float64Array) -> tuple[Float64Array, Float64Array]:
-        shares = log_softmax(parameters[:K] + parameters[K] * logs, axis=2)
-        return shares, shares[:, np.arange(len(y)), codes]
-
-    def loss(parameters: Float64Array) -> tuple[float, Float64Array]:
-        shares, likelihoods = of(parameters)
+    def loss(curve: Float64Array) -> tuple[float, Float64Array]:
+        scores = sign * (curve[0] + curve[1] * values)
+        likelihoods = log_expit(scores) + prior
         total = logsumexp(likelihoods, axis=0)
-        weights = np.exp(likelihoods - total)
-        expected = np.exp(shares)
-        slope = np.zeros(K + 1)
-        slope[:K] = np.einsum("mn,mnk->k", weights, one_hot - expected)
-        slope[K] = (weights * (own - (expected * logs).sum(axis=2))).sum()
-        away = parameters - np.append(np.zeros(K), 1.0)
+        slopes = np.exp(likelihoods - total + log_expit(-scores)) * sign
+        slope = np.array([slopes.sum(), (slopes * values).sum()])
+        away = np.array([0.0, curve[1] - 1.0])
         return float(-total.sum() + RIDGE / 2 * away @ away), -slope + RIDGE * away
 
-    start = np.append(np.zeros(K), 1.0)
-    return of(minimize(loss, start, jac=True, method="L-BFGS-B").x)[1]
+    bounds = [(None, None), (0.0, None)]
+    curve = minimize(loss, np.array([0.0, 1.0]), jac=True, method="L-BFGS-B", bounds=bounds).x
+    likelihoods = log_expit(sign * (curve[0] + curve[1] * values)) + prior
+    return weighted_area(positive, values, np.exp(likelihoods - logsumexp(likelihoods, axis=0)), fold)
 
 
-def _of_numbers(y: Float64Array, drawn: Float64Array) -> Float64Array:
-    """Return the log-likelihood of the numbers given each draw, (M, n), by EM for a + b f and its spread."""
-    intercept, slope = 0.0, 1.0
-    spread = float(((y - drawn.mean(axis=0)) ** 2).mean()) or 1.0
-    floor = 1e-6 * (float(y.var()) or 1.0)
-    for _ in range(50):
-        likelihoods = -((y - intercept - slope * drawn) ** 2) / (2 * spread)
-        weights = np.exp(likelihoods - logsumexp(likelihoods, axis=0))
-        centre, mean = float((weights * drawn).sum()) / len(y), float(y.mean())
-        varies = float((weights * (drawn - centre) ** 2).sum())
-        slope = float((weights * (drawn - centre) * (y - mean)).sum()) / varies if varies > 0 else 0.0
-        intercept = mean - slope * centre
-        off = (y - intercept - slope * drawn) ** 2
-        spread = max(floor, float((weights * off).sum()) / len(y))
-    return np.asarray(-((y - intercept - slope * drawn) ** 2) / (2 * spread))
+def explained_if_known(y: Float64Array, drawn: Float64Array) -> Score:
+    """Return R2 if rows were known; ``drawn`` (M, n) are predictions of the number."""
+    centre, unit = float(y.mean()), float(y.std()) or 1.0
+    truth, values = (y - centre) / unit, (drawn - centre) / unit
+    mean, variance = _mean_and_variance(values)
+
+    def loss(curve: Float64Array) -> float:
+        spread = curve[1] ** 2 * variance + np.exp(curve[2])
+        return 0.5 * float((np.log(spread) + (truth - curve[0] - curve[1] * mean) ** 2 / spread).sum())
+
+    start = np.array([0.0, 1.0, np.log(max(1e-9, float(((truth - mean) ** 2).mean())))])
+    bounds = [(None, None), (0.0, None), (-20.0, 20.0)]
+    a, b, log_noise = minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
+    spread = b**2 * variance + np.exp(log_noise)
+    posterior = mean + b * variance * (truth - a - b * mean) / spread
+    off = (truth - posterior) ** 2 + variance * np.exp(log_noise) / spread
+    about = truth**2
+    share = float(off.mean() / about.mean())
+    return Score(1 - share, -(off - share * about) / float(about.mean()), 0)
+
+
+def _log_odds(probabilities: Float64Array) -> Float64Array:
+    clipped = np.clip(probabilities, LEAST_PROBABILITY, 1 - LEAST_PROBABILITY)
+    # What was clipped keeps its order.
+    return np.asarray(np.log(clipped / (1 - clipped)) + (probabilities - clipped))
+
+
+def _mean_and_variance(draws: Float64Array) -> tuple[Float64Array, Float64Array]:
+    """Return mean and variance of each row's prediction, (n,) each, given M draws of it.
+
+    Those of M draws are off by chance: a mean by a variance of v/M, the logarithm of a variance by 2/(M - 1).
+    Left alone, this would flatten the curve, as errors in a regressor do, by a sixth or so if a fifth of the
+    cells is known and M = 20. So both are shrunk towards those of other rows by their reliability.
+    """
+    mean = draws.mean(axis=0)
+    variance = draws.var(axis=0, ddof=1) if len(draws) > 1 else np.zeros_like(mean)
+    drawn = variance > 0
+    if not drawn.any():
+        return mean, variance
+    logs, error = np.log(variance[drawn]), 2 / (len(draws) - 1)
+    reliability = max(0.0, 1 - error / max(float(logs.var()), error))
+    shrunk = np.exp(reliability * (logs - logs.mean()))
+    variance[drawn] = shrunk * variance[drawn].mean() / shrunk.mean()
+    noise = variance / len(draws)
+    signal = max(float(mean.var() - noise.mean()), 1e-3 * float(mean.var()), 1e-12)
+    weight = signal / (signal + noise)
+    return mean.mean() + weight * (mean - mean.mean()), variance + weight * noise
 
 
 def weighted_area(positive: BoolArray, drawn: Float64Array, weights: Float64Array, fold: IntArray) -> Score:
@@ -140,10 +166,3 @@ def _weight_below(values: Float64Array, others: Float64Array, weights: Float64Ar
     return (
         total[np.searchsorted(ordered, values, "left")] + total[np.searchsorted(ordered, values, "right")]
     ) / 2
-
-
-def weighted_explained(y: Float64Array, drawn: Float64Array, weights: Float64Array) -> Score:
-    """Return R2 of weighted draws (M, n), with the influence of each row."""
-    off, spread = (weights * (y - drawn) ** 2).sum(axis=0), (y - y.mean()) ** 2
-    share = float(off.mean() / spread.mean())
-    return Score(1 - share, -(off - share * spread) / float(spread.mean()), 0)
