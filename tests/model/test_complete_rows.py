@@ -6,7 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import r2_score, roc_auc_score
 
-from cellworth.model.complete_rows import complete_rows_score, explained_if_known, weighted_area
+from cellworth.model.complete_rows import (
+    STEP_ERROR,
+    area_if_known,
+    complete_rows_score,
+    explained_if_known,
+    weighted_area,
+)
 from cellworth.model.cross_validation import area, explained, score_predictions
 
 
@@ -51,10 +57,11 @@ def test_without_holes_it_is_the_score_at_hand(K):
     predicted = rng.random((90, K))
     predicted = predicted if K == 1 else predicted / predicted.sum(axis=1, keepdims=True)
     drawn = np.repeat(predicted[np.newaxis], 4, axis=0)
-    found = complete_rows_score(y, drawn, fold, classes=K > 1)
     expected = score_predictions(y, predicted, fold, classes=K > 1)
+    found = complete_rows_score(y, drawn, fold, expected, classes=K > 1)
     assert found.value == pytest.approx(expected.value)
     assert found.influence == pytest.approx(expected.influence)
+    assert found.error == pytest.approx(expected.error)
 
 
 @pytest.mark.parametrize("steepness", [1.0, 2.0, 6.0])
@@ -65,7 +72,7 @@ def test_half_of_the_signal_is_hidden(steepness):
     known, hidden = rng.normal(size=n), rng.normal(size=n)
     y = (rng.random(n) < 1 / (1 + np.exp(-steepness * (known + hidden)))).astype(float)
     P = 1 / (1 + np.exp(-(known + rng.normal(size=(m, n)))))  # as if the model did not know how sure to be
-    found = complete_rows_score(y, np.stack([1 - P, P], axis=2), np.zeros(n, int), classes=True)
+    found = area_if_known(y == 1, P, np.zeros(n, int))
     at_hand = roc_auc_score(y, known)
     truth = roc_auc_score(y, known + hidden)
     assert at_hand < truth - 0.05
@@ -76,7 +83,7 @@ def test_the_curve_ignores_predictions_that_mean_nothing():
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 1000).astype(float)
     P = rng.random((10, 1000))
-    found = complete_rows_score(y, np.stack([1 - P, P], axis=2), np.zeros(1000, int), classes=True)
+    found = area_if_known(y == 1, P, np.zeros(1000, int))
     assert found.value == pytest.approx(0.5, abs=0.04)
 
 
@@ -85,5 +92,21 @@ def test_a_number_is_weighed_too():
     known, hidden = rng.normal(size=(2, 3000))
     y = known + hidden + 0.5 * rng.normal(size=3000)
     drawn = known + rng.normal(size=(20, 3000))
-    found = complete_rows_score(y, drawn[:, :, np.newaxis], np.zeros(3000, int), classes=False)
+    found = explained_if_known(y, drawn)
     assert found.value == pytest.approx(r2_score(y, known + hidden), abs=0.03)
+
+
+def test_the_method_adds_to_the_error():
+    rng = np.random.default_rng(5)
+    known, hidden = rng.normal(size=(2, 400))
+    y = (known + hidden > 0).astype(float)
+    fold, P = np.zeros(400, int), 1 / (1 + np.exp(-(known + rng.normal(size=(20, 400)))))
+    at_hand = score_predictions(y, np.stack([-known, known], axis=1), fold, classes=True)
+    found = complete_rows_score(y, np.stack([1 - P, P], axis=2), fold, at_hand, classes=True)
+    odds = [np.log(s / (1 - s)) for s in (at_hand.value, found.value)]
+    slope = found.value * (1 - found.value)
+    expected = slope * np.hypot(
+        at_hand.error / at_hand.value / (1 - at_hand.value), STEP_ERROR * (odds[1] - odds[0])
+    )
+    assert found.error == pytest.approx(expected)
+    assert at_hand.value < found.value

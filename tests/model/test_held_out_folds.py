@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.model.candidates import Candidate
-from cellworth.model.held_out_folds import DRAWN, fit_completer, make_folds
+from cellworth.model.held_out_folds import DRAWN, fit_completer, make_folds, settle
 from cellworth.model.row_views import View
 from tests.model.holed_tables import holed
 
@@ -65,3 +65,19 @@ def test_a_completer_learns_the_kind_of_target():
     X, y, _ = holed(n=60)
     assert fit_completer(GaussianCompleter(), X, y.astype(float), is_number=True).target == "number"
     assert fit_completer(None, X, None, is_number=False).label_trust == 0.0
+
+
+def test_draws_of_few_values_are_settled():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, 100) * 3.0, rng.normal(size=100)])
+    X[:40, 0] = np.nan
+    draws = rng.normal(size=(5, 50, 2))
+    before, holes = draws.copy(), rng.random((50, 2)) < 0.7
+    settle(draws, holes, X)
+    assert np.array_equal(draws[:, :, 1], before[:, :, 1])
+    assert np.array_equal(draws[:, ~holes[:, 0], 0], before[:, ~holes[:, 0], 0])
+    found = draws[:, holes[:, 0], 0]
+    assert set(found.ravel()) == {0.0, 3.0}
+    assert found.mean() == pytest.approx(np.nanmean(X[:, 0]), abs=3 / found.size)
+    order = np.argsort(before[:, holes[:, 0], 0], axis=None)
+    assert (np.diff(found.ravel()[order]) >= 0).all()

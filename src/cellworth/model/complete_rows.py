@@ -20,6 +20,8 @@ model trained on the same labels. Several classes are taken one against the rest
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_expit, logsumexp
@@ -30,10 +32,14 @@ from cellworth.model.cross_validation import Score, mean_score, scored_classes
 LEAST_PROBABILITY = 1e-3
 """Smaller probabilities count as this: trees give 0 on little evidence."""
 NODES = 41  # of the quadrature; the curve may be steep
+STEP_ERROR = 0.6
+"""The standard error of the step from the score at hand, as a share of it; `studies.money.complete_rows`."""
 RIDGE = 1e-3  # keeps the curve finite if the classes can be separated
 
 
-def complete_rows_score(y: Float64Array, drawn: Float64Array, fold: IntArray, *, classes: bool) -> Score:
+def complete_rows_score(
+    y: Float64Array, drawn: Float64Array, fold: IntArray, at_hand: Score, *, classes: bool
+) -> Score:
     """Estimate the score on complete rows.
 
     Parameters
@@ -43,20 +49,37 @@ def complete_rows_score(y: Float64Array, drawn: Float64Array, fold: IntArray, *,
     drawn : (M, n, K) array
         Predictions for complete versions of the held-out rows: probabilities, or K = 1 number.
     fold : (n,) array of int
+    at_hand : Score
+        Of the rows as they are.
     classes : bool
 
     Returns
     -------
     Score
+        Its error is that of the score at hand, on the scale of log-odds (of log(1 - R2) for a number), and
+        `STEP_ERROR` times the distance to it, which is what the method adds.
 
     Notes
     -----
     Tens of passes over `NODES` x n numbers, and a sort of them, per class.
     """
+    if classes:
+        chosen = scored_classes(y, drawn.shape[2])
+        value = mean_score([area_if_known(y == k, drawn[:, :, k], fold) for k in chosen]).value
+    else:
+        value = explained_if_known(y, drawn[:, :, 0]).value
+    here, there = (_on_scale(score, classes=classes) for score in (at_hand.value, value))
+    influence = at_hand.influence * there[1] / here[1]
+    return Score(value, influence, at_hand.pairs, STEP_ERROR * abs(there[0] - here[0]) * there[1])
+
+
+def _on_scale(score: float, *, classes: bool) -> tuple[float, float]:
+    """Return the log-odds of an area, or -log(1 - R2), and how fast the score grows with it."""
     if not classes:
-        return explained_if_known(y, drawn[:, :, 0])
-    chosen = scored_classes(y, drawn.shape[2])
-    return mean_score([area_if_known(y == k, drawn[:, :, k], fold) for k in chosen])
+        left = max(1 - score, 1e-6)
+        return -math.log(left), left
+    inside = min(max(score, 1e-3), 1 - 1e-3)
+    return math.log(inside / (1 - inside)), inside * (1 - inside)
 
 
 def area_if_known(positive: BoolArray, drawn: Float64Array, fold: IntArray) -> Score:

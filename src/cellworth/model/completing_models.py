@@ -16,7 +16,7 @@ from cellworth.model.completing_base import CompletingModel, plain_labels
 from cellworth.table import Table
 
 
-class CompletingClassifier(ClassifierMixin, CompletingModel):
+class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[misc]
     """Predict classes from a table with holes, with the completion and the learner that suit it best.
 
     Candidates are pairs of a learner and what it sees of the holes: logistic regression, a linear support
@@ -131,7 +131,7 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):
         return len(self.classes_)
 
 
-class CompletingRegressor(RegressorMixin, CompletingModel):
+class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc]
     """Predict a number from a table with holes, with the completion and the learner that suit it best.
 
     Candidates are pairs of a learner and what it sees of the holes: ridge regression, extra trees and

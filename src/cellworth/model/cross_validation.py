@@ -163,7 +163,9 @@ def cross_validate(
             there, codes = np.unique(of_label[trained], return_inverse=True)
             model = LinearModel.fit(X[trained], codes.astype(np.float64), is_number=False)
             predicted[np.ix_(tested, there)] = model.probabilities(X[tested])
-    score = score_predictions(of_label[scored], predicted[scored], fold[scored], classes=classes)
+    score = score_predictions(
+        of_label[scored].astype(np.float64), predicted[scored], fold[scored], classes=classes
+    )
     return widened(score, X.shape[1], len(y) * (1 - 1 / len(np.unique(fold))))
 
 

@@ -50,8 +50,8 @@ class FittedModel:
         X may have holes, NaN. Rows are filled without labels. Cost: a completion if a view needs one, draws
         if it needs them, and the learner's predictions, `N_DRAWS` times for draws.
         """
-        X = np.asarray(X, dtype=np.float64)
-        return self.predict_viewed(ViewedRows.new(self.completer, X, self.seed))
+        rows = np.asarray(X, dtype=np.float64)
+        return self.predict_viewed(ViewedRows.new(self.completer, rows, self.seed))
 
     def predict_viewed(self, rows: ViewedRows) -> Float64Array:
         """Return the same for rows whose fills are shared with other models."""
@@ -120,17 +120,17 @@ def fit_candidate(
     Costs a fit of the learner, on `N_DRAWS` times the rows for draws. "joint Gaussian" also fits a Gaussian
     of its own.
     """
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if len(X) != len(y):
+    table, labels = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(table) != len(labels):
         raise DataError(f"X has {len(X)} rows and y {len(y)} labels; expected as many of both.")
     if isinstance(candidate, str):
         candidate = candidate_named(candidate, is_number=is_number)
-    labelled = np.flatnonzero(~np.isnan(y))
+    labelled = np.flatnonzero(~np.isnan(labels))
     if not len(labelled):
         raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
-    rows = ViewedRows.trained_on(completer, X, seed)
-    K = 1 if is_number else int(y[labelled].max()) + 1 if n_classes is None else n_classes
-    fitted = fit_learners(candidate, rows, labelled, y[labelled], is_number=is_number, n_jobs=n_jobs)
+    rows = ViewedRows.trained_on(completer, table, seed)
+    K = 1 if is_number else int(labels[labelled].max()) + 1 if n_classes is None else n_classes
+    fitted = fit_learners(candidate, rows, labelled, labels[labelled], is_number=is_number, n_jobs=n_jobs)
     return FittedModel(candidate, completer, is_number, K, fitted, seed)
 
 

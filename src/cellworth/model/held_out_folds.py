@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
@@ -23,6 +24,8 @@ from cellworth.model.row_views import ViewedRows, can_draw
 
 DRAWN = 20
 """Complete versions drawn of each held-out row."""
+FEW_VALUES = 10
+"""Columns with at most this many distinct values are drawn from these values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +84,7 @@ class HeldOutFold:
     @cached_property
     def _columns(self) -> BoolArray:
         """Columns with a value outside the fold; without one, nothing can be learned about them."""
-        return ~np.isnan(self._X[~self.held]).all(axis=0)
+        return np.asarray(~np.isnan(self._X[~self.held]).all(axis=0))
 
     @cached_property
     def _completer(self) -> Any:
@@ -106,7 +109,32 @@ class HeldOutFold:
         if not can_draw(drawer):
             X = self._X[~self.held][:, self._columns]
             drawer = fit_completer(None, X, None, self._is_number)
-        return np.asarray(drawer.sample(DRAWN, self._seed + 1, self._tested.X), dtype=np.float64)
+        draws = np.asarray(drawer.sample(DRAWN, self._seed + 1, self._tested.X), dtype=np.float64)
+        settle(draws, np.isnan(self._tested.X), self._X[~self.held][:, self._columns])
+        return draws
+
+
+def settle(draws: Float64Array, holes: BoolArray, X: Float64Array) -> None:
+    """Replace draws of columns with few distinct values by such values, in place.
+
+    A completer may draw 0.3 for a column of 0 and 1, which no complete row has. All draws for the holes of a
+    column, in order, become the known values of the column in X, in order, in the same proportions.
+
+    Parameters
+    ----------
+    draws : (M, n, d) array
+    holes : (n, d) array of bool
+    X : (m, d) array
+        The rows to take values from, NaN in the holes.
+    """
+    for j in range(X.shape[1]):
+        known = np.sort(X[~np.isnan(X[:, j]), j])
+        column, open_cells = draws[:, :, j], holes[:, j]
+        if not open_cells.any() or len(np.unique(known)) > FEW_VALUES:
+            continue
+        shares = (rankdata(column[:, open_cells], axis=None) - 0.5) / column[:, open_cells].size
+        settled = known[np.minimum((shares * len(known)).astype(np.intp), len(known) - 1)]
+        column[:, open_cells] = settled.reshape(len(draws), -1)
 
 
 def make_folds(

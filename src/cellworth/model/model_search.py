@@ -180,12 +180,13 @@ def choose_model(
     Fills and draws are shared by all candidates. At most `MOST_ROWS` labelled rows are used, the same number
     of unlabelled ones, and all draws of a fold are in memory: O((N_DRAWS + DRAWN) n d).
     """
-    check_labels(y, is_number=is_number, folds=folds)
-    X, y = _some_rows(np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64), seed)
+    labels = np.asarray(y, dtype=np.float64)
+    check_labels(labels, is_number=is_number, folds=folds)
+    table, labels = _some_rows(np.asarray(X, dtype=np.float64), labels, seed)
     tried: list[TriedModel] = []
     planned = default_models(is_number=is_number) if candidates is None else list(candidates)
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
-        search = _Search(X, y, completer, is_number, folds, repeats, seed, pool)
+        search = _Search(table, labels, completer, is_number, folds, repeats, seed, pool)
         begun = time.perf_counter()
         for number, candidate in enumerate(planned):
             if tried and seconds is not None and time.perf_counter() - begun > seconds:
@@ -282,16 +283,17 @@ class _Search:
         at_hand, complete = [], []
         for fold, each in zip(self._deals, found, strict=True):
             at_hand.append(score_predictions(self._y, each.at_hand, fold, classes=classes))
-            complete.append(complete_rows_score(self._y, each.drawn, fold, classes=classes))
-        return TriedModel(candidate, *map(self._mean, (at_hand, complete)), time.perf_counter() - begun)
+            complete.append(complete_rows_score(self._y, each.drawn, fold, at_hand[-1], classes=classes))
+        spent = time.perf_counter() - begun
+        return TriedModel(candidate, self._mean(at_hand), self._mean(complete), spent)
 
     def _mean(self, scores: list[Score]) -> Score:
         return widened(mean_score(scores), self._width, self._trained_on)
 
 
-def check_labels(y: FloatArray, *, is_number: bool, folds: int) -> None:
+def check_labels(y: Float64Array, *, is_number: bool, folds: int) -> None:
     """Raise unless there are enough labels to cross-validate."""
-    if not isinstance(folds, int | np.integer) or folds < 2:
+    if folds < 2:
         raise ParameterError(f"folds must be a whole number of at least 2; got {folds!r}")
     known = y[~np.isnan(y)]
     if not len(known):
