@@ -78,7 +78,7 @@ def _on_scale(score: float, *, classes: bool) -> tuple[float, float]:
     if not classes:
         left = max(1 - score, 1e-6)
         return -math.log(left), left
-    inside = min(max(score, 1e-3), 1 - 1e-3)
+    inside = min(max(score, 1e-6), 1 - 1e-6)
     return math.log(inside / (1 - inside)), inside * (1 - inside)
 
 

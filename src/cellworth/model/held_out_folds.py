@@ -67,10 +67,7 @@ class HeldOutFold:
 
     def predict(self, candidate: Candidate, n_classes: int) -> tuple[Float64Array, Float64Array]:
         """Train on the other rows and return what `HeldOutPredictions` holds, for the rows of this fold."""
-        labelled = np.flatnonzero(~np.isnan(self._y[~self.held]))
-        y = self._y[~self.held][labelled]
-        learners = fit_learners(candidate, self._trained, labelled, y, is_number=self._is_number)
-        model = FittedModel(candidate, self._completer, self._is_number, n_classes, learners, self._seed)
+        model = self.train(candidate, n_classes)
         with one_core():
             at_hand = model.predict_viewed(self._tested)
             if not self._tested.has_holes:
@@ -81,8 +78,15 @@ class HeldOutFold:
         drawn[:, whole] = at_hand[whole]
         return at_hand, drawn
 
+    def train(self, candidate: Candidate, n_classes: int) -> FittedModel:
+        """Return the candidate trained on the rows outside this fold; it knows their `columns` only."""
+        labelled = np.flatnonzero(~np.isnan(self._y[~self.held]))
+        y = self._y[~self.held][labelled]
+        learners = fit_learners(candidate, self._trained, labelled, y, is_number=self._is_number)
+        return FittedModel(candidate, self._completer, self._is_number, n_classes, learners, self._seed)
+
     @cached_property
-    def _columns(self) -> BoolArray:
+    def columns(self) -> BoolArray:
         """Columns with a value outside the fold; without one, nothing can be learned about them."""
         return np.asarray(~np.isnan(self._X[~self.held]).all(axis=0))
 
@@ -90,27 +94,27 @@ class HeldOutFold:
     def _completer(self) -> Any:
         with one_core():
             return fit_completer(
-                self._unfitted, self._X[~self.held][:, self._columns], self._y[~self.held], self._is_number
+                self._unfitted, self._X[~self.held][:, self.columns], self._y[~self.held], self._is_number
             )
 
     @cached_property
     def _trained(self) -> ViewedRows:
-        X = self._X[~self.held][:, self._columns]
+        X = self._X[~self.held][:, self.columns]
         return ViewedRows.trained_on(self._completer, X, self._seed)
 
     @cached_property
     def _tested(self) -> ViewedRows:
-        return ViewedRows.new(self._completer, self._X[self.held][:, self._columns], self._seed)
+        return ViewedRows.new(self._completer, self._X[self.held][:, self.columns], self._seed)
 
     @cached_property
     def _drawn(self) -> Float64Array:
         """Complete versions of the held-out rows, (DRAWN, n_held, d)."""
         drawer = self._completer
         if not can_draw(drawer):
-            X = self._X[~self.held][:, self._columns]
+            X = self._X[~self.held][:, self.columns]
             drawer = fit_completer(None, X, None, self._is_number)
         draws = np.asarray(drawer.sample(DRAWN, self._seed + 1, self._tested.X), dtype=np.float64)
-        settle(draws, np.isnan(self._tested.X), self._X[~self.held][:, self._columns])
+        settle(draws, np.isnan(self._tested.X), self._X[~self.held][:, self.columns])
         return draws
 
 
