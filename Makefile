@@ -12,7 +12,7 @@ PYTEST := -m pytest -n 2 --dist worksteal
 # How long `make soak` draws new examples.
 MINUTES ?= 10
 
-.PHONY: demo check test static lint types fast alone unit lowest soak docs docs-serve paper studies bench clean help
+.PHONY: demo check test beside lint types fast alone unit lowest soak docs docs-serve paper studies bench clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -25,10 +25,11 @@ check: $(VENV)/.dev   ## lint, types and the fast tests, in three minutes
 
 test: lint $(VENV)/.dev   ## everything: lint, types, documentation, all tests, tests on the oldest supported versions
 	@$(MAKE) --no-print-directory alone
-	@$(MAKE) --no-print-directory --jobs=2 unit static
+	@$(MAKE) --no-print-directory --jobs=2 unit beside
 	@$(MAKE) --no-print-directory lowest
 
-static: types docs
+# What runs beside the unit tests: it waits for disks more than for processors.
+beside: types docs .venv-lowest/.installed
 
 lint: $(VENV)/.dev   ## style, formatting, and which folder may import which
 	$(BIN)/ruff check .

@@ -11,7 +11,7 @@ import numpy as np
 
 from cellworth.optional_packages import require
 from cellworth.simulation import mean_curves, plot_curves
-from cellworth.simulation.runs import frame_of
+from cellworth.simulation.simulator import frame_of
 from studies.acquisition.experiments import ALL
 from studies.acquisition.measures import GAUSSIAN, Measure, Record, measure, random_of
 from studies.completion.report import markdown_table

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.datasets.fetching import cache_folder
+from cellworth.datasets.fetch_paper import cache_folder
 from cellworth.datasets.paper_files import (
     FILES,
     Fingerprint,

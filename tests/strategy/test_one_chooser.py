@@ -10,7 +10,7 @@ from cellworth import Campaign, Prices, Table, advise, strategy
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.cli import main
 from cellworth.simulation.hidden_truth import make_world
-from cellworth.simulation.runs import Settings, play
+from cellworth.simulation.simulator import Settings, play
 from tests.strategy.tables import small_table
 
 # Bit for bit: with NumPy 1.26 the same fit, repeated, may differ in the last digits.

@@ -28,9 +28,9 @@ from cellworth.errors import (
 from cellworth.messages import shorten
 from cellworth.strategy import Purchase
 from cellworth.table import Table
+from cellworth.table.csv_format import check_place, csv_text, guard, write_lines
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines
-from cellworth.table.write_csv import check_place, csv_text, guard, write_lines
 
 FIELDS = ("row", "column", "group", "price", "worth", "why", "until", "value")
 

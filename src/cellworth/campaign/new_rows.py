@@ -16,7 +16,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.prices import Prices
 from cellworth.table import Column, Table
-from cellworth.table.build import check_names, check_row_ids
+from cellworth.table.build_table import check_names, check_row_ids
 from cellworth.table.column import LABELLED
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of
 from cellworth.table.missing_marks import missing_marks, open_holes

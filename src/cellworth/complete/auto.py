@@ -27,7 +27,7 @@ from cellworth.complete.auto_search import (
     why,
 )
 from cellworth.complete.completer import Completer, put_back
-from cellworth.complete.factored import generator_of
+from cellworth.complete.factored_completer import generator_of
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, code_labels

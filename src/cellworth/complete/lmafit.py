@@ -20,7 +20,13 @@ from numpy.typing import DTypeLike
 from scipy.linalg import qr
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.factored import FactoredCompleter, check_rank, choose_rank, mean_square, shrink_rows
+from cellworth.complete.factored_completer import (
+    FactoredCompleter,
+    check_rank,
+    choose_rank,
+    mean_square,
+    shrink_rows,
+)
 from cellworth.complete.hold_out import hold_out
 from cellworth.complete.inputs import check_number
 from cellworth.complete.solver.factors import (

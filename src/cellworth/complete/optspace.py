@@ -18,7 +18,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.factored import FactoredCompleter, check_rank, choose_rank, mean_square, shrink_rows
+from cellworth.complete.factored_completer import (
+    FactoredCompleter,
+    check_rank,
+    choose_rank,
+    mean_square,
+    shrink_rows,
+)
 from cellworth.complete.hold_out import hold_out
 from cellworth.complete.inputs import check_number
 from cellworth.complete.solver.factors import (

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.factored import FactoredCompleter, check_rank
+from cellworth.complete.factored_completer import FactoredCompleter, check_rank
 from cellworth.complete.penalty_path import (
     PENALTIES,
     PenaltyUnit,

@@ -3,7 +3,7 @@
 `load` returns a table and its prices by name; `fetch` gets the paper's files if they are missing.
 """
 
-from cellworth.datasets.fetching import fetch
+from cellworth.datasets.fetch_paper import fetch
 from cellworth.datasets.tables import load
 
 __all__ = ["fetch", "load"]

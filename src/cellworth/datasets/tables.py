@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.datasets.fetching import paper_folder
+from cellworth.datasets.fetch_paper import paper_folder
 from cellworth.errors import DataError
 from cellworth.prices import Group, Prices
 from cellworth.table import Kind, Table

@@ -15,10 +15,10 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import not_there, shorten
 from cellworth.prices.group import Group
 from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
+from cellworth.table.csv_format import csv_text, separator_of, write_text
 from cellworth.table.files import File, check_csv_name, check_readable
 from cellworth.table.read_csv import read_records
 from cellworth.table.values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
-from cellworth.table.write_csv import csv_text, separator_of, write_text
 
 FIELDS = ("column", "price", "group", "price_after_first", "lasting")
 OTHERS, VISIT = "(other columns)", "(visit)"

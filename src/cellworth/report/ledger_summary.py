@@ -8,7 +8,7 @@ from datetime import datetime
 
 from cellworth.campaign import Campaign
 from cellworth.campaign.events import Asked, Content, Corrected, Extended, Told
-from cellworth.table.write_csv import csv_text, guard
+from cellworth.table.csv_format import csv_text, guard
 
 FIELDS = ("event", "time", "who", "what", "row", "column", "value", "old value", "price", "reason")
 _WORDS = {

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
+from cellworth.table.csv_format import unguard
 from cellworth.table.files import File, check_csv_name, check_readable, read_bytes
 from cellworth.table.raw_cells import Origin, RawColumn, TextCells, as_texts
-from cellworth.table.write_csv import unguard
 
 OTHER_DELIMITERS = ";\t|"
 _SEPARATORS = (",", ";", "\t")  # spreadsheets use different ones in different countries

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError
 from cellworth.messages import listing, not_there, shorten
-from cellworth.table.build import assemble, checked_cells
+from cellworth.table.build_table import assemble, checked_cells
 from cellworth.table.column import KINDS, Column
+from cellworth.table.csv_format import guard
 from cellworth.table.encoded import ColumnLayout, Encoded, encode
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
@@ -25,7 +26,6 @@ from cellworth.table.read_csv import read_csv
 from cellworth.table.read_frames import index_column, read_frame, read_parquet
 from cellworth.table.target import Target
 from cellworth.table.values import label
-from cellworth.table.write_csv import guard
 from cellworth.table.write_table import OutColumn, table_as_csv, to_frame, write_table
 
 

@@ -13,10 +13,10 @@ from cellworth.errors import ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.optional_packages import require
 from cellworth.table.column import LABELLED, Column
+from cellworth.table.csv_format import csv_text, separator_of, write_text
 from cellworth.table.dates import stamps_from_days
 from cellworth.table.files import format_of, replace_file
 from cellworth.table.keywords import field_metadata
-from cellworth.table.write_csv import csv_text, separator_of, write_text
 
 LIBRARIES = ("pandas", "polars", "pyarrow")
 

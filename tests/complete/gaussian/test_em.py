@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.complete.gaussian.dense import pairwise_start
+from cellworth.complete.gaussian.dense_gaussian import pairwise_start
 from cellworth.complete.gaussian.em import run_em
-from cellworth.complete.gaussian.factor import factor_start
+from cellworth.complete.gaussian.factor_gaussian import factor_start
 from tests.complete.gaussian import textbook
 from tests.complete.gaussian.cases import em_on
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.complete.gaussian.dense import DenseGaussian
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.held_out_choices import TRUSTS, row_losses, temper
 from cellworth.complete.labels import code_labels
 from cellworth.datasets import load

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cellworth.complete.gaussian.dense import DenseGaussian
-from cellworth.complete.gaussian.factor import FactorGaussian
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
+from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
 from tests.complete.gaussian import textbook
 from tests.complete.gaussian.cases import ONE_TABLE, em_on
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.gaussian.dense import start_from_pairs
+from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.em import EM, EMResult, EMState, run_em
 from cellworth.complete.gaussian.held_out_choices import Gaussian, Recipe, choose_ranked, choose_trust
 from cellworth.complete.gaussian.margins import Margins

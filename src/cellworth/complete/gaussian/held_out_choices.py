@@ -23,9 +23,9 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.gaussian.dense import DenseGaussian, pairwise_start
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, pairwise_start
 from cellworth.complete.gaussian.em import EM, run_em
-from cellworth.complete.gaussian.factor import FactorGaussian, factor_start
+from cellworth.complete.gaussian.factor_gaussian import FactorGaussian, factor_start
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.hold_out import hide_cells
 from cellworth.complete.labels import Labels

@@ -22,8 +22,8 @@ from scipy.special import ndtri
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.gaussian.dense import DenseGaussian
-from cellworth.complete.gaussian.factor import FactorGaussian
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
+from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
 from cellworth.complete.gaussian.held_out_choices import Gaussian, temper
 from cellworth.complete.gaussian.margins import Margin, Margins
 

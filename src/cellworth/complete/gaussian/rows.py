@@ -13,7 +13,7 @@ from cellworth.blocks.protocol import Blocks, Sized, add, join
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completer import scaled_cells
-from cellworth.complete.gaussian.dense import pair_sums
+from cellworth.complete.gaussian.dense_gaussian import pair_sums
 from cellworth.complete.gaussian.margins import Margins, learn_margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, calibration_stride
 from cellworth.complete.labels import LabelCode, code_labels, label_code

@@ -21,7 +21,7 @@ from cellworth.blocks.protocol import Blocks
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completer import fit_source
-from cellworth.complete.factored import check_rank, generator_of, watcher
+from cellworth.complete.factored_completer import check_rank, generator_of, watcher
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.inputs import check_number

@@ -18,7 +18,7 @@ def test_finished_runs_are_not_done_again(tumours, tmp_path, monkeypatch):
     def fail(*_):
         raise AssertionError("a finished run was done again")
 
-    monkeypatch.setattr("cellworth.simulation.runs.play", fail)
+    monkeypatch.setattr("cellworth.simulation.simulator.play", fail)
     again = simulate(tumours, ["random", "posterior"], seed=[0], resume=tmp_path, **settings)
     pd.testing.assert_frame_equal(first, again, check_exact=True)
     with pytest.raises(AssertionError, match="done again"):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.datasets import download as module
-from cellworth.datasets.download import Patience, download
+from cellworth.datasets import http_download as module
+from cellworth.datasets.http_download import Patience, download
 from cellworth.errors import DownloadError, ParameterError
 from tests.datasets.web_server import Site, serving
 

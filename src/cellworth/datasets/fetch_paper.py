@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cellworth.datasets.download import Archive, Patience
+from cellworth.datasets.http_download import Archive, Patience
 from cellworth.datasets.paper_files import ARCHIVE, FILES, Fingerprint, PaperFile, pack, unpack
 from cellworth.errors import DataError, DownloadError
 from cellworth.progress import ProgressLine

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cellworth.complete.factored import (
+from cellworth.complete.factored_completer import (
     check_rank,
     choose_rank,
     generator_of,

@@ -26,7 +26,7 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.blocks.threads import ThreadEngine, add_up
-from cellworth.complete.gaussian.systems import (
+from cellworth.complete.gaussian.pattern_systems import (
     BlockSystems,
     Patterns,
     Systems,

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cellworth.datasets import fetch, load
-from cellworth.datasets.download import Patience
-from cellworth.datasets.fetching import paper_cache
-from cellworth.datasets.fetching import paper_folder as find_folder
+from cellworth.datasets.fetch_paper import paper_cache
+from cellworth.datasets.fetch_paper import paper_folder as find_folder
+from cellworth.datasets.http_download import Patience
 from cellworth.datasets.paper_files import FILES, Fingerprint, unpack
 from cellworth.datasets.tables import PAPER_NAMES
 from cellworth.errors import DataError
@@ -28,7 +28,7 @@ def bare_machine(tmp_path, monkeypatch):
     monkeypatch.delenv("CELLWORTH_DATA", raising=False)
     monkeypatch.delenv("CELLWORTH_ARCHIVE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("cellworth.datasets.fetching._from_package", lambda package, path: None)
+    monkeypatch.setattr("cellworth.datasets.fetch_paper._from_package", lambda package, path: None)
 
 
 @pytest.fixture(scope="module")
@@ -260,7 +260,7 @@ def test_a_beginning_from_one_server_is_not_sent_to_another(nearly, archive, par
 
 def test_a_server_that_is_down_is_tried_for_one_file_alone(tmp_path, monkeypatch):
     pauses = []
-    monkeypatch.setattr("cellworth.datasets.download.time.sleep", pauses.append)
+    monkeypatch.setattr("cellworth.datasets.http_download.time.sleep", pauses.append)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.complete.gaussian import systems as systems_module
+from cellworth.complete.gaussian import pattern_systems as systems_module
+from cellworth.complete.gaussian.pattern_systems import PatternBatches, Patterns, SharedPatterns, Systems
 from cellworth.complete.gaussian.pattern_tree import PatternTree
-from cellworth.complete.gaussian.systems import PatternBatches, Patterns, SharedPatterns, Systems
 
 SOLVERS = [PatternTree, PatternBatches, SharedPatterns]
 
