@@ -5,6 +5,7 @@ from cellworth.score.expected_utility import ExpectedUtility
 from cellworth.score.posterior_scores import PosteriorImpact, PosteriorVariance
 from cellworth.score.random_scorer import Random
 from cellworth.score.scorer import Round, Scorer
+from cellworth.score.training_gain import TrainingGain
 from cellworth.score.variance import Variance
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "Random",
     "Round",
     "Scorer",
+    "TrainingGain",
     "Variance",
 ]
