@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from cellworth.arrays import Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import ParameterError
+from cellworth.select.bundles import Bundles, buy_bundles
 from cellworth.select.greedy import GreedyPurchase
 from cellworth.select.selector import Offer, Selection, as_number, check_limits
 from cellworth.select.spread import Spread
@@ -86,9 +87,13 @@ class Draw:
         """Draw at most ``count`` cells that cost at most ``budget``."""
         greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
         worthless = greedy.scores == 0
-        key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + rng.gumbel(
-            size=len(greedy.scores)
-        )
+        noise = rng.gumbel(size=len(greedy.scores))
+        fees = self.per == "price" and not offer.prices.additive
+        if fees:
+            noise = share_clocks(offer, noise, rng)
+        key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + noise
+        if fees:
+            return self._buy_bundles(greedy, key, worthless)
         if self.per == "price":
             key -= np.log(greedy.prices)
         slower = self.crowding**self.power
@@ -101,3 +106,46 @@ class Draw:
             return key[cells]
 
         return greedy.run(key, crowded if slower < 1 else None, worthless)
+
+    def _buy_bundles(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Selection:
+        """Buy the bundles with the highest drawn worth, exp(key), per price; then single cells."""
+        offer = greedy.offer
+        slower = max(self.crowding**self.power, float(np.finfo(float).tiny))
+        worthy = ~worthless & (greedy.prices <= greedy.left)
+        worths = np.zeros(offer.scores.shape)
+        worths.flat[greedy.places[worthy]] = np.exp(key[worthy] - key[worthy].max(initial=-np.inf))
+        wanted = worths > 0  # not those lost to underflow, which may still be bought one by one
+        bundles = Bundles(
+            Offer(worths, wanted, offer.prices, offer.before), wanted, Spread(self.per_row, slower)
+        )
+        chosen, _ = buy_bundles(bundles, greedy.budget, greedy.count)
+
+        def renewed(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
+            return key[cells] + taken * np.log(slower) - np.log(prices)
+
+        begin = np.searchsorted(greedy.places, chosen).tolist()
+        return greedy.run(key - np.log(greedy.prices), renewed, worthless, begin)
+
+
+def share_clocks(offer: Offer, noise: Float64Array, rng: np.random.Generator) -> Float64Array:
+    """Return the noise of the available cells (N,) after those that share a fee agreed on it; O(n p).
+
+    A cell takes on the noise of its group, if a fee is due there, with probability fee / own price (at most
+    1). A group or another cell takes on the noise of its row with probability visit / price without the visit.
+    """
+    prices = offer.prices
+    shared = np.zeros(offer.scores.shape)
+    shared[offer.available] = noise
+    fees = offer.opening_fees()
+    row = rng.gumbel(size=(len(shared), 1))
+    alone = prices.own + fees
+    shared = np.where(rng.random(shared.shape) * alone < prices.visit, row, shared)
+    for group in range(len(prices.lasting)):
+        columns = np.flatnonzero(prices.group_of == group)
+        if not columns.size:
+            continue
+        cheapest = np.where(offer.available, alone, np.inf)[:, columns].min(axis=1, keepdims=True)
+        clock = np.where(rng.random(row.shape) * cheapest < prices.visit, row, rng.gumbel(size=row.shape))
+        joins = rng.random((len(row), len(columns))) * prices.own[:, columns] < fees[:, columns]
+        shared[:, columns] = np.where(joins, clock, shared[:, columns])
+    return shared[offer.available]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.select.knapsack import Bundles
+from cellworth.select.bundles import Bundles
 from tests.select.offers import tiny_offers
 
 
