@@ -142,8 +142,10 @@ class Bundles:
         return costs + np.where(members.any(axis=1), self.visit[rows], 0.0)
 
 
-def buy_bundles(bundles: Bundles, budget: float, count: float) -> tuple[list[int], list[int]]:
-    """Buy bundles by decreasing ratio of score to price; skip those that do not fit.
+def buy_bundles(
+    bundles: Bundles, budget: float, count: float, *, skip: bool
+) -> tuple[list[int], list[int]]:
+    """Buy bundles by decreasing ratio of score to price; skip those that do not fit, or stop at the first.
 
     Returns
     -------
@@ -165,6 +167,9 @@ def buy_bundles(bundles: Bundles, budget: float, count: float) -> tuple[list[int
             chosen += cells
             spent += cost
             bundles.buy(row, columns)
-        elif not rival:
+            continue
+        if not rival:
             rival = [cell for cell in chosen if cell // width == row] + cells
+        if not skip:
+            break
     return chosen, rival

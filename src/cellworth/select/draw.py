@@ -23,8 +23,8 @@ class Draw:
     Parameters
     ----------
     per : {"score", "price"}, default="score"
-        A cell's probability is proportional to its score, or to its score divided by its price as the only
-        cell of a batch.
+        A cell's probability is proportional to its score, whatever it costs, or to its score divided by its
+        price. With group and visit prices, the latter draws rows and cells together (see Notes).
     power : float, default=1.0
         Scores are raised to this power first: 0 draws uniformly, a large power approaches `Top`.
     per_row : int or None, default=None
@@ -40,13 +40,28 @@ class Draw:
     clocks of a row from the time of a purchase on, and the draw stays exact. A cell that does not fit the
     budget is skipped. Cells with score 0 come after all others, drawn as if their scores were 1.
 
-    O(N + k log k) for k cells out of N; with spread or with prices of groups and visits
-    O(N + k p log(k p)) for p columns.
+    **Fees.** If cells share fees (groups, visits) and ``per="price"``, the draw is of rows, fees and cells
+    together. Scores to the power, divided by the waiting times of clocks with rate 1, are the drawn worths,
+    and the batch buys bundles (see `cellworth.select.bundles`) by decreasing drawn worth per price, fees
+    included: once a fee is paid, the other cells of the row or group compete at the price that remains. Cells
+    that share a fee share the clock. So the bundle of a row comes up at the rate of its worth per price, and by
+    time t a cell is bought with probability :math:`1 - \exp(-\rho t)`, where :math:`\rho` is the worth per
+    price of the bundle that it belongs to; for additive prices it is that of the cell. The sets bought in a row
+    are nested; no other joint distribution with these probabilities costs less on average, since the price
+    of a row is submodular. If a fee is below the price of a cell, the cell uses the shared clock with
+    probability fee / own price and else its own, so that small fees change the draw little. For additive
+    prices this is the draw described above. From the first bundle that does not fit on, cells are bought one
+    by one. Crowding multiplies the drawn worths of a row from the start.
+
+    O(N + k log k) for k cells out of N; with spread O(N + k p log(k p)) for p columns, and with fees a few
+    passes over the n rows more, O(n p + n log n + k p log(k p)).
 
     References
     ----------
     T. Yellott, "The relationship between Luce's choice axiom, Thurstone's theory of comparative judgment,
     and the double exponential distribution", Journal of Mathematical Psychology 15 (1977).
+
+    L. Lovász, "Submodular functions and convexity", Mathematical Programming: The State of the Art (1983).
 
     Examples
     --------
@@ -118,7 +133,7 @@ class Draw:
         bundles = Bundles(
             Offer(worths, wanted, offer.prices, offer.before), wanted, Spread(self.per_row, slower)
         )
-        chosen, _ = buy_bundles(bundles, greedy.budget, greedy.count)
+        chosen, _ = buy_bundles(bundles, greedy.budget, greedy.count, skip=False)
 
         def renewed(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
             return key[cells] + taken * np.log(slower) - np.log(prices)

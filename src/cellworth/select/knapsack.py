@@ -37,7 +37,7 @@ def by_bundles(offer: Offer, wanted: BoolArray, budget: float, count: float) -> 
     before it, and its row's bundles up to it, has at least half of that, if the latter fit the budget. Both
     are then filled up with single cells. Whether a batch fits is decided exactly when it is filled.
     """
-    chosen, rival = buy_bundles(Bundles(offer, wanted), budget, count)
+    chosen, rival = buy_bundles(Bundles(offer, wanted), budget, count, skip=True)
     batches = [fill(offer, wanted, Spread(), budget, count, begin) for begin in (chosen, rival, [])]
     return max(batches, key=lambda batch: batch.score)
 
