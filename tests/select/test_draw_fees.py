@@ -11,7 +11,13 @@ from cellworth.select.draw import share_clocks
 from tests.select.offers import best_worth, budgets_for, offer_of, tiny_offers
 
 SPREADS = 5  # standard deviations of a count; the chance of one outside is 6e-7
-OPTIONS = [{}, {"per_row": 2}, {"crowding": 0.5}, {"power": 2.0}, {"per_row": 3, "crowding": 0.7, "power": 0.5}]
+OPTIONS = [
+    {},
+    {"per_row": 2},
+    {"crowding": 0.5},
+    {"power": 2.0},
+    {"per_row": 3, "crowding": 0.7, "power": 0.5},
+]
 
 
 def visits_of(scores, visit, own=1.0):
@@ -134,7 +140,9 @@ def test_in_an_open_row_poorer_cells_follow_in_proportion():
 def test_seeds_give_different_rows():
     offer = visits_of(skewed_scores(300, 20, 0), 10.0)
     rows = [
-        frozenset(Draw("price").select(offer, budget=300, rng=np.random.default_rng(seed)).cells[:, 0].tolist())
+        frozenset(
+            Draw("price").select(offer, budget=300, rng=np.random.default_rng(seed)).cells[:, 0].tolist()
+        )
         for seed in range(10)
     ]
     assert len(set(rows)) == 10
@@ -179,3 +187,59 @@ def test_scores_of_any_size_can_be_drawn():
         assert len(batch.cells) == 20
         assert batch.cells[0].tolist() == [2, 0]
         assert batch.cells[-1].tolist() == [2, 2]
+
+
+def rows_of(batch):
+    return len(np.unique(batch.cells[:, 0]))
+
+
+@pytest.mark.parametrize(
+    ("scores", "least"),
+    [
+        # Score over that of the knapsack, mean of ten draws: 0.88, 0.60 and 0.60 measured, with a spread of 0.02
+        # to 0.04 of one draw, so 0.012 of the mean. Without fees, draws have 0.72, 0.41 and 0.37 of it.
+        (np.random.default_rng(1).uniform(0.5, 1.5, (300, 20)), 0.84),
+        (np.random.default_rng(1).exponential(size=(300, 20)), 0.54),
+        (skewed_scores(300, 20, 0), 0.53),
+    ],
+    ids=["even", "exponential", "skewed"],
+)
+def test_visits_and_groups_are_opened_as_sparingly_as_by_the_knapsack(scores, least):
+    p = scores.shape[1]
+    group = {"group_of": np.zeros(p, dtype=int), "fee": np.full(p, 19.0), "lasting": [False]}
+    for offer in (visits_of(scores, 10.0), offer_of(scores, 1.0, **group)):
+        best = Knapsack().select(offer, budget=300, rng=np.random.default_rng(0))
+        drawn = [
+            Draw("price").select(offer, budget=300, rng=np.random.default_rng(seed)) for seed in range(10)
+        ]
+        assert all(rows_of(batch) <= rows_of(best) for batch in drawn)
+        assert all(len(batch.cells) >= len(best.cells) for batch in drawn)
+        assert np.mean([batch.score for batch in drawn]) >= least * best.score
+        # Cell by cell, at the price of a cell alone, it would be one to a row: 300 / 11 or 300 / 20 of them.
+        assert all(len(batch.cells) > 5 * 300 / offer.prices.marginal(offer.before).min() for batch in drawn)
+
+
+@pytest.mark.parametrize(("kind", "least"), [("groups", 0.81), ("visits", 0.70)])
+def test_the_score_beside_that_of_the_best_batch_of_all(kind, least):
+    """Measured over 24 offers: 0.89 of the best with groups and 0.83 with visits, on average over draws.
+
+    From offer to offer the spread is 0.05 and 0.09, so 0.016 and 0.027 of a mean over eleven.
+    """
+    rng = np.random.default_rng(0)
+    ratios = []
+    for trial in range(11):
+        n, p = [(3, 3), (2, 4), (4, 2)][trial % 3]
+        own = np.tile(rng.integers(1, 6, size=p).astype(float), (n, 1))
+        group_of = rng.integers(0, 2, size=p) if kind == "groups" else np.full(p, -1)
+        fee = np.where(group_of >= 0, rng.integers(1, 12, size=p), 0).astype(float)
+        visit = 0.0 if kind == "groups" else float(rng.integers(1, 11))
+        prices = {"group_of": group_of, "fee": fee, "lasting": np.zeros(2, dtype=bool), "visit": visit}
+        offer = offer_of(rng.exponential(size=(n, p)), own, **prices)
+        budget = round(
+            offer.prices.cost(np.argwhere(offer.available), offer.before) * rng.uniform(0.3, 0.7), 1
+        )
+        best = best_worth(offer, budget)
+        drawn = [Draw("price").select(offer, budget=budget, rng=rng).score for _ in range(10)]
+        assert max(drawn) <= best * (1 + 1e-12)
+        ratios.append(np.mean(drawn) / best)
+    assert np.mean(ratios) >= least

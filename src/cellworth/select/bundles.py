@@ -142,9 +142,7 @@ class Bundles:
         return costs + np.where(members.any(axis=1), self.visit[rows], 0.0)
 
 
-def buy_bundles(
-    bundles: Bundles, budget: float, count: float, *, skip: bool
-) -> tuple[list[int], list[int]]:
+def buy_bundles(bundles: Bundles, budget: float, count: float, *, skip: bool) -> tuple[list[int], list[int]]:
     """Buy bundles by decreasing ratio of score to price; skip those that do not fit, or stop at the first.
 
     Returns
