@@ -1,9 +1,9 @@
 """Bundles: sets of cells of one row that pay their shared fees together.
 
 With group and visit prices, the first cell of a row pays for the others. The cost of a row is submodular, so
-the sets that maximise score - x * cost grow as x decreases: a row is a chain of bundles of decreasing ratio of
-score to price, each bought on top of the previous ones. The bundles of all rows by decreasing ratio, up to
-the first that does not fit, solve the relaxed problem of spending a budget.
+the sets that maximise score - x * cost grow as x decreases: a row is a chain of bundles of decreasing score
+per price, each bought on top of the previous ones. The bundles of all rows by decreasing ratio, up to the
+first that does not fit, solve the relaxed problem of spending a budget.
 """
 
 from __future__ import annotations

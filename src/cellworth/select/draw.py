@@ -40,18 +40,20 @@ class Draw:
     clocks of a row from the time of a purchase on, and the draw stays exact. A cell that does not fit the
     budget is skipped. Cells with score 0 come after all others, drawn as if their scores were 1.
 
-    **Fees.** If cells share fees (groups, visits) and ``per="price"``, the draw is of rows, fees and cells
-    together. Scores to the power, divided by the waiting times of clocks with rate 1, are the drawn worths,
-    and the batch buys bundles (see `cellworth.select.bundles`) by decreasing drawn worth per price, fees
-    included: once a fee is paid, the other cells of the row or group compete at the price that remains. Cells
-    that share a fee share the clock. So the bundle of a row comes up at the rate of its worth per price, and by
-    time t a cell is bought with probability :math:`1 - \exp(-\rho t)`, where :math:`\rho` is the worth per
-    price of the bundle that it belongs to; for additive prices it is that of the cell. The sets bought in a row
-    are nested; no other joint distribution with these probabilities costs less on average, since the price
-    of a row is submodular. If a fee is below the price of a cell, the cell uses the shared clock with
-    probability fee / own price and else its own, so that small fees change the draw little. For additive
-    prices this is the draw described above. From the first bundle that does not fit on, cells are bought one
-    by one. Crowding multiplies the drawn worths of a row from the start.
+    **Fees.** With group or visit prices, ``per="price"`` draws rows, fees and cells together. Each score to the
+    power is divided by an exponential waiting time, which cells that share a fee share; then bundles (see
+    `cellworth.select.bundles`) are bought by decreasing ratio of this drawn worth to price, fees included.
+    Once a fee is paid, other cells of the row or group compete at the price that remains. From the first
+    bundle that does not fit, cells are bought one by one.
+
+    So a row is opened at the rate of its best bundle's worth per price. By time t, a cell is bought with
+    probability :math:`1 - \exp(-\rho t)`, where :math:`\rho` is the worth per price of the bundle that it
+    belongs to; without fees, each cell is its own bundle. The sets bought in a row are nested. As the cost of a
+    row is submodular, no other joint distribution with these probabilities costs less on average (Lovász).
+
+    Sharing a waiting time pays only if the fee matters: a cell whose own price is above the fee shares with
+    probability fee / own price. As fees fall to 0, the draw becomes the one without fees. Crowding multiplies
+    the drawn worths themselves here.
 
     O(N + k log k) for k cells out of N; with spread O(N + k p log(k p)) for p columns, and with fees a few
     passes over the n rows more, O(n p + n log n + k p log(k p)).
@@ -145,8 +147,8 @@ class Draw:
 def share_clocks(offer: Offer, noise: Float64Array, rng: np.random.Generator) -> Float64Array:
     """Return the noise of the available cells (N,) after those that share a fee agreed on it; O(n p).
 
-    A cell takes on the noise of its group, if a fee is due there, with probability fee / own price (at most
-    1). A group or another cell takes on the noise of its row with probability visit / price without the visit.
+    A cell takes on the noise of its group, if a fee is due there, with probability fee / own price, at most 1.
+    A group, or a cell outside it, takes on the noise of its row with probability visit / price without visit.
     """
     prices = offer.prices
     shared = np.zeros(offer.scores.shape)
