@@ -196,7 +196,7 @@ def rows_of(batch):
 @pytest.mark.parametrize(
     ("scores", "least"),
     [
-        # Measured over 30 draws: 0.88, 0.60 and 0.60 of the knapsack's score, each with a spread of 0.02 to 0.04,
+        # Measured over 30 draws: 0.88, 0.60 and 0.60 of the knapsack's score, with a spread of 0.02 to 0.04,
         # so at most 0.013 for the mean of ten. Without fees, draws reach 0.72, 0.41 and 0.37 of it.
         (np.random.default_rng(1).uniform(0.5, 1.5, (300, 20)), 0.84),
         (np.random.default_rng(1).exponential(size=(300, 20)), 0.54),

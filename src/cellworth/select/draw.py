@@ -40,16 +40,16 @@ class Draw:
     clocks of a row from the time of a purchase on, and the draw stays exact. A cell that does not fit the
     budget is skipped. Cells with score 0 come after all others, drawn as if their scores were 1.
 
-    **Fees.** With group or visit prices, ``per="price"`` draws rows, fees and cells together. Each score to the
-    power is divided by an exponential waiting time, which cells that share a fee share; then bundles (see
-    `cellworth.select.bundles`) are bought by decreasing ratio of this drawn worth to price, fees included.
-    Once a fee is paid, other cells of the row or group compete at the price that remains. From the first
-    bundle that does not fit, cells are bought one by one.
+    **Fees.** With group or visit prices, ``per="price"`` draws rows, fees and cells together. Each weight,
+    score to the power, is divided by an exponential waiting time that is the same for cells that share a fee.
+    Then bundles (see `cellworth.select.bundles`) are bought by decreasing ratio of this drawn worth to price,
+    fees included. Once a fee is paid, other cells of the row or group compete at the price that remains. From
+    the first bundle that does not fit, cells are bought one by one.
 
-    So a row is opened at the rate of its best bundle's worth per price. By time t, a cell is bought with
-    probability :math:`1 - \exp(-\rho t)`, where :math:`\rho` is the worth per price of the bundle that it
-    belongs to; without fees, each cell is its own bundle. The sets bought in a row are nested. As the cost of a
-    row is submodular, no other joint distribution with these probabilities costs less on average (Lovász).
+    So a row is opened at the rate of its best bundle's weight per price. By time t, a cell is bought with
+    probability :math:`1 - \exp(-\rho t)`, where :math:`\rho` is the weight per price of the bundle that it
+    belongs to; without fees, each cell is its own bundle. The sets bought in a row are nested. The cost of
+    a row is submodular, so no other joint distribution with these probabilities costs less on average.
 
     Sharing a waiting time pays only if the fee matters: a cell whose own price is above the fee shares with
     probability fee / own price. As fees fall to 0, the draw becomes the one without fees. Crowding multiplies
@@ -145,10 +145,11 @@ class Draw:
 
 
 def share_clocks(offer: Offer, noise: Float64Array, rng: np.random.Generator) -> Float64Array:
-    """Return the noise of the available cells (N,) after those that share a fee agreed on it; O(n p).
+    """Return the noise of the available cells (N,), made the same for cells that share a fee; O(n p).
 
-    A cell takes on the noise of its group, if a fee is due there, with probability fee / own price, at most 1.
-    A group, or a cell outside it, takes on the noise of its row with probability visit / price without visit.
+    A cell takes on the noise of its group, if a fee is due there, with probability fee / own price. A group,
+    or a cell on its own, takes on the noise of its row with probability visit / price without the visit. A
+    ratio above 1 means always.
     """
     prices = offer.prices
     shared = np.zeros(offer.scores.shape)
