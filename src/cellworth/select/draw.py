@@ -46,10 +46,10 @@ class Draw:
     fees included. Once a fee is paid, other cells of the row or group compete at the price that remains. From
     the first bundle that does not fit, cells are bought one by one.
 
-    So a row is opened at the rate of its best bundle's weight per price. By time t, a cell is bought with
-    probability :math:`1 - \exp(-\rho t)`, where :math:`\rho` is the weight per price of the bundle that it
-    belongs to; without fees, each cell is its own bundle. The sets bought in a row are nested. The cost of
-    a row is submodular, so no other joint distribution with these probabilities costs less on average.
+    If all cells of a row share, it is opened at the rate of its best bundle's weight per price. By time t, a
+    cell is bought with probability :math:`1 - \exp(-\rho t)`, where :math:`\rho` is the weight per price of
+    its bundle; without fees, each cell is its own bundle. The sets bought in a row are nested. The cost of a
+    row is submodular, so no other joint distribution with these probabilities costs less on average.
 
     Sharing a waiting time pays only if the fee matters: a cell whose own price is above the fee shares with
     probability fee / own price. As fees fall to 0, the draw becomes the one without fees. Crowding multiplies
