@@ -31,6 +31,10 @@ class Draw:
         Maximum number of cells per row; None sets no limit.
     crowding : float, default=1.0
         Above 0 and at most 1: multiplies a cell's score once for each cell already chosen in its row.
+    by : {"cell", "row"}, default="cell"
+        "cell": chance strikes each cell on its own. "row": it strikes rows, and the cells of a row come in
+        the order of their scores, or scores per price. So a batch takes several cells of few rows, which
+        suits scores that grow as a row fills, such as those of `TrainingGain`.
 
     Notes
     -----
@@ -38,7 +42,8 @@ class Draw:
     keys in decreasing order are a draw without replacement in proportion to w. Equivalently,
     :math:`\exp(-\text{key})` is the arrival time of an exponential clock with rate w. Crowding slows the
     clocks of a row from the time of a purchase on, and the draw stays exact. A cell that does not fit the
-    budget is skipped. Cells with score 0 come after all others, drawn as if their scores were 1.
+    budget is skipped. Cells with score 0 come after all others, drawn as if their scores were 1. With
+    ``by="row"``, the cells of a row have the same Gumbel variable.
 
     **Fees.** With group or visit prices, ``per="price"`` draws rows, fees and cells together. Each weight,
     score to the power, is divided by an exponential waiting time that is the same for cells that share a fee.
@@ -84,19 +89,26 @@ class Draw:
         power: float = 1.0,
         per_row: int | None = None,
         crowding: float = 1.0,
+        by: Literal["cell", "row"] = "cell",
     ) -> None:
         if per not in ("score", "price"):
             raise ParameterError(f"per must be 'score' or 'price'; got {per!r}")
+        if by not in ("cell", "row"):
+            raise ParameterError(f"by must be 'cell' or 'row'; got {by!r}")
         if not 0 <= as_number(power) < np.inf:
             raise ParameterError(f"power must be a number, 0 or more; got {power!r}")
         self._spread = Spread(per_row, crowding)
         self.per = per
         self.power = power
+        self.by = by
         self.per_row = per_row
         self.crowding = crowding
 
     def __repr__(self) -> str:
-        return f"Draw(per={self.per!r}, power={self.power}, per_row={self.per_row}, crowding={self.crowding})"
+        return (
+            f"Draw(per={self.per!r}, power={self.power}, per_row={self.per_row}, "
+            f"crowding={self.crowding}, by={self.by!r})"
+        )
 
     def select(
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
@@ -104,9 +116,12 @@ class Draw:
         """Draw at most ``count`` cells that cost at most ``budget``."""
         greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
         worthless = greedy.scores == 0
-        noise = rng.gumbel(size=len(greedy.scores))
         fees = self.per == "price" and not offer.prices.additive
-        if fees:
+        if self.by == "row":
+            noise = rng.gumbel(size=len(offer.scores))[greedy.rows]
+        else:
+            noise = rng.gumbel(size=len(greedy.scores))
+        if fees and self.by == "cell":
             noise = share_clocks(offer, noise, rng)
         key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + noise
         if fees:
