@@ -44,7 +44,9 @@ def table_of(name: str) -> Table:
         return load(name).table
     root = os.environ.get("CELLWORTH_DATA")
     if not root:
-        raise DataError("the development tables are not found; set CELLWORTH_DATA to the folder that holds more/")
+        raise DataError(
+            "the development tables are not found; set CELLWORTH_DATA to the folder that holds more/"
+        )
     return Table.read(Path(root) / "more" / f"{name}.csv.gz", target="target", **_KEYWORDS.get(name, {}))
 
 
