@@ -41,13 +41,18 @@ def results_arrays(chosen: ChosenModel) -> dict[str, AnyArray]:
     return found
 
 
+def best_first(results: dict[str, AnyArray], rows: DecidingRows) -> dict[str, AnyArray]:
+    """Return the results sorted by the score on the rows that decide; those without a score come last."""
+    deciding = results["complete_rows" if rows == "complete" else "at_hand"]
+    order = np.argsort(np.where(np.isnan(deciding), np.inf, -deciding), kind="stable")
+    return {name: values[order] for name, values in results.items()}
+
+
 def to_results_frame(results: dict[str, AnyArray], rows: DecidingRows, library: FrameLibrary) -> Any:
     """Return the results as a frame, best first by the score on the rows that decide."""
     if library not in get_args(FrameLibrary):
         raise ParameterError(f"frame must be one of {', '.join(get_args(FrameLibrary))}; got {library!r}")
-    deciding = results["complete_rows" if rows == "complete" else "at_hand"]
-    order = np.argsort(np.where(np.isnan(deciding), np.inf, -deciding), kind="stable")
-    columns = {name: values[order].tolist() for name, values in results.items()}
+    columns = {name: values.tolist() for name, values in best_first(results, rows).items()}
     import narwhals  # only when a frame is wanted
 
     return narwhals.from_dict(columns, backend=require(library)).to_native()

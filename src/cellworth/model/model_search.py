@@ -186,7 +186,7 @@ def choose_model(
     tried: list[TriedModel] = []
     planned = default_models(is_number=is_number) if candidates is None else list(candidates)
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
-        search = _Search(table, labels, completer, is_number, folds, repeats, seed, pool)
+        search = _CrossValidation(table, labels, completer, is_number, folds, repeats, seed, pool)
         begun = time.perf_counter()
         for number, candidate in enumerate(planned):
             if tried and seconds is not None and time.perf_counter() - begun > seconds:
@@ -208,7 +208,7 @@ def choose_model(
     return ChosenModel(best.candidate, best, tried, left_out, "R2" if is_number else "AUC")
 
 
-class _Search:
+class _CrossValidation:
     """Folds of one table, and the predictions of candidates in them."""
 
     def __init__(
