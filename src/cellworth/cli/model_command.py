@@ -100,7 +100,7 @@ def model(
 def _print_candidates(fitted: Any) -> None:
     from cellworth.model.model_results import best_first
 
-    results = best_first(fitted.cv_results_, fitted.rows)
+    results = best_first(fitted.cv_results_)
     shown = [
         (name, _score(results, "complete_rows", k), _score(results, "at_hand", k), results["note"][k])
         for k, name in enumerate(results["name"])

@@ -22,7 +22,8 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
     Candidates are pairs of a learner and what it sees of the holes: logistic regression, a linear support
     vector machine, extra trees and gradient boosting on the completed rows, on several draws of the missing
     cells, with a mask of the holes or with the holes kept; a joint Gaussian with the class as a column; and
-    averages of the best. Each is cross-validated on the rows of the table, and the best is fitted to all.
+    averages of the best. Each is cross-validated on the rows of the table. The average of the best five is
+    fitted to all rows, unless another is clearly better.
 
     Parameters
     ----------
@@ -62,7 +63,8 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
         `cellworth.model.complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
     cv_results_ : dict of arrays
         One entry per candidate: ``name``, ``complete_rows``, ``at_hand``, each also with ``_low`` and
-        ``_high``, ``seconds``, and a ``note`` that says why a candidate failed. See `results_frame`.
+        ``_high``, ``rank``, ``seconds``, and a ``note`` that says why a candidate failed. See
+        `results_frame`.
     left_out_ : tuple of str
         Candidates that there was no time for.
     completer_ : estimator
@@ -137,7 +139,8 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
     Candidates are pairs of a learner and what it sees of the holes: ridge regression, extra trees and
     gradient boosting on the completed rows, on several draws of the missing cells, with a mask of the holes
     or with the holes kept; a joint Gaussian with the number as a column; and averages of the best. Each is
-    cross-validated on the rows of the table, and the best is fitted to all.
+    cross-validated on the rows of the table. The average of the best five is fitted to all rows, unless
+    another is clearly better.
 
     Parameters
     ----------
@@ -177,7 +180,8 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
         `cellworth.model.complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
     cv_results_ : dict of arrays
         One entry per candidate: ``name``, ``complete_rows``, ``at_hand``, each also with ``_low`` and
-        ``_high``, ``seconds``, and a ``note`` that says why a candidate failed. See `results_frame`.
+        ``_high``, ``rank``, ``seconds``, and a ``note`` that says why a candidate failed. See
+        `results_frame`.
     left_out_ : tuple of str
         Candidates that there was no time for.
     completer_ : estimator
