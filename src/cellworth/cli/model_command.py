@@ -19,7 +19,7 @@ MODEL_EXAMPLE = "Example: cellworth model clinic.csv --target outcome --predict 
 
 
 class RowsName(StrEnum):
-    """The rows whose score decides."""
+    """The rows to choose a model for."""
 
     COMPLETE = "complete"
     AS_THEY_ARE = "as-they-are"
@@ -36,7 +36,7 @@ def model(
     delimiter: options.Delimiter = None,
     rows: Annotated[
         RowsName,
-        typer.Option(help="Choose by the score on future rows that are complete, or that have holes as now."),
+        typer.Option(help="Choose for future rows that are complete, or for rows with holes as they are."),
     ] = RowsName.COMPLETE,
     seconds: Annotated[
         float | None,

@@ -47,7 +47,7 @@ def results_arrays(chosen: ChosenModel, rows: DecidingRows) -> dict[str, AnyArra
 
 
 def best_first(results: dict[str, AnyArray]) -> dict[str, AnyArray]:
-    """Return the results by rank: the chosen one first, then by what decides; those without a score last."""
+    """Return the results by rank: the chosen one first, those without a score last."""
     order = np.argsort(results["rank"], kind="stable")
     return {name: values[order] for name, values in results.items()}
 

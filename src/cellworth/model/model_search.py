@@ -33,7 +33,7 @@ MOST_ROWS = 4_000
 MOST_AVERAGED = 5
 """Candidates in an average, at most."""
 STEP_SHARE = 0.3
-"""How much of the estimated step to complete rows counts when complete rows decide; the step is noisy."""
+"""How much of the estimated step to complete rows counts when choosing for complete rows: it is noisy."""
 
 DecidingRows = Literal["complete", "as they are"]
 
@@ -49,7 +49,7 @@ class ModelProgress:
     name : str
         The candidate just tried.
     score : float
-        Its score on the rows that decide; NaN if it failed.
+        Its score on the rows to choose for; NaN if it failed.
     seconds : float
         Time since the search began.
     """
@@ -86,7 +86,7 @@ class TriedModel:
     def rank(self, rows: DecidingRows) -> float:
         """Return what candidates are ranked by: larger is better; NaN if this one failed.
 
-        The score at hand as log-odds, or -log(1 - R2) for a number; if complete rows decide, plus
+        The score at hand as log-odds, or -log(1 - R2) for a number; for complete rows, plus
         `STEP_SHARE` of the step to them.
         """
         if self.at_hand is None or self.complete_rows is None:
@@ -173,7 +173,7 @@ def choose_model(
         Whether to average the best two to five: the average of five is taken unless another is clearly
         better, that is, ranks higher and scores higher at hand by more than a standard error.
     rows : {"complete", "as they are"}
-        Which score decides: that on complete rows, or that on rows with holes like those of X.
+        What to choose for: complete rows, or rows with holes like those of X; see `TriedModel.rank`.
     folds, repeats : int
         Rows are dealt into folds, ``repeats`` times.
     seconds : float, optional
