@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from cellworth.campaign import Campaign
     from cellworth.complete import (
         AutoCompleter,
-        CommitteeCompleter,
         FilledTable,
         GaussianCompleter,
         LMaFitCompleter,
@@ -28,7 +27,6 @@ __all__ = [
     "AutoCompleter",
     "Batch",
     "Campaign",
-    "CommitteeCompleter",
     "CompletingClassifier",
     "CompletingRegressor",
     "FilledTable",
@@ -56,7 +54,6 @@ _HOMES = {
     "cellworth.campaign": ("Campaign",),
     "cellworth.complete": (
         "AutoCompleter",
-        "CommitteeCompleter",
         "FilledTable",
         "GaussianCompleter",
         "LMaFitCompleter",
@@ -87,7 +84,6 @@ _PARTS = (
     "strategy",
     "table",
     "testing",
-    "theory",
     "web",
 )
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
