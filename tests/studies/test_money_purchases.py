@@ -70,14 +70,14 @@ def test_the_halves_share_no_table_and_are_all():
 
 
 @pytest.mark.parametrize("kind", ["same", "unequal", "visits"])
-def test_all_hidden_cells_together_cost_everything(kind):
+def test_all_hidden_cells_together_cost_everything(kind, paper_folder):
     start = start_of("saheart", 0.2, 0, kind)
     assert start.total == start.prices.cost(np.argwhere(start.world.hidden), start.world.known_at_start)
     assert prices_of("heart", "unequal").on(start_of("heart", 0.2, 0).table).own.min() < 10
 
 
 @pytest.fixture
-def quick(monkeypatch):
+def quick(monkeypatch, paper_folder):
     """Make runs short."""
     monkeypatch.setattr(purchases, "STEPS", (0.2, 0.5))
 
