@@ -15,7 +15,7 @@ from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, 
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
-from cellworth.campaign.settings import check_format, make_record, only_name, opened, registered
+from cellworth.campaign.settings import make_record, only_name, opened, registered
 from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, status_of, totals_of
 from cellworth.campaign.stores import Store
 from cellworth.complete import FilledTable, fill
@@ -61,7 +61,6 @@ class Campaign:
     """
 
     def __init__(self, log: Log) -> None:
-        check_format(log.settings, log.name)
         self._log = log
         self.name = log.name
         self.created = log.created
