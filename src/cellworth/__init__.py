@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         fill,
     )
     from cellworth.model import CompletingClassifier, CompletingRegressor
+    from cellworth.outlook import StopRule, forecast
     from cellworth.prices import Group, Prices
     from cellworth.simulation import plot_curves, simulate
     from cellworth.strategy import Batch, Purchase, Strategy, advise
@@ -41,11 +42,13 @@ __all__ = [
     "Purchase",
     "SoftImputeCompleter",
     "SparseCompleter",
+    "StopRule",
     "Strategy",
     "SupervisedCompleter",
     "Table",
     "advise",
     "fill",
+    "forecast",
     "plot_curves",
     "simulate",
 ]
@@ -68,6 +71,7 @@ _HOMES = {
         "fill",
     ),
     "cellworth.model": ("CompletingClassifier", "CompletingRegressor"),
+    "cellworth.outlook": ("StopRule", "forecast"),
     "cellworth.prices": ("Group", "Prices"),
     "cellworth.simulation": ("plot_curves", "simulate"),
     "cellworth.strategy": ("Batch", "Purchase", "Strategy", "advise"),
@@ -79,6 +83,7 @@ _PARTS = (
     "complete",
     "datasets",
     "model",
+    "outlook",
     "prices",
     "report",
     "score",
