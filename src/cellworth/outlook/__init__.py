@@ -2,6 +2,6 @@
 
 from cellworth.outlook.day_zero import forecast
 from cellworth.outlook.forecast_result import CostEstimate, Outlook
-from cellworth.outlook.stop_rule import StopRule, StopWarning, StopAdvice, decide
+from cellworth.outlook.stop_rule import StopAdvice, StopRule, StopWarning, decide
 
-__all__ = ["CostEstimate", "Outlook", "StopRule", "StopWarning", "StopAdvice", "decide", "forecast"]
+__all__ = ["CostEstimate", "Outlook", "StopAdvice", "StopRule", "StopWarning", "decide", "forecast"]

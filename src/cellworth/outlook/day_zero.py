@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -97,7 +98,7 @@ def forecast(
     rows = sample_rows(target.values, seed)
     X, y = table.encode().X[rows], target.values[rows]
     is_number = target.label_kind == "number"
-    candidate = _chosen(model, X, y, is_number=is_number, seconds=seconds, seed=seed, n_jobs=n_jobs)
+    candidate = chosen_candidate(model, X, y, is_number=is_number, seconds=seconds, seed=seed, n_jobs=n_jobs)
     line = ProgressLine("forecasting", len(DEPTHS) + 1) if progress else None
     return outlook_of(
         X,
@@ -124,13 +125,24 @@ def outlook_of(
     known: float,
     reachable: float,
     cost: float,
+    depths: Sequence[float] = DEPTHS,
+    folds: int = FOLDS,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Steps | None = None,
 ) -> Outlook:
     """Return the forecast of one candidate; see `scores_at_depths` and `Outlook` for the parameters."""
     found = scores_at_depths(
-        X, y, owner, candidate, is_number=is_number, folds=FOLDS, seed=seed, n_jobs=n_jobs, progress=progress
+        X,
+        y,
+        owner,
+        candidate,
+        is_number=is_number,
+        depths=depths,
+        folds=folds,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=progress,
     )
     curve = rising_curve(
         found.shares * (known / found.shares[-1]),  # of the rows used, the share may differ a little
@@ -167,7 +179,7 @@ def _labelled(table: Table) -> Target:
     return table.target
 
 
-def _chosen(
+def chosen_candidate(
     model: Any,
     X: Float64Array,
     y: Float64Array,
@@ -177,6 +189,7 @@ def _chosen(
     seed: int,
     n_jobs: int | None,
 ) -> Candidate:
+    """Return the candidate to forecast: the one given, or the best by cross-validation for "auto"."""
     if isinstance(model, Candidate):
         return model
     if not isinstance(model, str):

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cellworth.arrays import Float64Array
+from cellworth.arrays import Float64Array, IntArray
 
 SLOPE = (-1.05, 1.2)
 """Mean and standard deviation of log b over the tuning half of the tables of `studies.money`."""
@@ -134,13 +134,13 @@ def growth(shares: Float64Array, bends: Float64Array) -> Float64Array:
 
 def _grid() -> tuple[Float64Array, Float64Array, Float64Array]:
     """Return log b, c and the logarithm of the prior, (m,) each, up to three standard deviations."""
-    x, y = np.meshgrid(np.linspace(-3, 3, N_SLOPES), np.linspace(-3, 3, N_BENDS), indexing="ij")
-    x, y = x.ravel(), y.ravel()
+    across, down = np.meshgrid(np.linspace(-3, 3, N_SLOPES), np.linspace(-3, 3, N_BENDS), indexing="ij")
+    x, y = across.ravel(), down.ravel()
     log_prior = -(x**2 - 2 * CORRELATION * x * y + y**2) / (2 * (1 - CORRELATION**2))
     return SLOPE[0] + SLOPE[1] * x, BEND[0] + BEND[1] * y, log_prior
 
 
-def _systematic(weight: Float64Array, rng: np.random.Generator) -> np.ndarray:  # type: ignore[type-arg]
+def _systematic(weight: Float64Array, rng: np.random.Generator) -> IntArray:
     """Return `DRAWS` places, each as often as its weight says, in random order."""
     points = (np.arange(DRAWS) + rng.random()) / DRAWS
     chosen = np.minimum(np.searchsorted(np.cumsum(weight), points), len(weight) - 1)

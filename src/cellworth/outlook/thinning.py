@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,6 +17,7 @@ from joblib import effective_n_jobs
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
+from cellworth.complete.gaussian.fitting import MarginKind
 from cellworth.model.candidates import Candidate
 from cellworth.model.complete_rows import complete_rows_score
 from cellworth.model.cross_validation import Score, mean_score, score_predictions, widened
@@ -136,7 +137,7 @@ def scores_at_depths(
 
 def _like(fitted: GaussianCompleter) -> GaussianCompleter:
     """Return a completer for fewer cells, which need not choose its margins again and draws nothing."""
-    return GaussianCompleter(label_trust=0.0, margins=fitted.margins_, calibrate=False)
+    return GaussianCompleter(label_trust=0.0, margins=cast(MarginKind, fitted.margins_), calibrate=False)
 
 
 def _masks(
