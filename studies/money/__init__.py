@@ -1,1 +1,1 @@
-"""What money buys: the model from the holes, the cells that are worth it, the forecast and the moment to stop."""
+"""What money buys: the model, the cells, the forecast and the moment to stop."""

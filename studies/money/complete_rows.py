@@ -10,37 +10,26 @@ The method was chosen on the half "tune"; the half "report" was looked at once, 
 from __future__ import annotations
 
 import argparse
-import os
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from cellworth.arrays import BoolArray
+from cellworth.arrays import BoolArray, Float64Array
 from cellworth.complete import GaussianCompleter
-from cellworth.datasets import load
-from cellworth.datasets.tables import TURNEY_NAMES
 from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate, candidate_named
 from cellworth.model.complete_rows import complete_rows_score
 from cellworth.model.cross_validation import Score, scorable, score_predictions, widened
 from cellworth.model.fitted_model import fit_candidate
 from cellworth.model.held_out_folds import make_folds
-from cellworth.simulation.hidden_truth import World, make_world
-from cellworth.table import Table
-from studies.protocol import DATASETS
+from cellworth.simulation.hidden_truth import World
+from studies.money.development_tables import NAMES, TUNING, start_of
 
 FOLDS = 5
-TRAIN_ROWS = 1000
-TRAIN_SHARE = 0.7
 MANY_TEST_ROWS = 500  # with fewer, the truth is off by more than 0.02 itself
 NEAR = 0.02
-KINDS = {
-    "car": {"Doors": "category", "Persons": "category"},
-    "winequality_white": {"target": "number"},
-}
 
 
 @dataclass(frozen=True)
@@ -54,8 +43,8 @@ class Case:
     is_number : bool
     test_rows : int
     at_hand, estimate, if_known, truth : float
-        AUC or R2: on held-out rows as they are; on complete rows, estimated; on the held-out rows if they were
-        complete; on complete test rows.
+        AUC or R2: on held-out rows as they are; on complete rows, estimated; on the held-out rows if they
+        were complete; on complete test rows.
     inside : bool
         Whether the 95 % interval of the estimate, widened by the error of the truth, contains the truth.
     """
@@ -72,37 +61,15 @@ class Case:
     inside: bool
 
 
-def table_names() -> list[str]:
-    """Return the names of the development tables: the paper's, Turney's, then those of ``more/``."""
-    more = sorted(path.name.removesuffix(".csv.gz") for path in (_data() / "more").glob("*.csv.gz"))
-    return [*DATASETS, *TURNEY_NAMES, *more]
-
-
-def read_table(name: str) -> Table:
-    """Return a development table."""
-    if name in (*DATASETS, *TURNEY_NAMES):
-        return load(name).table
-    return Table.read(_data() / "more" / f"{name}.csv.gz", target="target", kinds=KINDS.get(name))
-
-
-def _data() -> Path:
-    folder = os.environ.get("CELLWORTH_DATA")
-    if folder is None:
-        raise DataError("set CELLWORTH_DATA to the folder of the data sets.")
-    return Path(folder)
-
-
 def models(*, is_number: bool) -> list[Candidate]:
     """Return the models whose scores are estimated: one of trees and a linear one."""
     names = ("extra trees", "ridge regression" if is_number else "logistic regression")
     return [candidate_named(name, is_number=is_number) for name in names]
 
 
-def run_table(name: str, half: str, seed: int, observed: float, rows: int = TRAIN_ROWS) -> Iterator[Case]:
+def run_table(name: str, seed: int, observed: float) -> Iterator[Case]:
     """Yield the cases of a table: hide cells, estimate, and measure."""
-    table = read_table(name)
-    n_labelled = int((~np.isnan(table.y)).sum()) if table.y is not None else 0
-    world = make_world(table, observed=observed, train=min(TRAIN_SHARE, rows / n_labelled), seed=seed)
+    world = start_of(name, observed, seed).world
     is_number = world.target == "number"
     kept = _scorable(world, is_number=is_number)
     columns = ~np.isnan(world.start[kept]).all(axis=0)
@@ -118,7 +85,7 @@ def run_table(name: str, half: str, seed: int, observed: float, rows: int = TRAI
     for model in models(is_number=is_number):
         shape = (len(y), n_classes)
         at_hand, if_known = np.zeros(shape), np.zeros(shape)
-        drawn: list[tuple[BoolArray, np.ndarray]] = []  # type: ignore[type-arg]
+        drawn: list[tuple[BoolArray, Float64Array]] = []
         for fold in folds[0]:
             at_hand[fold.held], draws = fold.predict(model, n_classes)
             drawn.append((fold.held, draws))
@@ -135,6 +102,7 @@ def run_table(name: str, half: str, seed: int, observed: float, rows: int = TRAI
         truth = score_predictions(y_test, final.predict(X_test), one_fold, classes=not is_number)
         inside = _inside(widened(estimate, X.shape[1], len(y) * (1 - 1 / FOLDS)), truth)
         values = here.value, estimate.value, oracle.value, truth.value
+        half = "tune" if name in TUNING else "report"
         yield Case(name, model.name, half, is_number, len(y_test), *values, inside)
 
 
@@ -197,19 +165,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=2, help="seeds per table (2)")
     parser.add_argument("--observed", type=float, default=0.2, help="share of cells known (0.2)")
     parser.add_argument("--halves", nargs="+", default=["tune", "report"], choices=["tune", "report"])
-    parser.add_argument(
-        "--quick", action="store_true", help="one seed, 300 rows, the first table of each half"
-    )
+    parser.add_argument("--quick", action="store_true", help="one seed, the first table of each half")
     options = parser.parse_args(arguments)
-    rows = 300 if options.quick else TRAIN_ROWS
     cases: list[Case] = []
-    for place, name in enumerate(table_names()[: 2 if options.quick else None]):
-        half = ("tune", "report")[place % 2]
-        for seed in range(1 if options.quick else options.seeds):
-            if half in options.halves:
+    for name in NAMES[: 2 if options.quick else None]:
+        if ("tune" if name in TUNING else "report") in options.halves:
+            for seed in range(1 if options.quick else options.seeds):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    cases += run_table(name, half, seed, options.observed, rows)
+                    cases += run_table(name, seed, options.observed)
     print(describe(cases))
 
 

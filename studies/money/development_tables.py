@@ -44,7 +44,7 @@ def table_of(name: str) -> Table:
         return load(name).table
     root = os.environ.get("CELLWORTH_DATA")
     if not root:
-        raise DataError("the development tables are not found; set CELLWORTH_DATA to the folder that holds more/")
+        raise DataError("the tables are not found; set CELLWORTH_DATA to the folder that holds more/")
     return Table.read(Path(root) / "more" / f"{name}.csv.gz", target="target", **_KEYWORDS.get(name, {}))
 
 
@@ -62,7 +62,7 @@ def prices_of(name: str, kind: PricesKind) -> Prices:
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
+class RunStart:
     """A table at the start of its purchases.
 
     Attributes
@@ -81,11 +81,11 @@ class Start:
     total: float
 
 
-def start_of(name: str, observed: float, seed: int, kind: PricesKind = "same") -> Start:
+def start_of(name: str, observed: float, seed: int, kind: PricesKind = "same") -> RunStart:
     """Return the start of a run: the rows and cells drawn by the seed."""
     table = table_of(name)
     world = make_world(
         table, observed=observed, train=min(TRAIN_SHARE, MOST_ROWS / table.shape[0]), seed=seed
     )
     prices = prices_of(name, kind).on(table).of_rows(world.rows)
-    return Start(table, world, prices, prices.cost(np.argwhere(world.hidden), world.known_at_start))
+    return RunStart(table, world, prices, prices.cost(np.argwhere(world.hidden), world.known_at_start))

@@ -32,7 +32,8 @@ def test_it_is_the_learner_on_the_given_completion(completed):
     several = completer.sample(5, 0)
     stacked = LogisticRegression().fit(several.reshape(-1, 4), np.tile(y, 5))
     assert draws.predict(whole) == pytest.approx(stacked.predict_proba(whole))
-    averaged = np.mean([stacked.predict_proba(each) for each in completer.sample(5, 0, X)], axis=0)
+    alike = completer.sample(5, 0, X, shared=True)
+    averaged = np.mean([stacked.predict_proba(each) for each in alike], axis=0)
     assert draws.predict(X) == pytest.approx(averaged)
 
 

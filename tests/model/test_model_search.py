@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 from cellworth import GaussianCompleter
 from cellworth.errors import DataError, ParameterError
@@ -45,6 +47,44 @@ def test_averages_are_of_the_best():
     names = [each.candidate.name for each in chosen.tried]
     assert sorted(names[3].split(" + ")) == ["good", "third"]
     assert len(names[4].split(" + ")) == 3
+
+
+def test_an_average_is_taken_unless_another_is_clearly_better():
+    """Two that err in different rows are better together; one that guesses only spoils the average."""
+    X, y, _ = holed(n=200)
+    halves = [
+        Candidate(f"columns {place}", View(), make_pipeline(Only(place), LogisticRegression()))
+        for place in ((0, 1), (2, 3))
+    ]
+    settings = {"is_number": False, "completer": LIGHT, "folds": 3}
+    together = choose_model(X, y.astype(float), candidates=halves, **settings)
+    assert len(together.candidate.members) == 2
+    noise = Candidate("noise", View(), Shuffled())
+    assert choose_model(X, y.astype(float), candidates=[GOOD, noise], **settings).name == "good"
+
+
+class Only(TransformerMixin, BaseEstimator):
+    def __init__(self, columns):
+        self.columns = columns
+
+    def fit(self, X, y=None):
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return X[:, list(self.columns)]
+
+
+class Shuffled(ClassifierMixin, BaseEstimator):
+    """Probabilities that have nothing to do with the rows."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = np.random.default_rng(len(X)).random(len(X))
+        return np.column_stack([1 - p, p])
 
 
 def test_either_score_decides():

@@ -40,6 +40,8 @@ def test_fills_are_made_once_and_new_rows_are_transformed(fitted):
     elsewhere = ViewedRows.trained_on(completer, X[:9], 0)  # not what it was fitted to
     assert np.array_equal(elsewhere.mean, rows.mean)
     assert np.array_equal(elsewhere.draws, ViewedRows.new(completer, X[:9], 0).draws)
+    alone = ViewedRows.new(completer, X[4:5], 0)
+    assert alone.draws[:, 0] == pytest.approx(rows.draws[:, 4])
 
 
 def test_complete_rows_need_no_completer():

@@ -15,7 +15,14 @@ from typing import Annotated, Any, cast
 import typer
 
 from cellworth import __version__
-from cellworth.cli import campaign_commands, fill_command, result_commands, server_commands, simulate_commands
+from cellworth.cli import (
+    campaign_commands,
+    fill_command,
+    model_command,
+    result_commands,
+    server_commands,
+    simulate_commands,
+)
 from cellworth.cli import campaign_commands as campaign
 from cellworth.errors import CellworthError, ConflictError
 
@@ -36,6 +43,7 @@ app = typer.Typer(
 # The help lists commands in this order, which is that of a campaign.
 app.command("demo", epilog=simulate_commands.DEMO_EXAMPLE)(simulate_commands.demo)
 app.command("simulate", epilog=simulate_commands.SIMULATE_EXAMPLE)(simulate_commands.simulate)
+app.command("model", epilog=model_command.MODEL_EXAMPLE)(model_command.model)
 app.command("init", epilog=campaign.INIT_EXAMPLE)(campaign.init)
 app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
 app.command("take", epilog=campaign_commands.TAKE_EXAMPLE)(campaign_commands.take)

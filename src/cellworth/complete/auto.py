@@ -233,10 +233,14 @@ class AutoCompleter(Completer):
         n_draws: int = 1,
         random_state: int | np.random.Generator | None = None,
         X: ArrayLike | None = None,
+        **settings: Any,
     ) -> FloatArray:
-        """Draw completed tables, (n_draws, n, d), for multiple imputation, or new rows X (m, d) if given."""
-        best = self._best()
-        return best.sample(n_draws, random_state, None if X is None else check_table(self, X, reset=False))
+        """Draw completed tables, (n_draws, n, d), for multiple imputation, or new rows X (m, d) if given.
+
+        ``settings`` are those of the chosen completer's ``sample``.
+        """
+        rows = None if X is None else check_table(self, X, reset=False)
+        return self._best().sample(n_draws, random_state, rows, **settings)
 
     @available_if(_best_has("fitted_state"))  # type: ignore[untyped-decorator]
     def fitted_state(self) -> dict[str, Any]:

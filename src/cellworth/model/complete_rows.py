@@ -68,12 +68,12 @@ def complete_rows_score(
         value = mean_score([area_if_known(y == k, drawn[:, :, k], fold) for k in chosen]).value
     else:
         value = explained_if_known(y, drawn[:, :, 0]).value
-    here, there = (_on_scale(score, classes=classes) for score in (at_hand.value, value))
+    here, there = (on_scale(score, classes=classes) for score in (at_hand.value, value))
     influence = at_hand.influence * there[1] / here[1]
     return Score(value, influence, at_hand.pairs, STEP_ERROR * abs(there[0] - here[0]) * there[1])
 
 
-def _on_scale(score: float, *, classes: bool) -> tuple[float, float]:
+def on_scale(score: float, *, classes: bool) -> tuple[float, float]:
     """Return the log-odds of an area, or -log(1 - R2), and how fast the score grows with it."""
     if not classes:
         left = max(1 - score, 1e-6)

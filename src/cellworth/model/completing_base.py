@@ -100,7 +100,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
             n_jobs=self.n_jobs,
         )
         self.best_candidate_, self.left_out_ = chosen.name, tuple(chosen.left_out)
-        self.cv_results_ = results_arrays(chosen)
+        self.cv_results_ = results_arrays(chosen, self.rows)
         best = chosen.best
         self.at_hand_score_ = UNKNOWN if best.at_hand is None else best.at_hand.estimate()
         self.complete_rows_score_ = UNKNOWN if best.complete_rows is None else best.complete_rows.estimate()
@@ -109,7 +109,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
     def results_frame(self, frame: FrameLibrary = "pandas") -> Any:
         """Return `cv_results_` as a frame of pandas, polars or pyarrow, one row per candidate, best first."""
         check_is_fitted(self, "cv_results_")
-        return to_results_frame(self.cv_results_, self.rows, frame)
+        return to_results_frame(self.cv_results_, frame)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw both scores of each candidate, with their intervals, and return the matplotlib axes."""
@@ -150,7 +150,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
                 raise ParameterError("a Table brings its own labels; leave y out")
             y = self._labels_of(X)
             self._columns = X.columns
-            return check_table(self, X.encode().X, dtype=np.float64, reset=True), y
+            return np.asarray(check_table(self, X.encode().X, dtype=np.float64, reset=True), np.float64), y
         if y is None:
             raise DataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: a model needs "

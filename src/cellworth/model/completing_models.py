@@ -22,7 +22,8 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
     Candidates are pairs of a learner and what it sees of the holes: logistic regression, a linear support
     vector machine, extra trees and gradient boosting on the completed rows, on several draws of the missing
     cells, with a mask of the holes or with the holes kept; a joint Gaussian with the class as a column; and
-    averages of the best. Each is cross-validated on the rows of the table, and the best is fitted to all.
+    averages of the best. Each is cross-validated on the rows of the table. The average of the best five is
+    fitted to all rows, unless another is clearly better.
 
     Parameters
     ----------
@@ -35,8 +36,9 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
     candidates : sequence, default=()
         Classifiers of your own, or (name, classifier) pairs, to try besides the built-in candidates.
     rows : {"complete", "as they are"}, default="complete"
-        Which score decides: on future rows that are completely known, or on rows with holes like those of
-        the table.
+        What to choose the model for: future rows that are completely known, or rows with holes like those
+        of the table. Candidates are ranked by their score at hand; for complete rows, three tenths of the
+        estimated step to the score on complete rows are added, as log-odds: the step is noisy.
     folds : int, default=5
     repeats : int, default=1
         Times to deal the rows into folds anew; more give a steadier choice on small tables.
@@ -62,7 +64,8 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
         `cellworth.model.complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
     cv_results_ : dict of arrays
         One entry per candidate: ``name``, ``complete_rows``, ``at_hand``, each also with ``_low`` and
-        ``_high``, ``seconds``, and a ``note`` that says why a candidate failed. See `results_frame`.
+        ``_high``, ``rank``, ``seconds``, and a ``note`` that says why a candidate failed. See
+        `results_frame`.
     left_out_ : tuple of str
         Candidates that there was no time for.
     completer_ : estimator
@@ -76,8 +79,8 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
     Notes
     -----
     Each fold costs one fit of the completer, which all candidates share, and one fit of each learner; see
-    `cellworth.model.model_search.choose_model`. A table of 1,000 rows and 20 columns takes about COST on
-    one core. Of tables with more than 4,000 labelled rows, a sample of that size is used to choose.
+    `cellworth.model.model_search.choose_model`. A table of 1,000 rows and 20 columns takes about 11 seconds
+    on one core. Of tables with more than 4,000 labelled rows, a sample of that size is used to choose.
 
     Examples
     --------
@@ -137,7 +140,8 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
     Candidates are pairs of a learner and what it sees of the holes: ridge regression, extra trees and
     gradient boosting on the completed rows, on several draws of the missing cells, with a mask of the holes
     or with the holes kept; a joint Gaussian with the number as a column; and averages of the best. Each is
-    cross-validated on the rows of the table, and the best is fitted to all.
+    cross-validated on the rows of the table. The average of the best five is fitted to all rows, unless
+    another is clearly better.
 
     Parameters
     ----------
@@ -150,8 +154,9 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
     candidates : sequence, default=()
         Regressors of your own, or (name, regressor) pairs, to try besides the built-in candidates.
     rows : {"complete", "as they are"}, default="complete"
-        Which score decides: on future rows that are completely known, or on rows with holes like those of
-        the table.
+        What to choose the model for: future rows that are completely known, or rows with holes like those
+        of the table. Candidates are ranked by their score at hand; for complete rows, three tenths of the
+        estimated step to the score on complete rows are added, as log-odds: the step is noisy.
     folds : int, default=5
     repeats : int, default=1
         Times to deal the rows into folds anew; more give a steadier choice on small tables.
@@ -177,7 +182,8 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
         `cellworth.model.complete_rows`. NaN, as `at_hand_score_`, if too few rows are labelled.
     cv_results_ : dict of arrays
         One entry per candidate: ``name``, ``complete_rows``, ``at_hand``, each also with ``_low`` and
-        ``_high``, ``seconds``, and a ``note`` that says why a candidate failed. See `results_frame`.
+        ``_high``, ``rank``, ``seconds``, and a ``note`` that says why a candidate failed. See
+        `results_frame`.
     left_out_ : tuple of str
         Candidates that there was no time for.
     completer_ : estimator

@@ -16,8 +16,8 @@ from cellworth.model.cross_validation import deal
 
 INVERSE_PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
 INNER_FOLDS = 3
-TREES = 200
-BOOSTING_ROUNDS = 150
+TREES = 100
+BOOSTING_ROUNDS = 100
 
 
 class TunedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

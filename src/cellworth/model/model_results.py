@@ -17,8 +17,8 @@ FrameLibrary = Literal["pandas", "polars", "pyarrow"]
 SHOWN = {"complete_rows": "on complete rows", "at_hand": "on rows as they are"}
 
 
-def results_arrays(chosen: ChosenModel) -> dict[str, AnyArray]:
-    """Return one entry per candidate, in the order tried: its name, both scores, seconds, and a note.
+def results_arrays(chosen: ChosenModel, rows: DecidingRows) -> dict[str, AnyArray]:
+    """Return one entry per candidate, in the order tried: name, both scores, rank, seconds and a note.
 
     Scores that are missing, of candidates that failed or were left out, are NaN; the note says why.
     """
@@ -35,19 +35,28 @@ def results_arrays(chosen: ChosenModel) -> dict[str, AnyArray]:
                 estimate = score.estimate()
                 ends[place] = estimate.value, estimate.low, estimate.high
         found |= {kind: ends[:, 0], f"{kind}_low": ends[:, 1], f"{kind}_high": ends[:, 2]}
+    ranks = np.array([*(each.rank(rows) for each in tried), *([np.nan] * waiting)])
+    ranks[tried.index(chosen.best)] = np.inf
+    order = np.argsort(np.where(np.isnan(ranks), np.inf, -ranks), kind="stable")
+    found["rank"] = np.empty(len(ranks), dtype=np.intp)
+    found["rank"][order] = np.arange(1, len(ranks) + 1)
     found["seconds"] = np.array([*(each.seconds for each in tried), *([np.nan] * waiting)])
     notes = [each.reason for each in tried] + ["left out: no time"] * waiting
     found["note"] = np.array(notes, dtype=object)
     return found
 
 
-def to_results_frame(results: dict[str, AnyArray], rows: DecidingRows, library: FrameLibrary) -> Any:
-    """Return the results as a frame, best first by the score on the rows that decide."""
+def best_first(results: dict[str, AnyArray]) -> dict[str, AnyArray]:
+    """Return the results by rank: the chosen one first, those without a score last."""
+    order = np.argsort(results["rank"], kind="stable")
+    return {name: values[order] for name, values in results.items()}
+
+
+def to_results_frame(results: dict[str, AnyArray], library: FrameLibrary) -> Any:
+    """Return the results as a frame, best first."""
     if library not in get_args(FrameLibrary):
         raise ParameterError(f"frame must be one of {', '.join(get_args(FrameLibrary))}; got {library!r}")
-    deciding = results["complete_rows" if rows == "complete" else "at_hand"]
-    order = np.argsort(np.where(np.isnan(deciding), np.inf, -deciding), kind="stable")
-    columns = {name: values[order].tolist() for name, values in results.items()}
+    columns = {name: values.tolist() for name, values in best_first(results).items()}
     import narwhals  # only when a frame is wanted
 
     return narwhals.from_dict(columns, backend=require(library)).to_native()
@@ -59,7 +68,7 @@ def plot_results(results: dict[str, AnyArray], best: str, metric: str, ax: Any) 
     if ax is None:
         _, ax = pyplot.subplots(figsize=(7, 1 + 0.4 * len(results["name"])), layout="constrained")
     scored = np.flatnonzero(~np.isnan(results["complete_rows"]))
-    order = scored[np.argsort(results["complete_rows"][scored], kind="stable")]
+    order = scored[np.argsort(-results["rank"][scored], kind="stable")]
     for shift, (kind, words) in zip((0.12, -0.12), SHOWN.items(), strict=True):
         value, low, high = (results[f"{kind}{end}"][order] for end in ("", "_low", "_high"))
         ax.errorbar(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,7 @@ from cellworth.arrays import Float64Array, FloatArray, IntArray
 from cellworth.blocks.threads import worker_threads
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate, average_of, default_models
-from cellworth.model.complete_rows import complete_rows_score
+from cellworth.model.complete_rows import complete_rows_score, on_scale
 from cellworth.model.cross_validation import (
     LEAST_OF_CLASS,
     LEAST_ROWS,
@@ -29,8 +30,10 @@ from cellworth.model.held_out_folds import HeldOutFold, HeldOutPredictions, make
 
 MOST_ROWS = 4_000
 """The most labelled rows to choose on; a sample of longer tables is used."""
-MOST_AVERAGED = 3
+MOST_AVERAGED = 5
 """Candidates in an average, at most."""
+STEP_SHARE = 0.3
+"""How much of the estimated step to complete rows counts when choosing for complete rows: it is noisy."""
 
 DecidingRows = Literal["complete", "as they are"]
 
@@ -46,7 +49,7 @@ class ModelProgress:
     name : str
         The candidate just tried.
     score : float
-        Its score on the rows that decide; NaN if it failed.
+        Its score on the rows to choose for; NaN if it failed.
     seconds : float
         Time since the search began.
     """
@@ -80,12 +83,25 @@ class TriedModel:
     seconds: float
     reason: str = ""
 
-    def score(self, rows: DecidingRows) -> Score:
-        """Return the score on the rows that decide."""
-        found = self.complete_rows if rows == "complete" else self.at_hand
-        if found is None:
-            raise ValueError(f"{self.candidate.name!r} failed and has no score")
-        return found
+    def rank(self, rows: DecidingRows) -> float:
+        """Return what candidates are ranked by: larger is better; NaN if this one failed.
+
+        The score at hand as log-odds, or -log(1 - R2) for a number; for complete rows, plus
+        `STEP_SHARE` of the step to them.
+        """
+        if self.at_hand is None or self.complete_rows is None:
+            return math.nan
+        classes = self.at_hand.pairs > 0
+        here, there = (on_scale(s.value, classes=classes)[0] for s in (self.at_hand, self.complete_rows))
+        return here + (STEP_SHARE * (there - here) if rows == "complete" else 0.0)
+
+    def is_clearly_better(self, other: TriedModel, rows: DecidingRows) -> bool:
+        """Return whether this one ranks higher and scores higher at hand by more than a standard error."""
+        if self.at_hand is None or other.at_hand is None or not self.rank(rows) >= other.rank(rows):
+            return False
+        gain = self.at_hand.value - other.at_hand.value
+        paired = self.at_hand.influence - other.at_hand.influence
+        return gain >= float(np.sqrt(paired @ paired)) / len(paired)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +156,7 @@ def choose_model(
     seed: int = 0,
     callback: Callable[[ModelProgress], object] | None = None,
 ) -> ChosenModel:
-    """Choose the candidate with the best cross-validated score.
+    """Choose a model by cross-validation.
 
     Parameters
     ----------
@@ -154,9 +170,10 @@ def choose_model(
     candidates : sequence of Candidate, optional
         By default `default_models`; tried in this order.
     averages : bool
-        Whether to try averages of the best two and three, too.
+        Whether to average the best two to five: the average of five is taken unless another is clearly
+        better, that is, ranks higher and scores higher at hand by more than a standard error.
     rows : {"complete", "as they are"}
-        Which score decides: that on complete rows, or that on rows with holes like those of X.
+        What to choose for: complete rows, or rows with holes like those of X; see `TriedModel.rank`.
     folds, repeats : int
         Rows are dealt into folds, ``repeats`` times.
     seconds : float, optional
@@ -186,29 +203,38 @@ def choose_model(
     tried: list[TriedModel] = []
     planned = default_models(is_number=is_number) if candidates is None else list(candidates)
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
-        search = _Search(table, labels, completer, is_number, folds, repeats, seed, pool)
+        search = _CrossValidation(table, labels, completer, is_number, folds, repeats, seed, pool)
         begun = time.perf_counter()
         for number, candidate in enumerate(planned):
             if tried and seconds is not None and time.perf_counter() - begun > seconds:
                 break
             tried.append(search.tries(candidate))
             if callback is not None:
-                score = np.nan if tried[-1].reason else tried[-1].score(rows).value
                 spent = time.perf_counter() - begun
-                if callback(ModelProgress(number + 1, len(planned), candidate.name, score, spent)):
+                score = tried[-1].complete_rows if rows == "complete" else tried[-1].at_hand
+                value = math.nan if score is None else score.value
+                if callback(ModelProgress(number + 1, len(planned), candidate.name, value, spent)):
                     break
         left_out = [each.name for each in planned[len(tried) :]]
         if averages:
             tried += search.averages(tried, rows)
+    best = _best_of(tried, rows)
+    return ChosenModel(best.candidate, best, tried, left_out, "R2" if is_number else "AUC")
+
+
+def _best_of(tried: Sequence[TriedModel], rows: DecidingRows) -> TriedModel:
+    """Return the largest average, unless another candidate is clearly better; without averages, the best."""
     working = [each for each in tried if not each.reason]
     if not working:
         reasons = "; ".join(f"{each.candidate.name}: {each.reason}" for each in tried)
         raise DataError(f"no candidate could be trained; expected at least one. {reasons}")
-    best = max(working, key=lambda each: each.score(rows).value)  # the first, so the cheapest, of equals
-    return ChosenModel(best.candidate, best, tried, left_out, "R2" if is_number else "AUC")
+    largest = max(working, key=lambda each: len(each.candidate.members))
+    if largest.candidate.members:
+        working = [each for each in working if each.is_clearly_better(largest, rows)] or [largest]
+    return max(working, key=lambda each: each.rank(rows))  # the first, so the cheapest, of equals
 
 
-class _Search:
+class _CrossValidation:
     """Folds of one table, and the predictions of candidates in them."""
 
     def __init__(
@@ -251,8 +277,8 @@ class _Search:
         return self._scored(candidate, found, begun)
 
     def averages(self, tried: Iterable[TriedModel], rows: DecidingRows) -> list[TriedModel]:
-        """Score the averages of the best two and three candidates, from predictions already made."""
-        ranked = sorted((each for each in tried if not each.reason), key=lambda each: -each.score(rows).value)
+        """Score averages of the best two to five candidates, from predictions already made."""
+        ranked = sorted((each for each in tried if not each.reason), key=lambda each: -each.rank(rows))
         made = []
         for size in range(2, min(MOST_AVERAGED, len(ranked)) + 1):
             begun = time.perf_counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -63,8 +64,12 @@ class ViewedRows:
 
     @classmethod
     def new(cls, completer: Any, X: Float64Array, seed: int) -> ViewedRows:
-        """Return the view of new rows, filled without labels."""
-        draw = (lambda n: completer.sample(n, seed, X)) if can_draw(completer) else None
+        """Return the view of new rows, filled without labels.
+
+        If the completer can share random numbers among rows, as `GaussianCompleter.sample` does, what is
+        drawn for a row does not depend on the others.
+        """
+        draw = (lambda n: _sample_alike(completer, n, seed, X)) if can_draw(completer) else None
         return cls(X, lambda: completer.transform(X), draw)
 
     @cached_property
@@ -109,6 +114,13 @@ class ViewedRows:
 def can_draw(completer: Any) -> bool:
     """Return whether a completer draws from a posterior."""
     return hasattr(completer, "sample")
+
+
+def _sample_alike(completer: Any, n: int, seed: int, X: Float64Array) -> Any:
+    inner = getattr(completer, "best_completer_", completer)  # what an AutoCompleter chose
+    if "shared" in signature(inner.sample).parameters:
+        return completer.sample(n, seed, X, shared=True)
+    return completer.sample(n, seed, X)
 
 
 def complete_features(X: Float64Array, view: View) -> Float64Array:

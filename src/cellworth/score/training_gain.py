@@ -1,4 +1,4 @@
-r"""Score a cell by what it adds to the training of a model: the effective number of rows."""
+"""Score a cell by what it adds to the training of a model: the effective number of rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from cellworth.arrays import Float64Array, IntArray
 from cellworth.complete.inputs import check_number
 from cellworth.errors import ParameterError
 from cellworth.model import Candidate, FittedModel, fit_candidate
-from cellworth.model.cross_validation import deal
 from cellworth.score.posterior_scores import posterior_variances
 from cellworth.score.scorer import Memoryless, Round
 
@@ -18,36 +17,38 @@ TRAINING_ROWS = 4_000
 """The most rows the model is trained on; a sample of longer tables is used."""
 EFFECT_ROWS = 400
 """The most rows whose predictions show what a column does."""
-FOLDS = 3  # to estimate the noise of the labels
-LEAST_NOISE = 0.1
-"""The least noise of a label, as a share of its variance: no label is taken for exact."""
 
 
 @dataclass(eq=False)
 class TrainingGain(Memoryless):
     r"""Score a cell by how many effective training rows it adds, for any model of the target.
 
-    The label of a row is known; what is missing is the row to learn it from. Let :math:`f` be a model trained
-    on the completed table, :math:`s` the variance of a label about the prediction for its complete row, and
-    :math:`u_i` the variance of that prediction that comes from not knowing the holes of row i. Then the label
-    is a measurement of :math:`f(x_i)` with the variance :math:`s + u_i`, worth :math:`s/(s + u_i)` of a
-    complete row. A cell that explains :math:`g_{ij}` of :math:`u_i` adds
+    The label of a row is known; what is missing is the row to learn it from. Let f be a model trained on the
+    completed table, s the variance of a label about the prediction for its complete row, and :math:`u_i` the
+    variance of that prediction that comes from not knowing the holes of row i. Then the label is a
+    measurement of :math:`f(x_i)` with the variance :math:`s + u_i`, worth :math:`s/(s + u_i)` of a complete
+    row. Cells that explain g of :math:`u_i` add
 
-    .. math:: \frac{s}{s + u_i - g_{ij}} - \frac{s}{s + u_i} .
+    .. math:: G(g) = \frac{s}{s + u_i - g} - \frac{s}{s + u_i}
 
-    So cells pay in columns that move the prediction, where the rest of the row does not determine them, and
-    most in rows that are nearly complete: a batch finishes rows instead of leaving all of them half known.
+    rows. So cells pay in columns that move the prediction, where the rest of the row does not determine them,
+    and more the fewer holes remain: G is convex, and the last cell of a row adds most. To finish a row takes
+    several cells, none of which may be worth much alone. So with the holes of a row ordered by what they
+    explain, the score of the k-th is the slope, at k, of the least concave curve above the gain of the first
+    k: cells that pay only together share what they bring.
 
-    Effects are estimated by column, where the evidence of many rows can be pooled. With two draws of the
-    posterior, A and B, the total effect of column j (Sobol', Jansen) is half the mean square of
+    What a cell explains is estimated by column, where the evidence of many rows is pooled. With two draws of
+    the posterior, A and B, the total effect of column j (Jansen) is half the mean square of
     :math:`f(A) - f(A_j)`, where :math:`A_j` is A with column j taken from B. Divided by the mean share
     :math:`\rho_{ij}` of the column's variance that is unexplained, it is the effect :math:`w_j` of a cell of
-    which nothing is known, and :math:`g_{ij} = w_j\,\rho_{ij}`, :math:`u_i = \sum_j g_{ij}`.
+    which nothing is known. A cell explains :math:`w_j\,\rho_{ij}`, and :math:`u_i` is their sum.
 
     Parameters
     ----------
     model : str or Candidate, default="extra trees"
         The model of the target: a name of `cellworth.model.default_models`, or a candidate.
+    noise : float, default=0.1
+        s, as a share of the variance of the labels; positive. The smaller, the more a batch finishes rows.
     doubt : float, default=0.1
         Between 0 and 1: the share of the mean effect in every column's effect. Effects are estimated from few
         cells at first; without doubt, a column that was overlooked would never be tried.
@@ -56,8 +57,9 @@ class TrainingGain(Memoryless):
     -----
     Scores are numbers of rows. If the model cannot learn (no labels, or only one class), they are the shares
     of variance of `PosteriorVariance`. Needs a completer with ``variance_`` and ``sample``, such as
-    `GaussianCompleter`. Time: 1 + `FOLDS` fits of the model to at most `TRAINING_ROWS` rows, its predictions
-    for d times `EFFECT_ROWS` rows, and O(n d). Keeps no state between rounds.
+    `GaussianCompleter`. Time: a fit of the model to at most `TRAINING_ROWS` rows, its predictions for d times
+    `EFFECT_ROWS` rows, and O(n d) for each slope of the curves, of which rows rarely have more than a few.
+    Keeps no state between rounds.
 
     References
     ----------
@@ -81,9 +83,11 @@ class TrainingGain(Memoryless):
     """
 
     model: str | Candidate = "extra trees"
+    noise: float = 0.1
     doubt: float = 0.1
 
     def __post_init__(self) -> None:
+        check_number("noise", self.noise, above=0)
         check_number("doubt", self.doubt, minimum=0)
         if self.doubt > 1:
             raise ParameterError(f"doubt must be at most 1; got {self.doubt!r}")
@@ -94,17 +98,27 @@ class TrainingGain(Memoryless):
         labels = this_round.labels
         if labels is None or len(np.unique(labels[~np.isnan(labels)])) < 2:
             return unexplained
-        training = _Training.of(this_round, labels)
-        weights = self._weights(this_round, training.fit(self.model), unexplained)
-        explained = unexplained * weights
-        missing = explained.sum(axis=1, keepdims=True)
-        noise = training.noise(self.model, float(missing[training.rows].mean()))
-        before = noise + missing
-        after = np.maximum(before - explained, noise)
-        gained: Float64Array = noise / after - noise / before
-        return np.maximum(gained, 0.0) * this_round.holes
+        model, noise = self._fit(this_round, labels)
+        explained = unexplained * self._effects(this_round, model, unexplained)
+        return shared_gains(explained, noise) * this_round.holes
 
-    def _weights(self, this_round: Round, model: FittedModel, unexplained: Float64Array) -> Float64Array:
+    def _fit(self, this_round: Round, labels: Float64Array) -> tuple[FittedModel, float]:
+        """Return the model, and the noise of a label; for classes, squares are summed over the classes."""
+        rows = np.flatnonzero(~np.isnan(labels))
+        if len(rows) > TRAINING_ROWS:
+            rows = np.sort(this_round.rng.choice(rows, TRAINING_ROWS, replace=False))
+        used = np.full(len(labels), np.nan)
+        used[rows] = labels[rows]
+        is_number = this_round.target == "number"
+        model = fit_candidate(
+            self.model, this_round.completer, this_round.X, used, is_number=is_number, seed=_seed(this_round)
+        )
+        if is_number:
+            return model, self.noise * float(labels[rows].var())
+        shares = np.bincount(labels[rows].astype(np.intp)) / len(rows)
+        return model, self.noise * float((shares * (1 - shares)).sum())
+
+    def _effects(self, this_round: Round, model: FittedModel, unexplained: Float64Array) -> Float64Array:
         """Return the effect (d,) of a cell in each column of which nothing is known."""
         n, d = unexplained.shape
         rows = np.arange(n)
@@ -124,6 +138,47 @@ class TrainingGain(Memoryless):
         return (1 - self.doubt) * effects + self.doubt * effects.mean()
 
 
+def shared_gains(explained: Float64Array, noise: float) -> Float64Array:
+    """Return what each cell adds in effective rows, (n, d), if cells that pay together share their gain.
+
+    ``explained`` (n, d) is the variance that each cell explains, 0 where known.
+    """
+    n, d = explained.shape
+    order = np.argsort(-explained, axis=1, kind="stable")
+    summed = np.cumsum(np.take_along_axis(explained, order, axis=1), axis=1)
+    left = np.maximum(summed[:, -1:] - summed, 0.0)
+    curve = np.zeros((n, d + 1))
+    curve[:, 1:] = noise / (noise + left)
+    curve[:, 0] = noise / (noise + summed[:, -1])
+    slopes = _concave_slopes(curve)
+    shared = np.empty_like(slopes)
+    np.put_along_axis(shared, order, slopes, axis=1)
+    return shared
+
+
+def _concave_slopes(curve: Float64Array) -> Float64Array:
+    """Return the slopes (n, d) of the least concave curve above each row of ``curve`` (n, d + 1)."""
+    n, d = curve.shape[0], curve.shape[1] - 1
+    slopes = np.zeros((n, d))
+    start = np.zeros(n, dtype=np.intp)
+    steps, active = np.arange(d + 1), np.arange(n)
+    while len(active):
+        ahead = steps - start[active, np.newaxis]
+        rise = curve[active] - curve[active, start[active]][:, np.newaxis]
+        slope = np.where(ahead > 0, rise / np.maximum(ahead, 1), -np.inf)
+        end = d - slope[:, ::-1].argmax(axis=1)  # the furthest of equals
+        best = slope[np.arange(len(active)), end]
+        here = (steps[:-1] >= start[active, np.newaxis]) & (steps[:-1] < end[:, np.newaxis])
+        slopes[active] = np.where(here, best[:, np.newaxis], slopes[active])
+        start[active] = end
+        active = active[end < d]
+    return slopes
+
+
+def _seed(this_round: Round) -> int:
+    return int(this_round.rng.integers(2**31))
+
+
 def _draws(this_round: Round, rows: IntArray) -> Float64Array:
     """Return two draws (2, m, d) of the posterior of some rows."""
     sample = getattr(this_round.completer, "sample", None)
@@ -133,73 +188,3 @@ def _draws(this_round: Round, rows: IntArray) -> Float64Array:
             f"{type(this_round.completer).__name__} has no method sample. Use GaussianCompleter."
         )
     return np.asarray(sample(2, this_round.rng), dtype=np.float64)[:, rows]
-
-
-@dataclass(frozen=True, eq=False)
-class _Training:
-    """The rows that models are trained on.
-
-    Attributes
-    ----------
-    round : Round
-    labels : (n,) array
-        NaN in rows that are not trained on.
-    fold : (n,) array of int
-        -1 in rows that are not trained on.
-    """
-
-    round: Round
-    labels: Float64Array
-    fold: IntArray
-
-    @classmethod
-    def of(cls, this_round: Round, labels: Float64Array) -> _Training:
-        rows = np.flatnonzero(~np.isnan(labels))
-        if len(rows) > TRAINING_ROWS:
-            rows = np.sort(this_round.rng.choice(rows, TRAINING_ROWS, replace=False))
-        fold = np.full(len(labels), -1)
-        fold[rows] = deal(labels[rows], FOLDS, this_round.rng, classes=this_round.target != "number")
-        return cls(this_round, np.where(fold >= 0, labels, np.nan), fold)
-
-    @property
-    def rows(self) -> IntArray:
-        """Their numbers in the table, (m,)."""
-        return np.flatnonzero(self.fold >= 0)
-
-    @property
-    def is_number(self) -> bool:
-        """Whether the target is a number."""
-        return self.round.target == "number"
-
-    def fit(self, model: str | Candidate, without: int | None = None) -> FittedModel:
-        """Return the model trained on these rows, or on those outside a fold."""
-        labels = self.labels if without is None else np.where(self.fold == without, np.nan, self.labels)
-        return fit_candidate(
-            model,
-            self.round.completer,
-            self.round.X,
-            labels,
-            is_number=self.is_number,
-            n_classes=None if self.is_number else int(np.nanmax(self.labels)) + 1,
-        )
-
-    def noise(self, model: str | Candidate, missing: float) -> float:
-        """Return the variance of a label about its prediction from a complete row.
-
-        That is the mean squared error in held-out rows less ``missing``, the part that comes from their
-        holes. For classes, squares are summed over the probabilities of the classes.
-        """
-        labels = self.labels[self.rows]
-        truth = labels[:, np.newaxis]
-        if not self.is_number:
-            truth = np.eye(int(labels.max()) + 1)[labels.astype(np.intp)]
-        spread = float(((truth - truth.mean(axis=0)) ** 2).sum(axis=1).mean())
-        fold, completed = self.fold[self.rows], self.round.completed[self.rows]
-        squares = np.zeros(len(truth))
-        for number in range(FOLDS):
-            held = fold == number
-            if len(np.unique(labels[~held])) < 2:
-                continue  # nothing can be learned from the other folds
-            predicted = self.fit(model, without=number).predict_complete(completed[held])
-            squares[held] = ((truth[held] - predicted) ** 2).sum(axis=1)
-        return max(float(squares.mean()) - missing, LEAST_NOISE * spread)

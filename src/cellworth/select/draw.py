@@ -6,8 +6,9 @@ from typing import Literal
 
 import numpy as np
 
-from cellworth.arrays import Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import ParameterError
+from cellworth.select.bundles import Bundles, buy_bundles
 from cellworth.select.greedy import GreedyPurchase
 from cellworth.select.selector import Offer, Selection, as_number, check_limits
 from cellworth.select.spread import Spread
@@ -22,14 +23,18 @@ class Draw:
     Parameters
     ----------
     per : {"score", "price"}, default="score"
-        A cell's probability is proportional to its score, or to its score divided by its price as the only
-        cell of a batch.
+        A cell's probability is proportional to its score, whatever it costs, or to its score divided by its
+        price. With group and visit prices, the latter draws rows and cells together (see Notes).
     power : float, default=1.0
         Scores are raised to this power first: 0 draws uniformly, a large power approaches `Top`.
     per_row : int or None, default=None
         Maximum number of cells per row; None sets no limit.
     crowding : float, default=1.0
         Above 0 and at most 1: multiplies a cell's score once for each cell already chosen in its row.
+    by : {"cell", "row"}, default="cell"
+        "cell": chance strikes each cell on its own. "row": it strikes rows, and the cells of a row come in
+        the order of their scores, or scores per price. So a batch takes several cells of few rows, which
+        suits scores that grow as a row fills, such as those of `TrainingGain`.
 
     Notes
     -----
@@ -37,15 +42,33 @@ class Draw:
     keys in decreasing order are a draw without replacement in proportion to w. Equivalently,
     :math:`\exp(-\text{key})` is the arrival time of an exponential clock with rate w. Crowding slows the
     clocks of a row from the time of a purchase on, and the draw stays exact. A cell that does not fit the
-    budget is skipped. Cells with score 0 come after all others, drawn as if their scores were 1.
+    budget is skipped. Cells with score 0 come after all others, drawn as if their scores were 1. With
+    ``by="row"``, the cells of a row have the same Gumbel variable.
 
-    O(N + k log k) for k cells out of N; with spread or with prices of groups and visits
-    O(N + k p log(k p)) for p columns.
+    **Fees.** With group or visit prices, ``per="price"`` draws rows, fees and cells together. Each weight,
+    score to the power, is divided by an exponential waiting time that is the same for cells that share a fee.
+    Then bundles (see `cellworth.select.bundles`) are bought by decreasing ratio of this drawn worth to price,
+    fees included. Once a fee is paid, other cells of the row or group compete at the price that remains. From
+    the first bundle that does not fit, cells are bought one by one.
+
+    If all cells of a row share, it is opened at the rate of its best bundle's weight per price. By time t, a
+    cell is bought with probability :math:`1 - \exp(-\rho t)`, where :math:`\rho` is the weight per price of
+    its bundle; without fees, each cell is its own bundle. The sets bought in a row are nested. The cost of a
+    row is submodular, so no other joint distribution with these probabilities costs less on average.
+
+    Sharing a waiting time pays only if the fee matters: a cell whose own price is above the fee shares with
+    probability fee / own price. As fees fall to 0, the draw becomes the one without fees. Crowding multiplies
+    the drawn worths themselves here.
+
+    O(N + k log k) for k cells out of N; with spread O(N + k p log(k p)) for p columns, and with fees a few
+    passes over the n rows more, O(n p + n log n + k p log(k p)).
 
     References
     ----------
     T. Yellott, "The relationship between Luce's choice axiom, Thurstone's theory of comparative judgment,
     and the double exponential distribution", Journal of Mathematical Psychology 15 (1977).
+
+    L. Lovász, "Submodular functions and convexity", Mathematical Programming: The State of the Art (1983).
 
     Examples
     --------
@@ -66,19 +89,26 @@ class Draw:
         power: float = 1.0,
         per_row: int | None = None,
         crowding: float = 1.0,
+        by: Literal["cell", "row"] = "cell",
     ) -> None:
         if per not in ("score", "price"):
             raise ParameterError(f"per must be 'score' or 'price'; got {per!r}")
+        if by not in ("cell", "row"):
+            raise ParameterError(f"by must be 'cell' or 'row'; got {by!r}")
         if not 0 <= as_number(power) < np.inf:
             raise ParameterError(f"power must be a number, 0 or more; got {power!r}")
         self._spread = Spread(per_row, crowding)
         self.per = per
         self.power = power
+        self.by = by
         self.per_row = per_row
         self.crowding = crowding
 
     def __repr__(self) -> str:
-        return f"Draw(per={self.per!r}, power={self.power}, per_row={self.per_row}, crowding={self.crowding})"
+        return (
+            f"Draw(per={self.per!r}, power={self.power}, per_row={self.per_row}, "
+            f"crowding={self.crowding}, by={self.by!r})"
+        )
 
     def select(
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
@@ -86,9 +116,16 @@ class Draw:
         """Draw at most ``count`` cells that cost at most ``budget``."""
         greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
         worthless = greedy.scores == 0
-        key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + rng.gumbel(
-            size=len(greedy.scores)
-        )
+        fees = self.per == "price" and not offer.prices.additive
+        if self.by == "row":
+            noise = rng.gumbel(size=len(offer.scores))[greedy.rows]
+        else:
+            noise = rng.gumbel(size=len(greedy.scores))
+        if fees and self.by == "cell":
+            noise = share_clocks(offer, noise, rng)
+        key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + noise
+        if fees:
+            return self._buy_bundles(greedy, key, worthless)
         if self.per == "price":
             key -= np.log(greedy.prices)
         slower = self.crowding**self.power
@@ -101,3 +138,47 @@ class Draw:
             return key[cells]
 
         return greedy.run(key, crowded if slower < 1 else None, worthless)
+
+    def _buy_bundles(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Selection:
+        """Buy the bundles with the highest drawn worth, exp(key), per price; then single cells."""
+        offer = greedy.offer
+        slower = max(self.crowding**self.power, float(np.finfo(float).tiny))
+        worthy = ~worthless & (greedy.prices <= greedy.left)
+        worths = np.zeros(offer.scores.shape)
+        worths.flat[greedy.places[worthy]] = np.exp(key[worthy] - key[worthy].max(initial=-np.inf))
+        wanted = worths > 0  # not those lost to underflow, which may still be bought one by one
+        bundles = Bundles(
+            Offer(worths, wanted, offer.prices, offer.before), wanted, Spread(self.per_row, slower)
+        )
+        chosen, _ = buy_bundles(bundles, greedy.budget, greedy.count, skip=False)
+
+        def renewed(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
+            return key[cells] + taken * np.log(slower) - np.log(prices)
+
+        begin = np.searchsorted(greedy.places, chosen).tolist()
+        return greedy.run(key - np.log(greedy.prices), renewed, worthless, begin)
+
+
+def share_clocks(offer: Offer, noise: Float64Array, rng: np.random.Generator) -> Float64Array:
+    """Return the noise of the available cells (N,), made the same for cells that share a fee; O(n p).
+
+    A cell takes on the noise of its group, if a fee is due there, with probability fee / own price. A group,
+    or a cell on its own, takes on the noise of its row with probability visit / price without the visit. A
+    ratio above 1 means always.
+    """
+    prices = offer.prices
+    shared = np.zeros(offer.scores.shape)
+    shared[offer.available] = noise
+    fees = offer.opening_fees()
+    row = rng.gumbel(size=(len(shared), 1))
+    alone = prices.own + fees
+    shared = np.where(rng.random(shared.shape) * alone < prices.visit, row, shared)
+    for group in range(len(prices.lasting)):
+        columns = np.flatnonzero(prices.group_of == group)
+        if not columns.size:
+            continue
+        cheapest = np.where(offer.available, alone, np.inf)[:, columns].min(axis=1, keepdims=True)
+        clock = np.where(rng.random(row.shape) * cheapest < prices.visit, row, rng.gumbel(size=row.shape))
+        joins = rng.random((len(row), len(columns))) * prices.own[:, columns] < fees[:, columns]
+        shared[:, columns] = np.where(joins, clock, shared[:, columns])
+    return shared[offer.available]

@@ -19,6 +19,7 @@ from cellworth.score import (
     QueryByCommittee,
     Random,
     Scorer,
+    TrainingGain,
     Variance,
 )
 from cellworth.select import Draw, Knapsack, Poss, Ratio, Selector, Top
@@ -186,11 +187,18 @@ def _ours() -> list[Strategy]:
             "drawn in proportion to posterior variance times what the cell does to the classifier",
         ),
         Strategy(
-            "recommended",
+            "linear-impact",
             completer,
             PosteriorImpact(power=1.0),
             Draw(per="price"),
-            "drawn in proportion to how far the cell may move its row's prediction, per unit of money",
+            "drawn in proportion to how far the cell may move a linear model's prediction, per unit of money",
+        ),
+        Strategy(
+            "recommended",
+            completer,
+            TrainingGain(),
+            Draw(per="price", by="row"),
+            "rows drawn and filled in proportion to what their cells add to the training, per unit of money",
         ),
     ]
 

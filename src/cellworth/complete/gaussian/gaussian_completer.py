@@ -276,6 +276,8 @@ class GaussianCompleter(BlockCompleter):
         n_draws: int = 1,
         random_state: int | np.random.Generator | None = None,
         X: ArrayLike | None = None,
+        *,
+        shared: bool = False,
     ) -> FloatArray:
         """Draw completed tables from the posterior, for multiple imputation.
 
@@ -285,6 +287,8 @@ class GaussianCompleter(BlockCompleter):
         random_state : int, Generator or None
         X : array-like (m, d), optional
             New rows, without labels; by default the table passed to `fit`.
+        shared : bool
+            Use the same random numbers for all rows: the draws of a row do not depend on the other rows.
 
         Returns
         -------
@@ -296,7 +300,7 @@ class GaussianCompleter(BlockCompleter):
         table, cells, posterior = self._rows(X)
         with worker_threads(1):
             rng = np.random.default_rng(random_state)
-            draws = self._fitted.sample(cells, posterior, int(n_draws), rng)
+            draws = self._fitted.sample(cells, posterior, int(n_draws), rng, shared=shared)
         out = draws.astype(table.dtype, copy=False)
         for draw in out:
             draw[:] = put_back(table, self.scaling_.undo_in_place(draw))

@@ -173,9 +173,9 @@ class FittedGaussian:
         return self.margins.to_values(ends[0]), self.margins.to_values(ends[1])
 
     def sample(
-        self, cells: Cells, posterior: Posterior, n_draws: int, rng: np.random.Generator
+        self, cells: Cells, posterior: Posterior, n_draws: int, rng: np.random.Generator, *, shared: bool
     ) -> FloatArray:
-        """Return draws of all cells in scaled units, (n_draws, n, d).
+        """Return draws of all cells in scaled units, (n_draws, n, d); with ``shared``, all rows use one x*.
 
         Draw whole rows x* from the model. The error of completing x* from its observed cells,
         x* - complete(x*), has the posterior covariance for each pattern of holes, so adding it to the
@@ -186,8 +186,9 @@ class FittedGaussian:
         at_once = min(n_draws, max(1, SAMPLE_ROWS // n))  # draw a short table many times at once
         layout: Any = model.layout(np.tile(cells.observed, (at_once, 1)))
         draws = np.empty((n_draws, n, d))
+        common = np.repeat(model.draw(n_draws + at_once, rng), n, axis=0) if shared else None
         for i in range(0, n_draws, at_once):
-            whole = model.draw(at_once * n, rng)
+            whole = model.draw(at_once * n, rng) if common is None else common[i * n : (i + at_once) * n]
             error = (whole - layout.complete(model, whole))[:, :d].reshape(at_once, n, d)
             scores = (posterior.mean + error * scale)[: n_draws - i].reshape(-1, d)
             draws[i : i + at_once] = self.margins.to_values(scores).reshape(-1, n, d)

@@ -1,0 +1,176 @@
+"""The model command: chooses and trains a model on a table with holes, and predicts new rows."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cellworth.cli import options
+from cellworth.cli.options import read_table, usage
+from cellworth.cli.output import count, print_json, print_table, working
+
+if TYPE_CHECKING:
+    from cellworth.table import Table
+
+MODEL_EXAMPLE = "Example: cellworth model clinic.csv --target outcome --predict new.csv --out predicted.csv"
+
+
+class RowsName(StrEnum):
+    """The rows to choose a model for."""
+
+    COMPLETE = "complete"
+    AS_THEY_ARE = "as-they-are"
+
+
+def model(
+    table: options.TablePath,
+    target: options.Target,
+    row_id: options.RowId = None,
+    missing: options.Missing = None,
+    kinds: options.Kinds = None,
+    orders: options.Orders = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    rows: Annotated[
+        RowsName,
+        typer.Option(help="Choose for future rows that are complete, or for rows with holes as they are."),
+    ] = RowsName.COMPLETE,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0, help="Try no further candidates after this time. By default, try all."),
+    ] = None,
+    only: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="Train this candidate; do not search.")
+    ] = None,
+    predict: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Predict the rows of this file, with holes or not; needs --out."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the predictions to this .csv or .tsv file.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the folds and draws.")] = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Train the model that suits a table with holes best.
+
+    Candidates are cross-validated on the rows of the table. Each gets two scores, AUC or R2, with 95 %
+    intervals: on future rows that are completely known, which is an estimate, and on rows with holes as they
+    are. With --predict, new rows are predicted by the best one.
+    """
+    if (predict is None) != (out is None):
+        raise typer.BadParameter("--predict and --out go together: give both, or neither.")
+    with usage():
+        known = read_table(
+            table,
+            target=target,
+            row_id=row_id,
+            missing=missing,
+            kinds=kinds,
+            orders=orders,
+            encoding=encoding,
+            delimiter=delimiter,
+        )
+        from cellworth.model import model_of
+
+        with working("Choosing a model") as progress:
+            fitted = model_of(
+                known,
+                model=only or "auto",
+                rows="complete" if rows is RowsName.COMPLETE else "as they are",
+                seconds=seconds,
+                random_state=seed,
+                callback=lambda done: progress(done.done, done.total),
+            )
+    written = None
+    if predict is not None and out is not None:
+        written = _write_predictions(fitted, known, predict, out, list(missing or ()))
+    if as_json:
+        print_json(_document(fitted, known, out, written))
+        return
+    _print_candidates(fitted)
+    print(_sentence(fitted, known))
+    if written is not None:
+        print(f"{count(written, 'row')} predicted; the predictions are in {out}")
+
+
+def _print_candidates(fitted: Any) -> None:
+    from cellworth.model.model_results import best_first
+
+    results = best_first(fitted.cv_results_)
+    shown = [
+        (name, _score(results, "complete_rows", k), _score(results, "at_hand", k), results["note"][k])
+        for k, name in enumerate(results["name"])
+    ]
+    print_table(("candidate", "complete rows", "rows as they are", ""), shown)
+
+
+def _score(results: dict[str, Any], kind: str, place: int) -> str:
+    value, low, high = (results[f"{kind}{end}"][place] for end in ("", "_low", "_high"))
+    return "" if value != value else f"{value:.3f} ({low:.3f} to {high:.3f})"
+
+
+def _sentence(fitted: Any, table: Table) -> str:
+    """Say which candidate was chosen, and how well it does."""
+    target = table.target
+    metric = "R2" if target is not None and target.label_kind == "number" else "AUC"
+    complete, at_hand = fitted.complete_rows_score_, fitted.at_hand_score_
+    if complete.value != complete.value:
+        return f"Chosen: {fitted.best_candidate_}; too few rows are labelled to estimate how well it does."
+    left = f" Left out for lack of time: {', '.join(fitted.left_out_)}." if fitted.left_out_ else ""
+    return (
+        f"Chosen: {fitted.best_candidate_}, with an estimated {metric} of {complete.value:.3f} "
+        f"({complete.low:.3f} to {complete.high:.3f}) on complete rows and {at_hand.value:.3f} "
+        f"({at_hand.low:.3f} to {at_hand.high:.3f}) on rows as they are.{left}"
+    )
+
+
+def _document(fitted: Any, table: Table, out: Path | None, written: int | None) -> dict[str, Any]:
+    target = table.target
+    results = {name: values.tolist() for name, values in fitted.cv_results_.items()}
+    return {
+        "target": None if target is None else target.name,
+        "metric": "R2" if target is not None and target.label_kind == "number" else "AUC",
+        "chosen": fitted.best_candidate_,
+        "complete_rows": _plain(vars(fitted.complete_rows_score_)),
+        "at_hand": _plain(vars(fitted.at_hand_score_)),
+        "candidates": [
+            _plain({name: values[k] for name, values in results.items()}) for k in range(len(results["name"]))
+        ],
+        "left_out": list(fitted.left_out_),
+        "out": None if written is None else str(out),
+        "predicted": written,
+    }
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values with None in place of NaN, which JSON lacks."""
+    return {name: None if value != value else value for name, value in values.items()}
+
+
+def _write_predictions(fitted: Any, known: Table, path: Path, out: Path, missing: list[str]) -> int:
+    """Predict the rows of a file and write them; return how many there are."""
+    from cellworth.table import Table
+    from cellworth.table.csv_format import guard, write_lines
+
+    keywords = known.keywords() | {"missing": missing}
+    name, kind = keywords.pop("target"), keywords.pop("target_kind")
+    declared = ("kinds", "categories", "bounds", "units")
+    of_target = {key: keywords[key].pop(name) for key in declared if name in keywords[key]}
+    with usage():
+        new = Table.read(path, **keywords)
+        if name in new.column_names:  # it may have labels; they are not used
+            for key, value in of_target.items():
+                keywords[key][name] = value
+            new = Table.read(path, target=name, target_kind=kind, **keywords)
+    header = [known.row_id or "row", name]
+    found: list[list[str]] = [[str(value) for value in fitted.predict(new).tolist()]]
+    if hasattr(fitted, "classes_"):
+        header += [f"P({label})" for label in fitted.classes_.tolist()]
+        found += [[f"{p:.6f}" for p in column] for column in fitted.predict_proba(new).T.tolist()]
+    lines = zip(new.row_ids, *found, strict=True)
+    write_lines(out, [header, *([guard(row), guard(label), *rest] for row, label, *rest in lines)])
+    return new.shape[0]

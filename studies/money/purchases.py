@@ -1,0 +1,165 @@
+"""Play purchases on the development tables, as PROTOCOL.md says; finished runs are kept in a folder."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
+
+from cellworth.arrays import Float64Array
+from cellworth.blocks.threads import worker_threads
+from cellworth.complete import GaussianCompleter
+from cellworth.model import Candidate, choose_model, default_models, fit_candidate
+from cellworth.model.cross_validation import score_predictions
+from cellworth.progress import ProgressLine
+from cellworth.score import Random
+from cellworth.select import Draw
+from cellworth.strategy import Strategy, get
+from cellworth.strategy.choosing import Adviser
+from studies.money.development_tables import MOST_TEST_ROWS, PricesKind, RunStart, start_of
+
+Record = dict[str, Any]
+
+STEPS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.30, 0.40, 0.50, 0.65, 0.80)
+"""Money spent at each purchase, as a share of the cost of all hidden cells."""
+JUDGES = ("logistic regression", "ridge regression", "extra trees", "boosted trees")
+FULL = "full information"
+RANDOM = Strategy(
+    "random",
+    GaussianCompleter(label_trust=0.0),
+    Random(),
+    Draw(power=0.0),
+    "cells at random, whatever they cost",
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a strategy on one table.
+
+    Attributes
+    ----------
+    table : str
+    observed : float
+    prices : {"same", "unequal", "visits"}
+    strategy : str
+        A registered name, "random", or `FULL`.
+    seed : int
+    """
+
+    table: str
+    observed: float
+    prices: PricesKind
+    strategy: str
+    seed: int
+
+    def file(self, folder: Path) -> Path:
+        """Return the file of the run's records; it changes with the parts of the strategy."""
+        parts = "" if self.strategy == FULL else _parts(_strategy(self.strategy))
+        mark = hashlib.sha256(f"{self}{parts}".encode()).hexdigest()[:12]
+        return (
+            folder / f"{self.table}-{self.observed:g}-{self.prices}-{self.strategy}-{self.seed}-{mark}.json"
+        )
+
+
+def play(runs: Sequence[Run], folder: Path, *, jobs: int) -> list[Record]:
+    """Return the records of all runs; those that are in the folder are not repeated.
+
+    A record has the fields of its run and ``share``, the money spent as a share of the cost of all hidden
+    cells; ``score``, AUC or R2 on the test rows; and ``model``, the name of the judge.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    todo = [run for run in runs if not run.file(folder).exists()]
+    line = ProgressLine("buying", len(todo)) if todo else None
+    tasks = (delayed(_keep)(run, run.file(folder)) for run in todo)
+    for done, run in enumerate(Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks), 1):
+        assert line is not None
+        line.show(done, f"{run.table}, {run.strategy}, seed {run.seed}")
+    return [record for run in runs for record in json.loads(run.file(folder).read_text())]
+
+
+def _keep(run: Run, file: Path) -> Run:
+    records = [vars(run) | record for record in _play(run, file.parent)]
+    part = file.with_suffix(".part")
+    part.write_text(json.dumps(records))
+    part.replace(file)
+    return run
+
+
+def _play(run: Run, folder: Path) -> Iterable[Record]:
+    with worker_threads(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        start = start_of(run.table, run.observed, run.seed, run.prices)
+        judge = _judge_of(run, folder)
+        if run.strategy == FULL:
+            known = GaussianCompleter(label_trust=0.0).fit(start.world.truth)
+            return [
+                {"share": 1.0, "score": _score(start, judge, known, start.world.truth), "model": judge.name}
+            ]
+        return list(_purchases(run, start, judge))
+
+
+def _purchases(run: Run, start: RunStart, judge: Candidate) -> Iterable[Record]:
+    world = start.world
+    adviser = Adviser.of(_strategy(run.strategy), start.table, seed=run.seed)
+    X, available, known, spent = world.start, world.hidden.copy(), world.known_at_start, 0.0
+    for step in (0.0, *STEPS):
+        if step:
+            adviser.score()
+            bought = adviser.choose(
+                start.prices, available=available, before=known, budget=max(0.0, step * start.total - spent)
+            )
+            X, spent = world.reveal(X, bought.cells), spent + bought.cost
+            places = bought.cells[:, 0], bought.cells[:, 1]
+            available[places], known[places] = False, True
+        adviser.complete(X, world.y)
+        score = _score(start, judge, adviser.completer, X)
+        yield {"share": spent / start.total, "score": score, "model": judge.name}
+
+
+def _score(start: RunStart, judge: Candidate, completer: Any, X: Float64Array) -> float:
+    """Train the judge on the rows X (n, d), and score it on the test rows."""
+    world, is_number = start.world, start.world.target == "number"
+    model = fit_candidate(judge, completer, X, world.y, is_number=is_number)
+    tested = slice(MOST_TEST_ROWS)
+    predicted, y = model.predict(world.X_test[tested]), world.y_test[tested]
+    one_fold = np.zeros(len(y), dtype=np.intp)
+    return score_predictions(y, predicted, one_fold, classes=not is_number).value
+
+
+def _judge_of(run: Run, folder: Path) -> Candidate:
+    """Return the model that cross-validation on the training rows chooses at the start; kept in a file."""
+    file = folder / f"{run.table}-{run.observed:g}-{run.seed}.judge"
+    world = start_of(run.table, run.observed, run.seed).world
+    is_number = world.target == "number"
+    candidates = {each.name: each for each in default_models(is_number=is_number) if each.name in JUDGES}
+    if not file.exists():
+        chosen = choose_model(
+            world.start,
+            world.y,
+            is_number=is_number,
+            candidates=list(candidates.values()),
+            averages=False,
+            folds=3,
+            seed=run.seed,
+        )
+        file.write_text(chosen.name)
+    return candidates[file.read_text()]
+
+
+def _strategy(name: str) -> Strategy:
+    return RANDOM if name == RANDOM.name else get(name)
+
+
+def _parts(strategy: Strategy) -> str:
+    return repr(
+        (strategy.scorer, strategy.selector, type(strategy.completer).__name__, vars(strategy.scorer))
+    )

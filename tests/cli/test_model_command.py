@@ -1,0 +1,65 @@
+"""``cellworth model``."""
+
+import csv
+import json
+
+import pytest
+
+from cellworth import CompletingClassifier, Table
+from cellworth.cli import main
+from tests.model.holed_tables import mixed_table
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mixed_table().write("train.csv")
+    new = mixed_table(n=12, seed=5)
+    Table(new.columns, new.values, new.row_ids).write("new.csv")
+    new.write("labelled.csv")
+    return new
+
+
+LIGHT = ["model", "train.csv", "--target", "target", "--model", "logistic regression"]
+
+
+def test_the_choice_is_said_in_a_sentence(files, capsys):
+    assert main(LIGHT) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["candidate", "complete", "rows", "rows", "as", "they", "are"]
+    assert lines[1].startswith("logistic regression")
+    assert lines[2].startswith("Chosen: logistic regression, with an estimated AUC of 0.")
+
+
+@pytest.mark.parametrize("path", ["new.csv", "labelled.csv"])
+def test_new_rows_are_predicted(files, capsys, path):
+    new = files
+    assert main([*LIGHT, "--predict", path, "--out", "out.csv", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert (printed["chosen"], printed["predicted"], printed["metric"]) == ("logistic regression", 12, "AUC")
+    with open("out.csv", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert list(lines[0]) == ["row", "target", "P(ill)", "P(well)"]
+    again = Table.read("train.csv", target="target")
+    model = CompletingClassifier(model="logistic regression").fit(again)
+    assert printed["at_hand"]["value"] == model.at_hand_score_.value
+    assert [line["target"] for line in lines] == model.predict(new.encode().X).tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["--predict", "new.csv"], 2, "go together"),
+        (["--model", "forest"], 2, "no candidate 'forest'"),
+        (["--target", "nothing"], 3, "nothing"),
+    ],
+)
+def test_what_is_refused(files, capsys, words, code, message):
+    assert main([*LIGHT, *words]) == code
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_search_with_a_limit(files, capsys):
+    assert main(["model", "train.csv", "--target", "target", "--seconds", "0", "--rows", "as-they-are"]) == 0
+    assert "Left out for lack of time: joint Gaussian" in capsys.readouterr().out
