@@ -66,6 +66,8 @@ def told_warnings() -> Iterator[None]:
     for each in caught:
         if issubclass(each.category, StopWarning):
             print(each.message, file=sys.stderr)
+        else:
+            warnings.showwarning(each.message, each.category, each.filename, each.lineno)
 
 
 def count(number: int, noun: str) -> str:

@@ -89,6 +89,11 @@ class HeldOutFold:
         guesses[:, whole] = at_hand[whole]
         return at_hand, guesses
 
+    def predict_at_hand(self, model: FittedModel) -> Float64Array:
+        """Return predictions (n_held, K) of a model from `train` for the rows of this fold as they are."""
+        with one_core():
+            return model.predict_viewed(self._tested)
+
     def train(self, candidate: Candidate, n_classes: int) -> FittedModel:
         """Return the candidate trained on the rows outside this fold; it knows their `columns` only."""
         labelled = np.flatnonzero(~np.isnan(self._y[~self.held]))

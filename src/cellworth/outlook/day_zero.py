@@ -147,10 +147,10 @@ def outlook_of(
     curve = rising_curve(
         found.shares * (known / found.shares[-1]),  # of the rows used, the share may differ a little
         np.array([score.value for score in found.complete_rows]),
+        np.array([score.value for score in found.thinned]),
         covariance_of(found.complete_rows),
         now=known,
         to=1.0,
-        method_error=found.complete_rows[-1].method_error,
         seed=seed,
     )
     return Outlook("R2" if is_number else "AUC", candidate.name, known, reachable, cost, curve)

@@ -1,15 +1,19 @@
-r"""How a score rises with the share of cells known, from scores at smaller shares.
+r"""How the score on complete rows rises with the share of cells known, from scores at smaller shares.
 
-With s the share of cells known, what is missing to a perfect score falls like
+With s the share of cells known when the model is trained, what is missing to a perfect score falls like
 
 .. math:: \log(1 - \text{score}(s)) = a - b\,\frac{s^c - 1}{c}, \qquad b > 0 ,
 
-where c = 0 stands for log s, a power law. A curve with c < 0 levels off, one with c > 0 speeds up. The prior
-of (log b, c) is a normal distribution learned from curves of many tables; a may be anything. Given b and c
-the fit of a is linear, so the posterior is computed exactly on a grid of (log b, c). Errors of scores of the
-same rows are correlated, and their covariance is used. Two things are added to what the curve says at larger
-shares: scores at smaller shares are measured by another method (cross-validation on fewer rows, draws of
-complete rows) than the scores to come, and no curve follows the law exactly.
+where c = 0 stands for log s, a power law. A curve with c < 0 levels off, one with c > 0 speeds up.
+
+*The shape*, (log b, c), has a normal prior learned from the curves of many tables. Estimates of the score on
+complete rows at smaller shares update it. Given b and c the fit of a is linear, so the posterior is computed
+on a grid. The covariance of the scores, which are of the same rows, is used. They say less about the curve to
+come than they seem to, so their likelihood is raised to a power below 1.
+
+*The level* now cannot be measured, since no held-out row may be complete. Two estimates are averaged: that
+of `cellworth.model.complete_rows`; and the power law of scores in which the held-out rows are thinned, too,
+as s goes to 1, where a row is complete. How far off the average is was learned from the same tables.
 """
 
 from __future__ import annotations
@@ -20,22 +24,24 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 
-SLOPE = (-1.05, 1.2)
-"""Mean and standard deviation of log b over the tuning half of the tables of `studies.money`."""
+# All constants are from the tuning half of the tables of `studies.money`; see docs/explanation/forecast.md.
+SLOPE = (-0.9, 1.3)
+"""Mean and standard deviation of log b."""
 BEND = (0.28, 0.5)
 """The same of c."""
 CORRELATION = 0.4
 """Of log b and c."""
 SCATTER = 0.1
 """Standard deviation of log(1 - score) around its curve, from which cells happen to be known."""
-TRUST = 1.0
-"""Power of the likelihood: scores at smaller shares say less about those to come than they seem to."""
-LEVEL = (-0.1, 0.15)
-"""Mean and standard deviation of what log(1 - score) is above what was estimated."""
-STEP_ERROR = 1.0
-"""Standard deviation of the same, in units of the error that the estimate states of its method."""
-BREAK = 0.1
-"""Standard deviation of the departure from the law, per unit of log share ahead."""
+TRUST = 3.0
+"""The likelihood of scores at smaller shares is raised to the power s**TRUST, s the share known now."""
+THINNED_SLOPE = (-0.35, 0.25)
+"""Mean and standard deviation of the power of s, if held-out rows are thinned, too."""
+THINNED_SCATTER = 0.06
+THINNED_WEIGHT = 0.5
+"""Weight of the level by scores of thinned rows."""
+LEVEL = (-0.15, 0.3)
+"""Mean and standard deviation of what log(1 - score) now is above the average of both estimates."""
 LEAST_LEFT = 1e-4
 """No score counts as nearer to 1 than this."""
 DRAWS = 2000
@@ -68,12 +74,12 @@ class RisingCurve:
 
 def rising_curve(
     shares: Float64Array,
-    scores: Float64Array,
+    complete: Float64Array,
+    thinned: Float64Array,
     covariance: Float64Array,
     *,
     now: float,
     to: float = 1.0,
-    method_error: float = 0.0,
     seed: int = 0,
 ) -> RisingCurve:
     """Fit the curve and draw from its posterior.
@@ -81,15 +87,15 @@ def rising_curve(
     Parameters
     ----------
     shares : (k,) array
-        Shares of the cells known, in (0, 1]; k may be 1.
-    scores : (k,) array
-        AUC or R2 at these shares.
+        Shares of the cells known, in (0, 1]; the last is the largest. k may be 1.
+    complete : (k,) array
+        AUC or R2 of models trained at these shares, on complete rows.
+    thinned : (k,) array
+        The same on held-out rows of which the same share is known.
     covariance : (k, k) array
-        Of the errors of the scores.
+        Of the errors of `complete`.
     now, to : float
         Where the curve is to begin and to end; 0 < now < to <= 1.
-    method_error : float
-        Of the score at the largest share; see `cellworth.model.cross_validation.Score`.
     seed : int
 
     Returns
@@ -100,30 +106,44 @@ def rising_curve(
     -----
     O(k^3), and some milliseconds for the grid and the draws.
     """
-    left = np.maximum(1 - scores, LEAST_LEFT)
-    slopes, bends, log_prior = _grid()
-    noise = covariance / np.outer(left, left) + SCATTER**2 * np.eye(len(scores))
-    precision = np.linalg.inv(noise)
-    total = float(precision.sum())
-    lifted = np.log(left) + np.exp(slopes)[:, np.newaxis] * growth(shares, bends)  # (m, k)
-    levels = lifted @ precision.sum(axis=0) / total
-    off = lifted - levels[:, np.newaxis]
-    log_weight = log_prior - TRUST / 2 * np.einsum("mi,ij,mj->m", off, precision, off)
-    weight = np.exp(log_weight - log_weight.max())
     rng = np.random.default_rng(seed)
+    slopes, bends, log_prior = _grid()
+    trust = float(shares[-1]) ** TRUST
+    log_weight = log_prior + trust * _log_likelihoods(shares, complete, covariance, slopes, bends)
+    weight = np.exp(log_weight - log_weight.max())
     chosen = _systematic(weight / weight.sum(), rng)
-    normal = rng.standard_normal((3, DRAWS))
-    # The scatter belongs to the cells that happen to be known, and is there at any share.
-    relative = method_error / float(left[np.argmax(shares)])
-    spread = np.sqrt(1 / total + LEVEL[1] ** 2 + (STEP_ERROR * relative) ** 2)
-    level = levels[chosen] + LEVEL[0] + spread * normal[0]
+    left = max(1 - float(complete[-1]), LEAST_LEFT)
+    level = THINNED_WEIGHT * _level_of_thinned(shares, thinned) + (1 - THINNED_WEIGHT) * np.log(left)
+    spread = np.sqrt(LEVEL[1] ** 2 + covariance[-1, -1] / left**2)
+    levels = level + LEVEL[0] + spread * rng.standard_normal(DRAWS)
     grid = np.geomspace(now, to, POINTS)
-    # Keep about as much jitter in the slope as the shapes of the grid are apart.
-    ahead = np.log(grid / now)
-    values = level[:, np.newaxis] - np.exp(slopes[chosen])[:, np.newaxis] * growth(grid, bends[chosen])
-    values += BREAK * normal[1][:, np.newaxis] * ahead
-    drawn = 1 - np.exp(values)
-    return RisingCurve(grid, np.maximum.accumulate(np.maximum(drawn, -10.0), axis=1))
+    risen = growth(grid, bends[chosen]) - growth(grid[:1], bends[chosen])
+    values = levels[:, np.newaxis] - np.exp(slopes[chosen])[:, np.newaxis] * risen
+    return RisingCurve(grid, 1 - np.exp(values))
+
+
+def _log_likelihoods(
+    shares: Float64Array,
+    scores: Float64Array,
+    covariance: Float64Array,
+    slopes: Float64Array,
+    bends: Float64Array,
+) -> Float64Array:
+    """Return the log-likelihood (m,) of the scores for each shape, with the best level."""
+    left = np.maximum(1 - scores, LEAST_LEFT)
+    precision = np.linalg.inv(covariance / np.outer(left, left) + SCATTER**2 * np.eye(len(scores)))
+    lifted = np.log(left) + np.exp(slopes)[:, np.newaxis] * growth(shares, bends)
+    off = lifted - (lifted @ precision.sum(axis=0) / precision.sum())[:, np.newaxis]
+    return np.asarray(-np.einsum("mi,ij,mj->m", off, precision, off) / 2)
+
+
+def _level_of_thinned(shares: Float64Array, scores: Float64Array) -> float:
+    """Return log(1 - score) at share 1 by the power law of scores at smaller shares."""
+    logs, values = np.log(shares), np.log(np.maximum(1 - scores, LEAST_LEFT))
+    centred = logs - logs.mean()
+    weight = THINNED_SCATTER**2 / THINNED_SLOPE[1] ** 2
+    slope = (centred @ values + weight * THINNED_SLOPE[0]) / (centred @ centred + weight)
+    return float(values.mean() - slope * logs.mean())
 
 
 def growth(shares: Float64Array, bends: Float64Array) -> Float64Array:

@@ -1,8 +1,9 @@
 """Scores of a model at several depths: known cells are hidden again, and the model is trained on the rest.
 
-Cells are hidden in the rows to train on, never in the held-out rows. These are drawn complete once, by a
-completer fitted to all known cells of the other rows, and all depths are scored on the same draws, rows and
-folds. So depths differ by what the model was trained on and by little else.
+Each depth has two scores. One is on complete rows: the held-out rows are drawn complete once, by a completer
+fitted to all known cells of the other rows, and all depths are scored on the same draws, rows and folds. So
+depths differ by what the model was trained on and by little else. The other is on held-out rows whose cells
+are hidden, too. It is measured, not estimated, and meets the first where all cells are known.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cellworth.complete import GaussianCompleter
 from cellworth.complete.gaussian.fitting import MarginKind
 from cellworth.model.candidates import Candidate
 from cellworth.model.complete_rows import complete_rows_score
-from cellworth.model.cross_validation import Score, mean_score, score_predictions, widened
+from cellworth.model.cross_validation import Score, score_predictions, widened
 from cellworth.model.held_out_folds import HeldOutFold, make_folds
 from cellworth.progress import Steps
 
@@ -40,13 +41,14 @@ class DepthScores:
     ----------
     shares : (k,) array
         Share of all cells that the model was trained on; the last is what is known now.
-    complete_rows, at_hand : tuple of k Score
-        On complete rows, estimated, and on held-out rows as they are; all on the same rows.
+    complete_rows, thinned : tuple of k Score
+        On complete rows, estimated, and on held-out rows of which the same share is known; all on the same
+        rows.
     """
 
     shares: Float64Array
     complete_rows: tuple[Score, ...]
-    at_hand: tuple[Score, ...]
+    thinned: tuple[Score, ...]
 
 
 def scores_at_depths(
@@ -104,35 +106,43 @@ def scores_at_depths(
     deals, made = make_folds(X, y, completer, is_number=is_number, folds=folds, repeats=1, seed=seed)
     fold, whole = deals[0], made[0]
     kept = _masks(X, owner, depths, masks, seed)
-    complete, at_hand, shares = [], [], []
+    trained_on = len(labels) * (1 - 1 / folds)
+    complete, thinned, shares = [], [], []
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
         run = map if pool is None else pool.map
         for number, keep in enumerate([*kept, None]):
             thin = X if keep is None else np.where(keep[:, owner], X, np.nan)
 
-            def predict(place: int, thin: Float64Array = thin) -> tuple[Float64Array, Float64Array]:
+            def predict(place: int, thin: Float64Array = thin) -> tuple[Float64Array, ...]:
                 full = whole[place]
                 if thin is X:
-                    return full.predict(candidate, n_classes)
+                    at_hand, drawn = full.predict(candidate, n_classes)
+                    return at_hand, at_hand, drawn
                 filler = completer or _like(full.completer)
                 part = HeldOutFold(thin, y, full.held, filler, is_number=is_number, seed=seed + place)
-                return full.predictions_of(part.train(candidate, n_classes), part.columns)
+                model = part.train(candidate, n_classes)
+                return part.predict_at_hand(model), *full.predictions_of(model, part.columns)
 
             parts = list(run(predict, range(folds)))
-            here = np.empty((len(labels), n_classes))
-            drawn = np.empty((len(parts[0][1]), *here.shape))
-            for each, (of_hand, of_drawn) in zip(whole, parts, strict=True):
-                held = each.held[labelled]
-                here[held], drawn[:, held] = of_hand, of_drawn
+            less, here, drawn = (_joined(whole, labelled, each) for each in zip(*parts, strict=True))
             score = score_predictions(labels, here, fold, classes=not is_number)
             on_complete = complete_rows_score(labels, drawn, fold, score, classes=not is_number)
-            trained_on = len(labels) * (1 - 1 / folds)
-            at_hand.append(widened(mean_score([score]), X.shape[1], trained_on))
             complete.append(widened(on_complete, X.shape[1], trained_on))
+            score = score_predictions(labels, less, fold, classes=not is_number)
+            thinned.append(widened(score, X.shape[1], trained_on))
             shares.append(_share(thin, owner))
             if progress is not None:
                 progress(number + 1, len(kept) + 1)
-    return DepthScores(np.array(shares), tuple(complete), tuple(at_hand))
+    return DepthScores(np.array(shares), tuple(complete), tuple(thinned))
+
+
+def _joined(folds: Sequence[HeldOutFold], labelled: BoolArray, parts: Sequence[Float64Array]) -> Float64Array:
+    """Return the predictions of all labelled rows, (..., n, K), from those of each fold."""
+    shape = (*parts[0].shape[:-2], int(labelled.sum()), parts[0].shape[-1])
+    together = np.empty(shape)
+    for fold, part in zip(folds, parts, strict=True):
+        together[..., fold.held[labelled], :] = part
+    return together
 
 
 def _like(fitted: GaussianCompleter) -> GaussianCompleter:
