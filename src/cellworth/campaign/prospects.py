@@ -73,10 +73,7 @@ def full_outlook(
     if target is None:
         raise DataError("the table has no target, so there is no score to forecast.")
     if not _can_forecast(state, target):
-        raise DataError(
-            "there is nothing to forecast: too few rows are labelled, no cell is known, or nothing is left "
-            "to buy."
-        )
+        raise DataError("there is nothing to forecast: too few rows are labelled, or nothing is left to buy.")
     rows = sample_rows(target.values, seed)
     X, y = state.table().encode().X[rows], target.values[rows]
     candidate = chosen_candidate(
@@ -114,10 +111,9 @@ def _outlook(
 
 
 def _can_forecast(state: State, target: Target) -> bool:
-    known = _has(state, CellStatus.KNOWN, CellStatus.TOLD)
     labels = target.values[~np.isnan(target.values)]
     left = _has(state, CellStatus.HOLE, CellStatus.ASKED).any()
-    return bool(known.any() and left and scorable(labels, classes=target.label_kind == "classes"))
+    return bool(left and scorable(labels, classes=target.label_kind == "classes"))
 
 
 def _has(state: State, *kinds: CellStatus) -> BoolArray:

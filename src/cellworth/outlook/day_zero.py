@@ -67,7 +67,7 @@ def forecast(
     Raises
     ------
     DataError
-        If the table has no target, too few labels, no holes, or no known cell.
+        If the table has no target, too few labels, or no holes.
 
     Notes
     -----
@@ -91,8 +91,6 @@ def forecast(
     holes = table.holes
     if not holes.any():
         raise DataError("no cell is missing, so there is nothing to forecast.")
-    if holes.all():
-        raise DataError("no cell is known, so there is nothing to forecast from; fill in some cells.")
     stated = prices or Prices.same(1.0)
     cost = stated.on(table).cost(np.argwhere(holes), ~holes)
     rows = sample_rows(target.values, seed)
