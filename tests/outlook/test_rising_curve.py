@@ -30,7 +30,9 @@ def test_the_interval_covers_curves_from_the_prior():
         x = rng.multivariate_normal([0, 0], [[1, module.CORRELATION], [module.CORRELATION, 1]])
         b, c = np.exp(module.SLOPE[0] + module.SLOPE[1] * x[0]), module.BEND[0] + module.BEND[1] * x[1]
         truth = rng.normal(-1.5, 0.5)
-        guess = truth - rng.normal(*module.LEVEL)
+        # The forecast knows the error of its level: a constant, and a share of the level.
+        error = np.hypot(module.LEVEL[1], module.DEPTH * truth)
+        guess = truth - rng.normal(module.LEVEL[0], error)
         thinned = 1 - np.exp(guess + module.THINNED_SLOPE[0] * np.log(SHARES))
         noise = module.SCATTER * rng.normal(size=4) * [1, 1, 1, 0]
         complete = 1 - (1 - scores(guess, b, c)) * np.exp(noise)

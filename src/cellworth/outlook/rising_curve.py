@@ -24,7 +24,8 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 
-# All constants are from the tuning half of the tables of `studies.money`; see docs/explanation/forecast.md.
+# From the tuning half of the tables of `studies.money`; the errors of the level, LEVEL[1] and DEPTH, from both
+# halves. See docs/explanation/forecast.md.
 SLOPE = (-0.9, 1.3)
 """Mean and standard deviation of log b."""
 BEND = (0.28, 0.5)
@@ -33,15 +34,17 @@ CORRELATION = 0.4
 """Of log b and c."""
 SCATTER = 0.1
 """Standard deviation of log(1 - score) around its curve, from which cells happen to be known."""
-TRUST = 3.0
-"""The likelihood of scores at smaller shares is raised to the power s**TRUST, s the share known now."""
+TRUSTED = 0.6
+"""From this share known, scores at smaller shares count fully; below, their likelihood is raised to the power
+(s / TRUSTED)^4, with s the share known."""
 THINNED_SLOPE = (-0.35, 0.25)
 """Mean and standard deviation of the power of s, if held-out rows are thinned, too."""
 THINNED_SCATTER = 0.06
-THINNED_WEIGHT = 0.5
-"""Weight of the level by scores of thinned rows."""
-LEVEL = (-0.15, 0.3)
-"""Mean and standard deviation of what log(1 - score) now is above the average of both estimates."""
+LEVEL = (-0.18, 0.42)
+"""Mean and standard deviation of what log(1 - score) now is above the average of both estimates, if next to
+no cell is known; in proportion to the share of the cells that are not."""
+DEPTH = 0.24
+"""Added to that standard deviation, as a share of log(1 - score): near 1, scores are harder to tell apart."""
 LEAST_LEFT = 1e-4
 """No score counts as nearer to 1 than this."""
 DRAWS = 2000
@@ -108,14 +111,18 @@ def rising_curve(
     """
     rng = np.random.default_rng(seed)
     slopes, bends, log_prior = _grid()
-    trust = float(shares[-1]) ** TRUST
+    trust = min(1.0, (float(shares[-1]) / TRUSTED) ** 4)
     log_weight = log_prior + trust * _log_likelihoods(shares, complete, covariance, slopes, bends)
     weight = np.exp(log_weight - log_weight.max())
     chosen = _systematic(weight / weight.sum(), rng)
     left = max(1 - float(complete[-1]), LEAST_LEFT)
-    level = THINNED_WEIGHT * _level_of_thinned(shares, thinned) + (1 - THINNED_WEIGHT) * np.log(left)
-    spread = np.sqrt(LEVEL[1] ** 2 + covariance[-1, -1] / left**2)
-    levels = level + LEVEL[0] + spread * rng.standard_normal(DRAWS)
+    estimated, extrapolated = float(np.log(left)), _level_of_thinned(shares, thinned)
+    level = (estimated + extrapolated) / 2
+    doubt = abs(estimated - extrapolated) / 2  # the standard error of the mean of two
+    hidden = 1 - float(shares[-1])
+    of_method = hidden**2 * (LEVEL[1] ** 2 + (DEPTH * level) ** 2)
+    spread = np.sqrt(of_method + doubt**2 + covariance[-1, -1] / left**2)
+    levels = level + hidden * LEVEL[0] + spread * rng.standard_normal(DRAWS)
     grid = np.geomspace(now, to, POINTS)
     risen = growth(grid, bends[chosen]) - growth(grid[:1], bends[chosen])
     values = levels[:, np.newaxis] - np.exp(slopes[chosen])[:, np.newaxis] * risen
