@@ -1,8 +1,8 @@
 """Whether forecasts made from few cells come true, on the development tables; see PROTOCOL.md.
 
 From 10 % and 20 % of the cells, the score at 30, 50 and 100 % is forecast. Then cells are bought at random
-and the score is measured on complete test rows. The model is extra trees or a linear one, whichever is estimated
-to be better at the start: a full search would take hours for all tables.
+and the score is measured on complete test rows. The model is extra trees or a linear one, whichever is
+forecast to be better at the start: a full search would take hours for all tables.
 """
 
 from __future__ import annotations

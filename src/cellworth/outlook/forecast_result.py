@@ -124,16 +124,16 @@ class Outlook:
 
     def describe(self, score: float | None = None) -> str:
         """Return the forecast in a few sentences, and what a score would cost if one is given."""
-        halfway = self._share(0.1 * self.cost, None)
+        tenth = 0.1 * self.cost
         lines = [
             f"With {_percent(self.known)} of the cells known, the {self.metric} on complete rows is about "
-            f"{_between(self.now)} ({self.model})."
+            f"{self.now.value:.3f} ({_ends(self.now)}) by {self.model}."
         ]
         if self.cost > 0 and self.reachable > self.known:
             lines.append(
-                f"Spending {0.1 * self.cost:,.2f}, a tenth of what all missing cells cost, would give "
-                f"{_ends(self.at(share=halfway))}; all cells for {self.cost:,.2f} would give "
-                f"{_ends(self.all_known)}."
+                f"Spending {tenth:,.2f}, a tenth of what all missing cells cost, would add "
+                f"{_ends(self.gain(tenth))}; all of them, for {self.cost:,.2f}, would add "
+                f"{_ends(self.gain(self.cost))} and give {_ends(self.all_known)}."
             )
         if score is not None:
             lines.append(self._cost_in_words(score))
@@ -223,10 +223,6 @@ class Outlook:
 def _estimate(draws: Float64Array) -> Estimate:
     value, low, high = np.quantile(draws, [0.5, *ENDS])
     return Estimate(float(value), float(low), float(high))
-
-
-def _between(estimate: Estimate) -> str:
-    return f"{estimate.value:.3f} (90 % interval {estimate.low:.3f} to {estimate.high:.3f})"
 
 
 def _ends(estimate: Estimate) -> str:

@@ -24,8 +24,8 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 
-# From the tuning half of the tables of `studies.money`; the errors of the level, LEVEL[1] and DEPTH, from both
-# halves. See docs/explanation/forecast.md.
+# From the tuning half of the tables of `studies.money`, but the errors of the level, LEVEL[1] and DEPTH, from
+# both halves; see docs/explanation/forecast.md.
 SLOPE = (-0.9, 1.3)
 """Mean and standard deviation of log b."""
 BEND = (0.28, 0.5)
