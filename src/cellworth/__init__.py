@@ -7,7 +7,6 @@ if TYPE_CHECKING:
     from cellworth.campaign import Campaign
     from cellworth.complete import (
         AutoCompleter,
-        CommitteeCompleter,
         FilledTable,
         GaussianCompleter,
         LMaFitCompleter,
@@ -29,7 +28,6 @@ __all__ = [
     "AutoCompleter",
     "Batch",
     "Campaign",
-    "CommitteeCompleter",
     "CompletingClassifier",
     "CompletingRegressor",
     "FilledTable",
@@ -59,7 +57,6 @@ _HOMES = {
     "cellworth.campaign": ("Campaign",),
     "cellworth.complete": (
         "AutoCompleter",
-        "CommitteeCompleter",
         "FilledTable",
         "GaussianCompleter",
         "LMaFitCompleter",
@@ -92,7 +89,6 @@ _PARTS = (
     "strategy",
     "table",
     "testing",
-    "theory",
     "web",
 )
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -24,6 +24,7 @@ from cellworth.model.complete_rows import complete_rows_score
 from cellworth.model.cross_validation import Score, scorable, score_predictions, widened
 from cellworth.model.fitted_model import fit_candidate
 from cellworth.model.held_out_folds import make_folds
+from cellworth.model.model_search import choose_model
 from cellworth.simulation.hidden_truth import World
 from studies.money.development_tables import NAMES, TUNING, start_of
 
@@ -67,8 +68,8 @@ def models(*, is_number: bool) -> list[Candidate]:
     return [candidate_named(name, is_number=is_number) for name in names]
 
 
-def run_table(name: str, seed: int, observed: float) -> Iterator[Case]:
-    """Yield the cases of a table: hide cells, estimate, and measure."""
+def run_table(name: str, seed: int, observed: float, *, chosen: bool = False) -> Iterator[Case]:
+    """Yield the cases of a table: hide cells, estimate, and measure; of the chosen model alone, or of two."""
     world = start_of(name, observed, seed).world
     is_number = world.target == "number"
     kept = _scorable(world, is_number=is_number)
@@ -82,7 +83,10 @@ def run_table(name: str, seed: int, observed: float) -> Iterator[Case]:
     n_classes = 1 if is_number else len(classes)
     deals, folds = make_folds(X, y, None, is_number=is_number, folds=FOLDS, repeats=1, seed=seed)
     completer = GaussianCompleter(label_trust=0.0).fit(X)
-    for model in models(is_number=is_number):
+    tried = models(is_number=is_number)
+    if chosen:
+        tried = [choose_model(X, y, is_number=is_number, seed=seed).candidate]
+    for model in tried:
         shape = (len(y), n_classes)
         at_hand, if_known = np.zeros(shape), np.zeros(shape)
         drawn: list[tuple[BoolArray, Float64Array]] = []
@@ -103,7 +107,8 @@ def run_table(name: str, seed: int, observed: float) -> Iterator[Case]:
         inside = _inside(widened(estimate, X.shape[1], len(y) * (1 - 1 / FOLDS)), truth)
         values = here.value, estimate.value, oracle.value, truth.value
         half = "tune" if name in TUNING else "report"
-        yield Case(name, model.name, half, is_number, len(y_test), *values, inside)
+        label = f"average of {len(model.members)}" if model.members else model.name
+        yield Case(name, label, half, is_number, len(y_test), *values, inside)
 
 
 def _scorable(world: World, *, is_number: bool) -> BoolArray:
@@ -165,6 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seeds", type=int, default=2, help="seeds per table (2)")
     parser.add_argument("--observed", type=float, default=0.2, help="share of cells known (0.2)")
     parser.add_argument("--halves", nargs="+", default=["tune", "report"], choices=["tune", "report"])
+    parser.add_argument("--chosen", action="store_true", help="judge the model that is chosen for each table")
     parser.add_argument("--quick", action="store_true", help="one seed, the first table of each half")
     options = parser.parse_args(arguments)
     cases: list[Case] = []
@@ -173,7 +179,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for seed in range(1 if options.quick else options.seeds):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    cases += run_table(name, seed, options.observed)
+                    cases += run_table(name, seed, options.observed, chosen=options.chosen)
     print(describe(cases))
 
 

@@ -18,6 +18,7 @@ from cellworth.arrays import Float64Array
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.model import Candidate, choose_model, default_models, fit_candidate
+from cellworth.model.candidates import candidate_named
 from cellworth.model.cross_validation import score_predictions
 from cellworth.progress import ProgressLine
 from cellworth.score import Random
@@ -30,8 +31,11 @@ Record = dict[str, Any]
 
 STEPS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.30, 0.40, 0.50, 0.65, 0.80)
 """Money spent at each purchase, as a share of the cost of all hidden cells."""
+SVM = "linear SVM"
 JUDGES = ("logistic regression", "ridge regression", "extra trees", "boosted trees")
 FULL = "full information"
+PAPER = "afasmc"
+"""Judged by the paper's own linear SVM, on its own completion."""
 RANDOM = Strategy(
     "random",
     GaussianCompleter(label_trust=0.0),
@@ -98,7 +102,7 @@ def _play(run: Run, folder: Path) -> Iterable[Record]:
     with worker_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         start = start_of(run.table, run.observed, run.seed, run.prices)
-        judge = _judge_of(run, folder)
+        judge = candidate_named(SVM, is_number=False) if run.strategy == PAPER else _judge_of(run, folder)
         if run.strategy == FULL:
             known = GaussianCompleter(label_trust=0.0).fit(start.world.truth)
             return [

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.settings import RENAMED
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.memory import MemoryStore
 from tests.campaign.campaigns import VALUES, Clock
@@ -79,7 +80,7 @@ def test_it_opens_as_it_was_left(older, name):
     campaign = opened(older, name)
     assert (campaign.number, campaign.strategy, campaign.budget) == (
         said["number"],
-        said["strategy"],
+        RENAMED.get(said["strategy"], said["strategy"]),
         said["budget"],
     )
     assert campaign.created.isoformat() == said["created"]

@@ -15,7 +15,6 @@ PUBLIC = (
     "cellworth.strategy",
     "cellworth.blocks",
     "cellworth.testing",
-    "cellworth.theory",
     "cellworth.web",
     "cellworth.datasets",
 )

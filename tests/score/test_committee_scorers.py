@@ -7,7 +7,8 @@ from sklearn.base import BaseEstimator, clone
 from cellworth.complete import NNLSCompleter, SoftImputeCompleter, SupervisedCompleter
 from cellworth.complete.committee_completer import CommitteeCompleter, default_members
 from cellworth.errors import DataError, ParameterError
-from cellworth.score import CommitteeStability, QueryByCommittee, Round
+from cellworth.score import Round
+from cellworth.score.committee_scorers import CommitteeStability, QueryByCommittee
 from cellworth.testing.completer_contract import random_table
 from tests.score.rounds import holed_tables, squared_ranges, told
 

@@ -4,7 +4,8 @@ from scipy.special import expit
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.errors import ParameterError
-from cellworth.score import ExpectedUtility, PosteriorVariance, Round, expected_utility
+from cellworth.score import PosteriorVariance, Round, expected_utility
+from cellworth.score.expected_utility import ExpectedUtility
 from cellworth.testing.completer_contract import random_table
 
 

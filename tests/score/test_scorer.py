@@ -7,14 +7,13 @@ from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.complete.committee_completer import CommitteeCompleter
 from cellworth.errors import ParameterError
 from cellworth.score import (
-    CommitteeStability,
-    ExpectedUtility,
     PosteriorImpact,
     PosteriorVariance,
-    QueryByCommittee,
     Random,
     Variance,
 )
+from cellworth.score.committee_scorers import CommitteeStability, QueryByCommittee
+from cellworth.score.expected_utility import ExpectedUtility
 from cellworth.score.scorer import check_whole_number
 from cellworth.testing.scorer_contract import check_scorer
 from tests.score.rounds import squared_ranges, told

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+from cellworth.errors import ParameterError
 from cellworth.select import Draw
 from tests.select.offers import large_offer, offer_of
 
@@ -74,3 +75,44 @@ def test_crowding_spreads_a_batch():
         for c in (1.0, 0.5, 0.1)
     ]
     assert rows[0] < rows[1] < rows[2]
+
+
+def test_by_row_the_cells_of_a_row_come_in_the_order_of_their_scores_per_price():
+    offer = large_offer(60, 5)
+    batch = Draw(per="price", by="row").select(offer, count=120, rng=np.random.default_rng(0))
+    per_price = batch.scores / batch.prices
+    rows = batch.cells[:, 0]
+    for row in np.unique(rows):
+        assert (np.diff(per_price[rows == row]) <= 0).all()
+
+
+def test_by_row_a_row_comes_first_as_often_as_its_best_cell_is_worth():
+    offer = offer_of(np.array([[4.0, 1.0], [2.0, 2.0], [1.0, 0.5]]))
+    rng, selector = np.random.default_rng(0), Draw(by="row")
+    firsts = [selector.select(offer, count=1, rng=rng).cells[0, 0] for _ in range(DRAWS)]
+    for row, chance in enumerate(np.array([4.0, 2.0, 1.0]) / 7):
+        spread = np.sqrt(DRAWS * chance * (1 - chance))
+        assert abs(firsts.count(row) - DRAWS * chance) <= SPREADS * spread
+
+
+def test_by_row_a_batch_takes_several_cells_of_few_rows():
+    offer = offer_of(np.ones((200, 10)))
+    rows = {
+        by: len(np.unique(Draw(by=by).select(offer, count=100, rng=np.random.default_rng(1)).cells[:, 0]))
+        for by in ("cell", "row")
+    }
+    assert rows["row"] == 10
+    assert rows["cell"] > 60
+
+
+def test_by_row_with_fees_keeps_the_budget_and_finishes_visits():
+    none = {"group_of": np.full(6, -1), "fee": np.zeros(6), "lasting": np.zeros(0, dtype=bool)}
+    offer = offer_of(np.ones((50, 6)), visit=10.0, **none)
+    batch = Draw(per="price", by="row").select(offer, budget=64.0, rng=np.random.default_rng(0))
+    assert batch.cost == 64.0  # four visits with all six cells
+    assert len(np.unique(batch.cells[:, 0])) == 4
+
+
+def test_rejects_other_things_to_draw_by():
+    with pytest.raises(ParameterError, match="by must be 'cell' or 'row'"):
+        Draw(by="column")

@@ -142,8 +142,10 @@ def test_advice_on_blocks_is_that_on_the_table(name, local):
 def test_what_blocks_cannot_do_is_refused(scored):
     _, scores, _ = scored
     source = scores.completed.source
-    with pytest.raises(ParameterError, match=r"Draw.* has no method shortlist"):
+    with pytest.raises(ParameterError, match=r"TrainingGain.* has no method score_blocks"):
         advise(source, count=3)
+    with pytest.raises(ParameterError, match=r"Draw.* has no method shortlist"):
+        advise(source, count=3, strategy="linear-impact")
     with pytest.raises(ParameterError, match=r"QueryByCommittee.* has no method score_blocks"):
         advise(source, count=3, strategy="qbc")
     with pytest.raises(ParameterError, match="without limits by row"):

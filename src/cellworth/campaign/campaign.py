@@ -16,7 +16,7 @@ from cellworth.campaign.judged_campaign import JudgedCampaign
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
-from cellworth.campaign.settings import check_format, make_record, only_name, opened, registered
+from cellworth.campaign.settings import make_record, only_name, opened, registered
 from cellworth.campaign.status import Totals, totals_of
 from cellworth.campaign.stores import Store
 from cellworth.complete import FilledTable, fill
@@ -62,7 +62,6 @@ class Campaign(JudgedCampaign):
     """
 
     def __init__(self, log: Log) -> None:
-        check_format(log.settings, log.name)
         self._log = log
         self.name = log.name
         self.created = log.created

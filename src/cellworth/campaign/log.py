@@ -16,6 +16,7 @@ from cellworth.campaign.events import (
     encode,
     fingerprint,
 )
+from cellworth.campaign.settings import current_settings
 from cellworth.campaign.state import State
 from cellworth.campaign.stores.store_protocol import Store
 from cellworth.campaign.table_bytes import digest, unpack
@@ -67,7 +68,7 @@ class Log:
             )
         self.store = store
         self.name = name
-        self.settings = record.settings
+        self.settings = current_settings(record.settings, name)
         self.created = record.created
         self.original = unpack(record.table)
         self.until = until

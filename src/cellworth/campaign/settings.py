@@ -23,7 +23,9 @@ from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
 from cellworth.table import Table
 
-FORMAT = 1
+FORMAT = 2
+RENAMED = {"recommended": "linear-impact"}
+"""What strategies of format 1 are called now; their name has passed on to another."""
 
 
 def make_record(
@@ -77,13 +79,18 @@ def registered(strategy: Any) -> Strategy:
         ) from None
 
 
-def check_format(settings: dict[str, Any], name: str) -> None:
-    """Raise DataError if the campaign has another format."""
-    if settings.get("format") != FORMAT:
-        raise DataError(
-            f"campaign {shorten(name)} has format {settings.get('format')!r}, but this version of cellworth "
-            f"reads format {FORMAT}. Use a newer version."
-        )
+def current_settings(settings: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return the settings of a campaign in today's format; raise DataError if a newer version wrote them."""
+    written = settings.get("format")
+    if written == FORMAT:
+        return settings
+    if written == 1:
+        strategy = settings["strategy"]
+        return settings | {"format": FORMAT, "strategy": RENAMED.get(strategy, strategy)}
+    raise DataError(
+        f"campaign {shorten(name)} has format {written!r}, but this version of cellworth reads formats up to "
+        f"{FORMAT}. Use a newer version."
+    )
 
 
 def only_name(store: Store) -> str:

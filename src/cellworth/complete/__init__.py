@@ -1,7 +1,6 @@
 """Completers: estimators that fill the holes of a table."""
 
 from cellworth.complete.auto import AutoCompleter
-from cellworth.complete.committee_completer import CommitteeCompleter
 from cellworth.complete.fill import FilledTable, fill
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.lmafit import LMaFitCompleter
@@ -14,7 +13,6 @@ from cellworth.complete.supervised import SupervisedCompleter
 
 __all__ = [
     "AutoCompleter",
-    "CommitteeCompleter",
     "FilledTable",
     "GaussianCompleter",
     "LMaFitCompleter",

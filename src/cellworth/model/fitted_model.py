@@ -151,15 +151,17 @@ def fit_learners(
             for pair in fit_learners(member, rows, labelled, y, is_number=is_number, n_jobs=n_jobs)
         )
     learner = clone(candidate.learner)
-    if n_jobs is not None and learner.get_params(deep=False).get("n_jobs", 1) is None:
+    parallel = n_jobs is not None and learner.get_params(deep=False).get("n_jobs", 1) is None
+    if parallel:
         learner.set_params(n_jobs=n_jobs)
-    if not is_number:
-        learner = with_probabilities(learner)
+    whole = learner if is_number else with_probabilities(learner)
     features = rows.features(candidate.view, labelled)
     labels = np.tile(y if is_number else y.astype(np.intp), len(features))
     with one_core():
-        learner.fit(features.reshape(-1, features.shape[2]), labels)
-    return ((candidate.view, learner),)
+        whole.fit(features.reshape(-1, features.shape[2]), labels)
+    if parallel:
+        learner.set_params(n_jobs=None)  # threads add predictions of trees in any order
+    return ((candidate.view, whole),)
 
 
 @contextmanager

@@ -9,19 +9,19 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any
 
-from cellworth.complete import CommitteeCompleter, GaussianCompleter, SupervisedCompleter
+from cellworth.complete import GaussianCompleter, SupervisedCompleter
+from cellworth.complete.committee_completer import CommitteeCompleter
 from cellworth.errors import ParameterError
 from cellworth.score import (
-    CommitteeStability,
-    ExpectedUtility,
     PosteriorImpact,
     PosteriorVariance,
-    QueryByCommittee,
     Random,
     Scorer,
     TrainingGain,
     Variance,
 )
+from cellworth.score.committee_scorers import CommitteeStability, QueryByCommittee
+from cellworth.score.expected_utility import ExpectedUtility
 from cellworth.select import Draw, Knapsack, Poss, Ratio, Selector, Top
 
 

@@ -21,7 +21,7 @@ LEVEL = 0.9
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class PurchaseCase:
     """A table at one share known at the start, with one kind of prices.
 
     Attributes
@@ -78,7 +78,7 @@ class GeometricMean:
     tables: int
 
 
-def cases_of(records: Sequence[Record]) -> list[Case]:
+def cases_of(records: Sequence[Record]) -> list[PurchaseCase]:
     """Return the cases of which every strategy has the same seeds, in the order of the records."""
     grouped: dict[tuple[str, float, str], list[Record]] = defaultdict(list)
     for record in records:
@@ -86,7 +86,7 @@ def cases_of(records: Sequence[Record]) -> list[Case]:
     return [_case(*key, found) for key, found in grouped.items()]
 
 
-def _case(table: str, observed: float, prices: str, records: list[Record]) -> Case:
+def _case(table: str, observed: float, prices: str, records: list[Record]) -> PurchaseCase:
     full = {r["seed"]: r["score"] for r in records if r["strategy"] == FULL}
     points: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
     for r in records:
@@ -97,7 +97,7 @@ def _case(table: str, observed: float, prices: str, records: list[Record]) -> Ca
         shares, scores = zip(*sorted([*found, (1.0, full[seed])]), strict=True)
         curves[strategy].append(np.interp(GRID, shares, scores))
     start = float(np.mean([curve[0] for curve in curves[RANDOM.name]]))
-    return Case(
+    return PurchaseCase(
         table,
         observed,
         prices,
@@ -107,7 +107,7 @@ def _case(table: str, observed: float, prices: str, records: list[Record]) -> Ca
     )
 
 
-def geometric_mean(cases: Sequence[Case], strategy: str, mark: float) -> GeometricMean | None:
+def geometric_mean(cases: Sequence[PurchaseCase], strategy: str, mark: float) -> GeometricMean | None:
     """Return the mean ratio over the cases that count, by bootstrap over tables and seeds within them."""
     counted = [case for case in cases if case.counts and strategy in case.curves]
     if not counted:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellworth.errors import DataError, ParameterError
-from cellworth.theory import coherence, theorem_1_bound
+from studies.paper.theory import coherence, theorem_1_bound
 
 SIZES = st.integers(1, 12)
 

@@ -1,0 +1,132 @@
+"""The part of the page on what cells to buy: ratios of money, table by table, and pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cellworth.optional_packages import require
+from studies.completion.report import markdown_table
+from studies.money.development_tables import REPORT, TUNING
+from studies.money.money_ratios import GRID, MARKS, PurchaseCase, geometric_mean
+from studies.money.purchases import PAPER, RANDOM
+
+HALVES = {"tuning": TUNING, "report": REPORT}
+KINDS = {
+    "same": "Every cell costs 1",
+    "unequal": "Unequal prices by column; Turney's tables with their fees",
+    "visits": "Every cell costs 1, every row touched in a batch 5 more",
+}
+COLOURS = {"recommended": "#0b6e4f", "linear-impact": "#8a6d3b", RANDOM.name: "#8c8c8c", PAPER: "#b3413a"}
+LABELS = {
+    RANDOM.name: "random cells, same model",
+    "recommended": "cellworth",
+    PAPER: "the paper, with its linear SVM",
+}
+SHOWN_MARK = 0.8
+
+
+def purchases_part(cases: Sequence[PurchaseCase], strategies: Sequence[str], folder: Path) -> str:
+    """Return the section, and write its pictures into a folder."""
+    parts = ["## The money that reaches a mark, as a ratio to random cells"]
+    for kind, title in KINDS.items():
+        found = [case for case in cases if case.prices == kind]
+        if not found:
+            continue
+        parts += [f"### {title}", _summary(found, strategies), _by_table(found, strategies)]
+        picture = f"money-{kind}.png"
+        draw_curves(found, strategies, folder / picture)
+        parts.append(f"![Score by money, table by table]({picture})")
+    return "\n\n".join(parts)
+
+
+def _summary(cases: Sequence[PurchaseCase], strategies: Sequence[str]) -> str:
+    rows = []
+    for half, names in HALVES.items():
+        for observed in sorted({case.observed for case in cases}):
+            chosen = [case for case in cases if case.table in names and case.observed == observed]
+            for strategy in strategies:
+                means = [geometric_mean(chosen, strategy, mark) for mark in MARKS]
+                if None in means:
+                    continue
+                texts = [f"{m.value:.2f} ({m.low:.2f} to {m.high:.2f})" for m in means if m is not None]
+                rows.append(
+                    [strategy, half, f"{observed:.0%}", str(means[0].tables if means[0] else 0), *texts]
+                )
+    header = ["strategy", "half", "known at the start", "tables", *(f"to {mark:.0%}" for mark in MARKS)]
+    return markdown_table(header, rows)
+
+
+def _by_table(cases: Sequence[PurchaseCase], strategies: Sequence[str]) -> str:
+    rows = []
+    for case in cases:
+        texts = [_ratio(case, strategy) for strategy in strategies]
+        half = "tuning" if case.table in TUNING else "report"
+        rows.append(
+            [case.table, half, f"{case.observed:.0%}", f"{case.start:.3f}", f"{case.full:.3f}", *texts]
+        )
+    header = ["table", "half", "known", "start", "full information", *strategies]
+    note = (
+        f"Money to {SHOWN_MARK:.0%} of the way, as a ratio to random cells, with its 90 % interval over "
+        "seeds; bold where it is worse than random beyond that. A dash where there is less than 0.02 to gain."
+    )
+    return f"{note}\n\n{markdown_table(header, rows)}"
+
+
+def _ratio(case: PurchaseCase, strategy: str) -> str:
+    if not case.counts or strategy not in case.curves:
+        return "-"
+    low, high = case.interval(strategy, SHOWN_MARK)
+    text = f"{case.ratio(strategy, SHOWN_MARK):.2f} ({low:.2f} to {high:.2f})"
+    return f"**{text}**" if low > 1 else text
+
+
+def draw_curves(cases: Sequence[PurchaseCase], strategies: Sequence[str], file: Path) -> None:
+    """Draw the score by money, one small picture for each case."""
+    require("matplotlib")
+    import matplotlib.pyplot as plt
+
+    columns = 5
+    height = -(-len(cases) // columns)
+    figure, axes = plt.subplots(
+        height, columns, figsize=(14, 2.4 * height), squeeze=False, layout="constrained"
+    )
+    for axis, case in zip(axes.flat, cases, strict=False):
+        _draw_case(axis, case, (RANDOM.name, *strategies))
+        axis.set_title(f"{case.table}, {case.observed:.0%} known", fontsize=8)
+        axis.tick_params(labelsize=7)
+    for axis in axes.flat[len(cases) :]:
+        axis.axis("off")
+    axes.flat[0].legend(fontsize=6, frameon=False, loc="lower right")
+    figure.supxlabel("money, as a share of what all missing cells cost", fontsize=9)
+    figure.savefig(file, dpi=110)
+    plt.close(figure)
+
+
+def draw_one(case: PurchaseCase, strategies: Sequence[str], file: Path) -> None:
+    """Draw one case large enough to be looked at: ours, random cells and the paper."""
+    require("matplotlib")
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
+    _draw_case(axis, case, strategies)
+    axis.axhline(case.full, color="black", linewidth=0.8, linestyle=":")
+    axis.annotate("all cells known", (0.99, case.full), ha="right", va="bottom", fontsize=8)
+    axis.set_xlabel("money spent, as a share of what all missing cells cost")
+    axis.set_ylabel("AUC on complete rows")
+    axis.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.legend(frameon=False, loc="lower right")
+    figure.savefig(file, dpi=150)
+    plt.close(figure)
+
+
+def _draw_case(axis: Any, case: PurchaseCase, strategies: Sequence[str]) -> None:
+    for strategy in strategies:
+        if strategy in case.curves:
+            mean = case.curves[strategy].mean(axis=0)
+            label = LABELS.get(strategy, strategy)
+            last = slice(None) if strategy != PAPER else slice(int(0.8 * len(GRID)))
+            axis.plot(GRID[last], mean[last], color=COLOURS.get(strategy), label=label, linewidth=1.6)
+    axis.grid(alpha=0.25, linewidth=0.5)
