@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         fill,
     )
     from cellworth.model import CompletingClassifier, CompletingRegressor
+    from cellworth.outlook import StopRule, forecast
     from cellworth.prices import Group, Prices
     from cellworth.simulation import plot_curves, simulate
     from cellworth.strategy import Batch, Purchase, Strategy, advise
@@ -39,11 +40,13 @@ __all__ = [
     "Purchase",
     "SoftImputeCompleter",
     "SparseCompleter",
+    "StopRule",
     "Strategy",
     "SupervisedCompleter",
     "Table",
     "advise",
     "fill",
+    "forecast",
     "plot_curves",
     "simulate",
 ]
@@ -65,6 +68,7 @@ _HOMES = {
         "fill",
     ),
     "cellworth.model": ("CompletingClassifier", "CompletingRegressor"),
+    "cellworth.outlook": ("StopRule", "forecast"),
     "cellworth.prices": ("Group", "Prices"),
     "cellworth.simulation": ("plot_curves", "simulate"),
     "cellworth.strategy": ("Batch", "Purchase", "Strategy", "advise"),
@@ -76,6 +80,7 @@ _PARTS = (
     "complete",
     "datasets",
     "model",
+    "outlook",
     "prices",
     "report",
     "score",

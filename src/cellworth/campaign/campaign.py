@@ -12,14 +12,15 @@ from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.asking import Asker, Wish
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
+from cellworth.campaign.judged_campaign import JudgedCampaign
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.settings import make_record, only_name, opened, registered
-from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, status_of, totals_of
+from cellworth.campaign.status import Totals, totals_of
 from cellworth.campaign.stores import Store
 from cellworth.complete import FilledTable, fill
-from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
+from cellworth.outlook import StopRule
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
@@ -30,7 +31,7 @@ Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, obje
 Cells = Iterable[tuple[object, str] | Purchase]
 
 
-class Campaign:
+class Campaign(JudgedCampaign):
     """Ask for cells, tell their values, refuse those that cannot be obtained; never lose an answer.
 
     Start one with `create`, resume it with `open`. Its state is the original table and an append-only log of
@@ -113,6 +114,7 @@ class Campaign:
         who: str | None = None,
         lease: str | timedelta | None = ASK_LEASE,
         key: str | None = None,
+        until: StopRule | None = None,
     ) -> Batch:
         """Ask for the cells most worth buying now, best first.
 
@@ -122,7 +124,14 @@ class Campaign:
         with the same ``key`` are recorded once and all get the same batch. The batch is empty if the money
         buys nothing. Costs a selection and, if the table has changed since the last ask, one warm completion
         and scoring. In a replay, nothing is recorded.
+
+        ``until`` is a rule to stop: if it says that the next money is not worth it, the batch is empty and a
+        `StopWarning` gives the reason. See `advice` for the forecast that is used and its cost. Without
+        ``until``, cells are asked for in any case; if the default rule says stop, by a forecast that `status`
+        or `forecast` made in this object, a `StopWarning` says so. No forecast is made for that: O(n p).
         """
+        if self._says_stop(until):
+            return Batch()
         return self._asker.ask(Wish(budget, count, parse_lease(lease)), who=who, key=key)
 
     def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
@@ -304,42 +313,6 @@ class Campaign:
         Costs a completion from scratch: the result depends only on the table, not on the rounds so far.
         """
         return fill(self.table, registered(self.strategy).completer, level=level)
-
-    def model(self, **settings: Any) -> CompletingClassifier | CompletingRegressor:
-        """Return a model of the target, chosen on and fitted to the table as it is now.
-
-        ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`, such as ``seconds=60``.
-        The model takes rows with holes, as a `Table` or as in ``Table.encode().X``, and predicts labels as
-        you write them. Its scores are ``at_hand_score_`` and ``complete_rows_score_``.
-        """
-        return model_of(self.table, **settings)
-
-    def status(
-        self,
-        *,
-        folds: int = 5,
-        repeats: int | None = None,
-        max_rounds: int = 12,
-        ahead: float = 100.0,
-        seed: int = 0,
-        progress: Steps | None = None,
-    ) -> Status:
-        """Report how the campaign, or a replay of it, is doing: money, cells, learning curve and forecast.
-
-        ``folds`` and ``repeats`` are those of the cross-validation; by default it is repeated 10 times for up
-        to 200 labelled rows, less often for more, and once from 2,000 on. The learning curve has at most
-        ``max_rounds`` points, including the start and now; 1 means now only. The forecast is for spending
-        ``ahead`` more money. The same campaign and ``seed`` give the same status. ``progress`` is called with
-        the number of points scored and the total. Costs one completion per point, mostly warm, and
-        ``folds * repeats`` small fits each: a few seconds for a few hundred rows. With more than 20,000
-        labelled rows, a random 20,000 of them are scored.
-        """
-        judging = Judging(folds, repeats, max_rounds, ahead, seed)
-        return status_of(self._log, self.prices, self.totals(), judging, progress)
-
-    def gain_since(self, number: int) -> Gain | None:
-        """Return how much the score has risen since an event, on the same rows; None without a score."""
-        return gain_since(self._log, number)
 
     def write_report(self, path: str | Path, *, progress: Steps | None = None) -> None:
         """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
@@ -11,9 +11,11 @@ import numpy as np
 from cellworth.campaign.forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.campaign.learning_curve import LearningCurve, learning_curve, snapshot, take_snapshots
 from cellworth.campaign.log import Log
+from cellworth.campaign.prospects import quick_outlook
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.model.cross_validation import Estimate
+from cellworth.outlook import Outlook, StopAdvice, StopRule, decide
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 
@@ -95,6 +97,12 @@ class Status(Totals):
     history : tuple of CurvePoint
         The last point is now; empty without a score.
     forecast : Forecast
+        What the next money is expected to bring, by the campaign's own curve.
+    prospect : Outlook or None
+        The forecast from the known cells, weighed with that of the campaign's own curve: of the score on
+        complete rows, with 90 % intervals. None if nothing can be forecast.
+    advice : StopAdvice or None
+        Whether the next money is worth it.
     """
 
     name: str
@@ -102,6 +110,8 @@ class Status(Totals):
     note: str
     history: tuple[CurvePoint, ...]
     forecast: Forecast
+    prospect: Outlook | None = field(default=None, repr=False, compare=False)
+    advice: StopAdvice | None = None
 
     @property
     def score(self) -> Estimate | None:
@@ -133,7 +143,10 @@ class Status(Totals):
                 f"{point.score.low:.3f} to {point.score.high:.3f}"
                 for point in self.history
             ]
-        return "\n".join([*lines, f"next   {self.outlook()}"])
+        lines.append(f"next   {self.outlook()}")
+        if self.prospect is not None and self.advice is not None:
+            lines += [f"ahead  {self.prospect.describe()}", f"       {self.advice.sentence}"]
+        return "\n".join(lines)
 
     def outlook(self) -> str:
         """Describe in one sentence what more money is expected to bring."""
@@ -163,10 +176,15 @@ class Status(Totals):
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
-        data = asdict(self)
-        data["history"] = list(data["history"])
-        del data["forecast"]["projection"]
-        return data
+        plain = {each.name: getattr(self, each.name) for each in fields(self)}
+        plain |= {
+            "history": [asdict(point) for point in self.history],
+            "forecast": asdict(self.forecast),
+            "prospect": None if self.prospect is None else self.prospect.to_json(),
+            "advice": None if self.advice is None else self.advice.to_json(),
+        }
+        del plain["forecast"]["projection"]
+        return plain
 
 
 def totals_of(state: State, budget: float | None, time: datetime) -> Totals:
@@ -198,6 +216,7 @@ class Judging:
     max_rounds: int = 12
     ahead: float = 100.0
     seed: int = 0
+    until: StopRule = field(default_factory=StopRule)
 
     def __post_init__(self) -> None:
         least = (("folds", self.folds, 2), ("repeats", self.repeats, 1), ("max_rounds", self.max_rounds, 1))
@@ -212,19 +231,33 @@ def status_of(
     log: Log, prices: Prices, totals: Totals, judging: Judging, progress: Steps | None = None
 ) -> Status:
     """Return the status of a campaign as of the end of its log."""
-    snapshots = take_snapshots(log.original, list(log.events()), max(2, judging.max_rounds))
-    if judging.max_rounds == 1:
-        snapshots = snapshots[-1:]
-    curve = learning_curve(
-        snapshots, folds=judging.folds, repeats=judging.repeats, seed=judging.seed, progress=progress
-    )
+    curve = _curve(log, judging, progress)
+    past = _forecast(curve, _still_costs(log.state, prices, judging.ahead), judging.seed)
+    prospect = quick_outlook(log.state, prices, past, seed=judging.seed) if curve.scores else None
     return Status(
         **vars(totals),
         name=log.name,
         metric=curve.metric if curve.scores else None,
         note=curve.note,
         history=_history(curve),
-        forecast=_forecast(curve, _still_costs(log.state, prices, judging.ahead), judging.seed),
+        forecast=past,
+        prospect=prospect,
+        advice=None if prospect is None else decide(prospect, judging.until),
+    )
+
+
+def past_forecast(log: Log, prices: Prices, judging: Judging) -> Forecast:
+    """Return the forecast of a campaign's own curve; costs a learning curve."""
+    curve = _curve(log, judging, None)
+    return _forecast(curve, _still_costs(log.newest(), prices, judging.ahead), judging.seed)
+
+
+def _curve(log: Log, judging: Judging, progress: Steps | None) -> LearningCurve:
+    snapshots = take_snapshots(log.original, list(log.events()), max(2, judging.max_rounds))
+    if judging.max_rounds == 1:
+        snapshots = snapshots[-1:]
+    return learning_curve(
+        snapshots, folds=judging.folds, repeats=judging.repeats, seed=judging.seed, progress=progress
     )
 
 

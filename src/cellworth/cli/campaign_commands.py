@@ -10,7 +10,7 @@ import typer
 
 from cellworth.cli import options
 from cellworth.cli.options import chosen_cells, opened, read_table, usage
-from cellworth.cli.output import count, money, money_json, print_json, print_table, working
+from cellworth.cli.output import count, money, money_json, print_json, print_table, told_warnings, working
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -135,6 +135,18 @@ def ask(
         bool,
         typer.Option("--open", help="Only list the cells that are out: asked for and not yet answered."),
     ] = False,
+    until_gain: Annotated[
+        float | None,
+        typer.Option(metavar="GAIN", help="Ask for nothing if the next tenth of the cost brings less."),
+    ] = None,
+    until_reach: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Ask for nothing at this share of the reachable score, as 0.99."),
+    ] = None,
+    point_worth: Annotated[
+        float | None,
+        typer.Option(metavar="MONEY", help="Ask for nothing if 0.01 of the score costs more than this."),
+    ] = None,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
@@ -143,7 +155,8 @@ def ask(
     """Ask for the cells that are most worth buying now.
 
     Their cost is reserved until they are answered, refused or cancelled, or the lease ends. Without --budget
-    and --count, the whole remaining budget is used.
+    and --count, the whole remaining budget is used. With one of --until-gain, --until-reach and --point-worth
+    nothing is asked for once a forecast says that it is not worth it.
     """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
     from cellworth.strategy import Batch
@@ -154,8 +167,10 @@ def ask(
         if only_open:
             batch = Batch(campaign.open_purchases())
         else:
-            with working("Completing the table and choosing cells"):
-                batch = campaign.ask(budget, most, who=who, lease=None if lease == "never" else lease)
+            rule = options.stop_rule(until_gain, until_reach, point_worth)
+            with working("Completing the table and choosing cells"), told_warnings():
+                until_when = None if lease == "never" else lease
+                batch = campaign.ask(budget, most, who=who, lease=until_when, until=rule)
         if out is not None:
             write_asks(out, batch)
         if as_json:

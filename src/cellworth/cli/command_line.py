@@ -18,6 +18,7 @@ from cellworth import __version__
 from cellworth.cli import (
     campaign_commands,
     fill_command,
+    forecast_command,
     model_command,
     result_commands,
     server_commands,
@@ -44,6 +45,7 @@ app = typer.Typer(
 app.command("demo", epilog=simulate_commands.DEMO_EXAMPLE)(simulate_commands.demo)
 app.command("simulate", epilog=simulate_commands.SIMULATE_EXAMPLE)(simulate_commands.simulate)
 app.command("model", epilog=model_command.MODEL_EXAMPLE)(model_command.model)
+app.command("forecast", epilog=forecast_command.FORECAST_EXAMPLE)(forecast_command.forecast)
 app.command("init", epilog=campaign.INIT_EXAMPLE)(campaign.init)
 app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
 app.command("take", epilog=campaign_commands.TAKE_EXAMPLE)(campaign_commands.take)

@@ -13,6 +13,7 @@ from cellworth.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
+    from cellworth.outlook import StopRule
     from cellworth.table import Table
 
 DEFAULT_STORE = "sqlite:///study.db"
@@ -153,6 +154,19 @@ def read_table(
         encoding=encoding or "utf-8",
         delimiter=delimiter,
     )
+
+
+def stop_rule(gain: float | None, reach: float | None, point_worth: float | None) -> StopRule | None:
+    """Return the rule that a command's options describe; None without any."""
+    if sum(each is not None for each in (gain, reach, point_worth)) > 1:
+        raise typer.BadParameter("give only one of --until-gain, --until-reach and --point-worth.")
+    if gain is reach is point_worth is None:
+        return None
+    from cellworth.outlook import StopRule
+
+    with usage():
+        least = {} if gain is None else {"least_gain": gain}
+        return StopRule(**least, reach=reach, point_worth=point_worth)
 
 
 def chosen_cells(

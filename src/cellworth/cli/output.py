@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
@@ -52,6 +53,21 @@ def working(words: str) -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
         task = shown.add_task(words, total=None)
         yield lambda done, total: shown.update(task, completed=done, total=total)
+
+
+@contextmanager
+def told_warnings() -> Iterator[None]:
+    """Print warnings about when to stop as lines on standard error."""
+    from cellworth.outlook import StopWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", StopWarning)
+        yield
+    for each in caught:
+        if issubclass(each.category, StopWarning):
+            print(each.message, file=sys.stderr)
+        else:
+            warnings.showwarning(each.message, each.category, each.filename, each.lineno)
 
 
 def count(number: int, noun: str) -> str:

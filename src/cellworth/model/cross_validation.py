@@ -45,7 +45,7 @@ MOST_LEVERAGE = 0.5
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with its 95 % interval."""
+    """A number with its interval: 95 % for a score, 90 % for a forecast."""
 
     value: float
     low: float

@@ -67,23 +67,39 @@ class HeldOutFold:
 
     def predict(self, candidate: Candidate, n_classes: int) -> tuple[Float64Array, Float64Array]:
         """Train on the other rows and return what `HeldOutPredictions` holds, for the rows of this fold."""
-        model = self.train(candidate, n_classes)
+        return self.predictions_of(self.train(candidate, n_classes), self.columns)
+
+    def predictions_of(self, model: FittedModel, columns: BoolArray) -> tuple[Float64Array, Float64Array]:
+        """Return the same for a model trained elsewhere without the rows of this fold.
+
+        ``columns`` (d,) bool are those that the model knows, all of them in `columns`.
+        """
+        known = columns[self.columns]
+        tested, drawn = self._tested, self._drawn if self._tested.has_holes else None
+        if not known.all():
+            tested = self._tested.with_columns(known)
+            drawn = None if drawn is None else drawn[:, :, known]
         with one_core():
-            at_hand = model.predict_viewed(self._tested)
-            if not self._tested.has_holes:
+            at_hand = model.predict_viewed(tested)
+            if drawn is None:
                 return at_hand, np.repeat(at_hand[np.newaxis], DRAWN, axis=0)
-            flat = self._drawn.reshape(-1, self._drawn.shape[2])
-            drawn = model.predict_complete(flat).reshape(DRAWN, -1, n_classes)
-        whole = ~np.isnan(self._tested.X).any(axis=1)
-        drawn[:, whole] = at_hand[whole]
-        return at_hand, drawn
+            flat = drawn.reshape(-1, drawn.shape[2])
+            guesses = model.predict_complete(flat).reshape(DRAWN, -1, model.n_classes)
+        whole = ~np.isnan(tested.X).any(axis=1)
+        guesses[:, whole] = at_hand[whole]
+        return at_hand, guesses
+
+    def predict_at_hand(self, model: FittedModel) -> Float64Array:
+        """Return predictions (n_held, K) of a model from `train` for the rows of this fold as they are."""
+        with one_core():
+            return model.predict_viewed(self._tested)
 
     def train(self, candidate: Candidate, n_classes: int) -> FittedModel:
         """Return the candidate trained on the rows outside this fold; it knows their `columns` only."""
         labelled = np.flatnonzero(~np.isnan(self._y[~self.held]))
         y = self._y[~self.held][labelled]
         learners = fit_learners(candidate, self._trained, labelled, y, is_number=self._is_number)
-        return FittedModel(candidate, self._completer, self._is_number, n_classes, learners, self._seed)
+        return FittedModel(candidate, self.completer, self._is_number, n_classes, learners, self._seed)
 
     @cached_property
     def columns(self) -> BoolArray:
@@ -91,7 +107,8 @@ class HeldOutFold:
         return np.asarray(~np.isnan(self._X[~self.held]).all(axis=0))
 
     @cached_property
-    def _completer(self) -> Any:
+    def completer(self) -> Any:
+        """Fitted to the rows outside the fold; it knows their `columns` only."""
         with one_core():
             return fit_completer(
                 self._unfitted, self._X[~self.held][:, self.columns], self._y[~self.held], self._is_number
@@ -100,16 +117,16 @@ class HeldOutFold:
     @cached_property
     def _trained(self) -> ViewedRows:
         X = self._X[~self.held][:, self.columns]
-        return ViewedRows.trained_on(self._completer, X, self._seed)
+        return ViewedRows.trained_on(self.completer, X, self._seed)
 
     @cached_property
     def _tested(self) -> ViewedRows:
-        return ViewedRows.new(self._completer, self._X[self.held][:, self.columns], self._seed)
+        return ViewedRows.new(self.completer, self._X[self.held][:, self.columns], self._seed)
 
     @cached_property
     def _drawn(self) -> Float64Array:
         """Complete versions of the held-out rows, (DRAWN, n_held, d)."""
-        drawer = self._completer
+        drawer = self.completer
         if not can_draw(drawer):
             X = self._X[~self.held][:, self.columns]
             drawer = fit_completer(None, X, None, self._is_number)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cellworth.arrays import Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import ParameterError
 
 N_DRAWS = 5
@@ -90,6 +90,14 @@ class ViewedRows:
         if self._draw is None:
             raise ParameterError("the completer has no method sample; use one that has, or another view")
         return np.asarray(self._draw(N_DRAWS), dtype=np.float64)
+
+    def with_columns(self, columns: BoolArray) -> ViewedRows:
+        """Return the rows without some columns; (d,) bool says which to keep. They are filled from all."""
+        return ViewedRows(
+            self.X[:, columns],
+            lambda: self.mean[:, columns],
+            None if self._draw is None else lambda _: self.draws[:, :, columns],
+        )
 
     def features(self, view: View, rows: IntArray | slice = slice(None)) -> Float64Array:
         """Return the features of some rows, (copies, n, d), or (copies, n, 2 d) with a mask."""

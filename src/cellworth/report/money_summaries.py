@@ -77,6 +77,8 @@ class OverviewSummary(Summary):
     projection : ForecastCurve or None
     outlook : str
         What more money is expected to gain, in a sentence.
+    prospect, advice : str or None
+        What more cells would bring, and whether the next money is worth it; None if nothing can be forecast.
     changed : LastRound or None
         None before the first answer.
     strategy, summary : str
@@ -86,6 +88,8 @@ class OverviewSummary(Summary):
     status: Status
     projection: ForecastCurve | None
     outlook: str
+    prospect: str | None
+    advice: str | None
     changed: LastRound | None
     strategy: str
     summary: str
@@ -103,6 +107,8 @@ def overview_summary(campaign: Campaign) -> OverviewSummary:
         status,
         _projection(status),
         status.outlook() if status.score is not None else f"there is no score: {status.note}",
+        None if status.prospect is None else status.prospect.describe(),
+        None if status.advice is None else status.advice.sentence,
         _last_round(inputs),
         campaign.strategy,
         strategies.get(campaign.strategy).summary,

@@ -1,0 +1,200 @@
+"""Forecast from known cells alone what more cells would bring, before the first purchase."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import Float64Array, IntArray
+from cellworth.errors import DataError, ParameterError
+from cellworth.model.candidates import Candidate, candidate_named, own_candidates
+from cellworth.model.cross_validation import Score
+from cellworth.model.model_search import check_labels, choose_model
+from cellworth.outlook.forecast_result import Outlook
+from cellworth.outlook.rising_curve import rising_curve
+from cellworth.outlook.thinning import DEPTHS, scores_at_depths
+from cellworth.prices import Prices
+from cellworth.progress import ProgressLine, Steps
+from cellworth.table import Table, Target
+
+FOLDS = 5
+MOST_ROWS = 2_000
+"""The most labelled rows to use; a sample of longer tables is taken."""
+
+
+def forecast(
+    table: Table,
+    *,
+    prices: Prices | None = None,
+    model: Any = "auto",
+    seconds: float | None = None,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Outlook:
+    """Forecast what more cells would bring, from the cells that are known.
+
+    Known cells are hidden again at several depths, the model is scored at each, and the curve of its scores
+    is extrapolated. No purchase is needed.
+
+    Parameters
+    ----------
+    table : Table
+        With holes and a target.
+    prices : Prices, optional
+        By default, every cell costs 1.
+    model : "auto", str, Candidate or estimator
+        What is forecast. "auto" chooses as `CompletingClassifier` does; or the name of a candidate, such as
+        "extra trees", or an estimator of your own.
+    seconds : float, optional
+        No further candidate is tried after this time; the forecast of the chosen one comes on top.
+    seed : int
+        Same seed, same forecast.
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    progress : bool
+        Show a progress bar on standard error.
+
+    Returns
+    -------
+    Outlook
+        ``now``, ``at(money=...)``, ``at(share=...)``, ``all_known``, ``cost_of(score)``, ``describe()``,
+        ``plot()``.
+
+    Raises
+    ------
+    DataError
+        If the table has no target, too few labels, or no holes.
+
+    Notes
+    -----
+    Costs a search for a model if it is "auto", then five depths, each with five fits of the completer and of
+    the model; at most `MOST_ROWS` labelled rows are used. The mathematics is in
+    `cellworth.outlook.rising_curve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from cellworth import Table, forecast
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 4))
+    >>> y = np.where(X.sum(axis=1) > 0, "ill", "well")
+    >>> X[rng.random(X.shape) < 0.7] = np.nan
+    >>> found = forecast(Table.from_arrays(X, y), model="logistic regression")
+    >>> found.now.value <= found.at(money=100).value <= found.all_known.value
+    True
+    """
+    target = _labelled(table)
+    holes = table.holes
+    if not holes.any():
+        raise DataError("no cell is missing, so there is nothing to forecast.")
+    stated = prices or Prices.same(1.0)
+    cost = stated.on(table).cost(np.argwhere(holes), ~holes)
+    rows = sample_rows(target.values, seed)
+    X, y = table.encode().X[rows], target.values[rows]
+    is_number = target.label_kind == "number"
+    candidate = chosen_candidate(model, X, y, is_number=is_number, seconds=seconds, seed=seed, n_jobs=n_jobs)
+    line = ProgressLine("forecasting", len(DEPTHS) + 1) if progress else None
+    return outlook_of(
+        X,
+        y,
+        table.layout.owner,
+        candidate,
+        is_number=is_number,
+        known=float(1 - holes.mean()),
+        reachable=1.0,
+        cost=cost,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=None if line is None else lambda done, _: line.show(done),
+    )
+
+
+def outlook_of(
+    X: Float64Array,
+    y: Float64Array,
+    owner: IntArray,
+    candidate: Candidate,
+    *,
+    is_number: bool,
+    known: float,
+    reachable: float,
+    cost: float,
+    depths: Sequence[float] = DEPTHS,
+    folds: int = FOLDS,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Steps | None = None,
+) -> Outlook:
+    """Return the forecast of one candidate; see `scores_at_depths` and `Outlook` for the parameters."""
+    found = scores_at_depths(
+        X,
+        y,
+        owner,
+        candidate,
+        is_number=is_number,
+        depths=depths,
+        folds=folds,
+        seed=seed,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    curve = rising_curve(
+        found.shares * (known / found.shares[-1]),  # of the rows used, the share may differ a little
+        np.array([score.value for score in found.complete_rows]),
+        np.array([score.value for score in found.thinned]),
+        covariance_of(found.complete_rows),
+        now=known,
+        to=1.0,
+        seed=seed,
+    )
+    return Outlook("R2" if is_number else "AUC", candidate.name, known, reachable, cost, curve)
+
+
+def covariance_of(scores: tuple[Score, ...]) -> Float64Array:
+    """Return the covariance (k, k) of scores of the same rows, by the influence of the rows."""
+    influence = np.column_stack([score.influence for score in scores])
+    return np.asarray(influence.T @ influence / len(influence) ** 2)
+
+
+def sample_rows(y: Float64Array, seed: int) -> IntArray:
+    """Return at most `MOST_ROWS` labelled rows, and as many others, in order."""
+    rng = np.random.default_rng(seed)
+    kept = [
+        rows if len(rows) <= MOST_ROWS else rng.choice(rows, MOST_ROWS, replace=False)
+        for rows in (np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y)))
+    ]
+    return np.sort(np.concatenate(kept))
+
+
+def _labelled(table: Table) -> Target:
+    if table.target is None:
+        raise DataError("the table has no target; name it when you read the table: target='...'.")
+    check_labels(table.target.values, is_number=table.target.label_kind == "number", folds=FOLDS)
+    return table.target
+
+
+def chosen_candidate(
+    model: Any,
+    X: Float64Array,
+    y: Float64Array,
+    *,
+    is_number: bool,
+    seconds: float | None,
+    seed: int,
+    n_jobs: int | None,
+) -> Candidate:
+    """Return the candidate to forecast: the one given, or the best by cross-validation for "auto"."""
+    if isinstance(model, Candidate):
+        return model
+    if not isinstance(model, str):
+        return own_candidates([model], is_number=is_number)[0]
+    if model != "auto":
+        return candidate_named(model, is_number=is_number)
+    if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
+        raise ParameterError(f"seconds must be a number of at least 0; got {seconds!r}")
+    chosen = choose_model(X, y, is_number=is_number, folds=FOLDS, seconds=seconds, seed=seed, n_jobs=n_jobs)
+    return chosen.candidate

@@ -1,0 +1,233 @@
+"""What a forecast answers: the score that money would buy, what a score would cost, and both in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.errors import ParameterError
+from cellworth.model.cross_validation import Estimate
+from cellworth.optional_packages import require
+from cellworth.outlook.rising_curve import RisingCurve
+
+EFFICIENCY = 1.6
+"""Cells that random buying would need for what the default strategy's first cell brings."""
+ENDS = (0.05, 0.95)
+"""Of the intervals."""
+OWN_DOUBT = 0.5
+"""Standard error of a gain extrapolated from a campaign's past, as a share of it, besides its interval: it is
+about rows as they are, and about another model."""
+OWN_LEAST_ERROR = 0.005
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """An amount of money with its 90 % interval; None where all that can be bought would not suffice."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """The forecast for a table: scores on complete rows against money and against the share of cells known.
+
+    Intervals are 90 %.
+
+    Attributes
+    ----------
+    metric : {"AUC", "R2"}
+    model : str
+        The name of the model that is forecast.
+    known, reachable : float
+        The share of the cells known now, and if all that can be bought were.
+    cost : float
+        Of all cells that can be bought, together.
+    curve : RisingCurve
+        Draws of the score as a function of the share known.
+
+    Notes
+    -----
+    Money is turned into cells by the fraction of `cost` that it is: a fraction m brings the share that
+    random cells for a fraction 1 - (1 - m)^e would bring, with e = `EFFICIENCY`.
+    """
+
+    metric: Literal["AUC", "R2"]
+    model: str
+    known: float
+    reachable: float
+    cost: float
+    curve: RisingCurve
+
+    @property
+    def now(self) -> Estimate:
+        """The score now."""
+        return self.at(share=self.known)
+
+    @property
+    def all_known(self) -> Estimate:
+        """The score if all that can be bought were known."""
+        return self.at(share=self.reachable)
+
+    def at(self, *, money: float | None = None, share: float | None = None) -> Estimate:
+        """Return the score after spending ``money`` more, or with a ``share`` of the cells known.
+
+        Money beyond `cost` buys nothing more. A share lies between `known` and `reachable`.
+        """
+        return _estimate(self.curve.at(self._share(money, share)))
+
+    def gain(self, money: float) -> Estimate:
+        """Return how much the score would rise by spending ``money``; never negative."""
+        return _estimate(self.gains(money))
+
+    def gains(self, money: float) -> Float64Array:
+        """Return draws of the same."""
+        return self.curve.at(self._share(money, None)) - self.curve.at(self.known)
+
+    def of_reachable(self) -> Float64Array:
+        """Return draws of the score now as a share of the score if all that can be bought were known."""
+        return self.curve.at(self.known) / np.maximum(self.curve.at(self.reachable), 1e-9)
+
+    def cost_of(self, score: float) -> CostEstimate:
+        """Return what it would cost to reach a score: the inverse of `at`.
+
+        The lower end is where the upper end of the forecast reaches the score. 0 if it is reached now.
+        """
+        if not np.isfinite(score):
+            raise ParameterError(f"score must be a number, such as 0.9; got {score!r}")
+        shares = self._shares()
+        ends = np.quantile([self.curve.at(share) for share in shares], [0.5, ENDS[1], ENDS[0]], axis=1)
+        return CostEstimate(*(self._first(shares, values, score) for values in ends))
+
+    def moved(self, *, known: float, reachable: float, cost: float) -> Outlook:
+        """Return the same forecast after purchases: from another share, with other cells left to buy."""
+        inside = float(np.clip(known, self.curve.shares[0], self.curve.shares[-1]))
+        return replace(self, known=inside, reachable=max(inside, min(reachable, 1.0)), cost=cost)
+
+    def weighed(self, money: float, gain: Estimate, seed: int = 0) -> Outlook:
+        """Return the forecast weighed with another one, of the gain for an amount of money.
+
+        ``gain`` has a 95 % interval; its error is taken to be larger by `OWN_DOUBT`. Draws are drawn again in
+        proportion to how well they agree with it.
+        """
+        error = np.hypot((gain.high - gain.low) / 3.92, OWN_DOUBT * gain.value)
+        error = float(np.hypot(error, OWN_LEAST_ERROR))
+        log_weight = -(((self.gains(money) - gain.value) / error) ** 2) / 2
+        weight = np.exp(log_weight - log_weight.max())
+        points = (np.arange(len(weight)) + np.random.default_rng(seed).random()) / len(weight)
+        chosen = np.searchsorted(np.cumsum(weight / weight.sum()), points).clip(max=len(weight) - 1)
+        return replace(self, curve=RisingCurve(self.curve.shares, self.curve.draws[chosen]))
+
+    def describe(self, score: float | None = None) -> str:
+        """Return the forecast in a few sentences, and what a score would cost if one is given."""
+        tenth = 0.1 * self.cost
+        lines = [
+            f"With {_percent(self.known)} of the cells known, the {self.metric} on complete rows is about "
+            f"{self.now.value:.3f} ({_ends(self.now)}) by {self.model}."
+        ]
+        if self.cost > 0 and self.reachable > self.known:
+            lines.append(
+                f"Spending {tenth:,.2f}, a tenth of what all missing cells cost, would add "
+                f"{_ends(self.gain(tenth))}; all of them, for {self.cost:,.2f}, would add "
+                f"{_ends(self.gain(self.cost))} and give {_ends(self.all_known)}."
+            )
+        if score is not None:
+            lines.append(self._cost_in_words(score))
+        return " ".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data: the score now, with all cells, and after each tenth of the cost."""
+        points = [
+            {"money": money, "share": self._share(money, None), **vars(self.at(money=money))}
+            for money in (np.linspace(0, 1, 11) * self.cost).tolist()
+        ]
+        return {
+            "metric": self.metric,
+            "model": self.model,
+            "known": self.known,
+            "reachable": self.reachable,
+            "cost": self.cost,
+            "level": ENDS[1] - ENDS[0],
+            "now": vars(self.now),
+            "all_known": vars(self.all_known),
+            "points": points,
+        }
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the score against money, with its 90 % interval, and return the matplotlib axes."""
+        pyplot = require("matplotlib.pyplot")
+        if ax is None:
+            _, ax = pyplot.subplots(figsize=(7, 4), layout="constrained")
+        money = np.linspace(0, 1, 41) * self.cost
+        found = [self.at(money=float(each)) for each in money]
+        ax.plot(money, [each.value for each in found], label="forecast")
+        low, high = [each.low for each in found], [each.high for each in found]
+        ax.fill_between(money, low, high, alpha=0.25, label="90 % interval")
+        ax.set_xlabel("money spent from now on")
+        ax.set_ylabel(f"{self.metric} on complete rows")
+        ax.grid(alpha=0.3)
+        ax.legend(loc="lower right")
+        return ax
+
+    def _share(self, money: float | None, share: float | None) -> float:
+        if (money is None) == (share is None):
+            raise ParameterError("give either money or share")
+        if share is not None:
+            if not self.known - 1e-9 <= share <= self.reachable + 1e-9:
+                raise ParameterError(
+                    f"share must be between {self.known:.4g}, which is known now, and {self.reachable:.4g}, "
+                    f"which can be known; got {share!r}"
+                )
+            return float(share)
+        assert money is not None
+        if not money >= 0:
+            raise ParameterError(f"money must be 0 or more; got {money!r}")
+        part = min(1.0, money / self.cost) if self.cost > 0 else 0.0
+        return self.known + (1 - (1 - part) ** EFFICIENCY) * (self.reachable - self.known)
+
+    def _shares(self) -> Float64Array:
+        """Return the points of the curve from now on."""
+        inside = self.curve.shares[(self.curve.shares > self.known) & (self.curve.shares < self.reachable)]
+        return np.concatenate([[self.known], inside, [self.reachable]])
+
+    def _first(self, shares: Float64Array, values: Float64Array, score: float) -> float | None:
+        """Return the money at which non-decreasing values at these shares first reach the score."""
+        if values[-1] < score:
+            return None
+        place = int(np.argmax(values >= score))
+        if place == 0 or self.reachable <= self.known:
+            return 0.0
+        below, above = values[place - 1], values[place]
+        weight = (score - below) / (above - below)
+        log_share = (1 - weight) * np.log(shares[place - 1]) + weight * np.log(shares[place])
+        part = (np.exp(log_share) - self.known) / (self.reachable - self.known)
+        return float(self.cost * (1 - (1 - min(1.0, part)) ** (1 / EFFICIENCY)))
+
+    def _cost_in_words(self, score: float) -> str:
+        found = self.cost_of(score)
+        wanted = f"{self.metric} {score:.3g}"
+        if found.low is None:
+            return f"{wanted} is out of reach, even with all cells."
+        if found.value == 0:
+            return f"{wanted} is reached already."
+        most = f"{found.high:,.2f}" if found.high is not None else "more than all cells cost"
+        if found.value is None:
+            return f"{wanted} is probably out of reach; at best it would cost {found.low:,.2f}."
+        return f"Reaching {wanted} would cost about {found.value:,.2f} ({found.low:,.2f} to {most})."
+
+
+def _estimate(draws: Float64Array) -> Estimate:
+    value, low, high = np.quantile(draws, [0.5, *ENDS])
+    return Estimate(float(value), float(low), float(high))
+
+
+def _ends(estimate: Estimate) -> str:
+    return f"{estimate.low:.3f} to {estimate.high:.3f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share < 0.995 else f"{100 * share:.1f} %"

@@ -1,0 +1,113 @@
+"""When to stop buying: a rule, and its verdict in one sentence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from cellworth.errors import ParameterError
+from cellworth.model.cross_validation import Estimate
+from cellworth.outlook.forecast_result import Outlook
+
+NEXT = 0.1
+"""The share of the remaining cost that the rule looks ahead."""
+POINT = 0.01
+"""Of the score: what ``point_worth`` is the worth of."""
+
+
+class StopWarning(UserWarning):
+    """The next purchases are not expected to be worth their money."""
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """When to stop buying.
+
+    Without ``reach`` and ``point_worth``: stop when the next tenth of the remaining cost would bring less
+    than ``least_gain``, by the upper end of its 90 % interval.
+
+    Attributes
+    ----------
+    least_gain : float
+        In units of the score, AUC or R2.
+    reach : float or None
+        Stop when the score is expected to be at least this share of what is reachable, such as 0.99.
+    point_worth : float or None
+        What 0.01 of the score is worth, in money: stop when the next tenth of the remaining cost is expected
+        to bring less than it costs. At most one of ``reach`` and ``point_worth`` can be given.
+
+    Examples
+    --------
+    >>> StopRule(reach=0.99)
+    StopRule(least_gain=0.005, reach=0.99, point_worth=None)
+    """
+
+    least_gain: float = 0.005
+    reach: float | None = None
+    point_worth: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.reach is not None and self.point_worth is not None:
+            raise ParameterError("give reach or point_worth, not both.")
+        if not (math.isfinite(self.least_gain) and self.least_gain > 0):
+            raise ParameterError(
+                f"least_gain must be a number above 0, such as 0.005; got {self.least_gain!r}"
+            )
+        if self.reach is not None and not 0 < self.reach <= 1:
+            raise ParameterError(f"reach must be above 0 and at most 1, such as 0.99; got {self.reach!r}")
+        if self.point_worth is not None and not (math.isfinite(self.point_worth) and self.point_worth > 0):
+            raise ParameterError(f"point_worth must be an amount above 0; got {self.point_worth!r}")
+
+
+@dataclass(frozen=True)
+class StopAdvice:
+    """What a rule says of a forecast.
+
+    Attributes
+    ----------
+    stop : bool
+    sentence : str
+    money : float
+        The next tenth of the remaining cost.
+    gain : Estimate
+        What it would bring, with its 90 % interval.
+    """
+
+    stop: bool
+    sentence: str
+    money: float
+    gain: Estimate
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return asdict(self)
+
+
+def decide(outlook: Outlook, rule: StopRule | None = None) -> StopAdvice:
+    """Say whether the next money is worth it; by default by ``StopRule()``. Milliseconds."""
+    rule = rule or StopRule()
+    money = NEXT * outlook.cost
+    gain = outlook.gain(money)
+    if outlook.cost <= 0 or outlook.reachable <= outlook.known:
+        return StopAdvice(True, "Stop: nothing is left to buy.", 0.0, Estimate(0.0, 0.0, 0.0))
+    metric = outlook.metric
+    if rule.reach is not None:
+        share = float(np.median(outlook.of_reachable()))
+        is_so = f"the {metric} is expected to be {share:.1%} of what all cells would give".replace("%", " %")
+        if share >= rule.reach:
+            return StopAdvice(True, f"Stop: {is_so}.", money, gain)
+        return StopAdvice(False, f"Go on: {is_so}, less than the {rule.reach:.4g} wanted.", money, gain)
+    if rule.point_worth is not None:
+        worth = float(outlook.gains(money).mean()) / POINT * rule.point_worth
+        is_so = f"the next {money:,.2f} would bring {metric} worth {worth:,.2f}"
+        return StopAdvice(worth < money, f"{'Stop' if worth < money else 'Go on'}: {is_so}.", money, gain)
+    if gain.high < rule.least_gain:
+        most = max(gain.high, 0.001)
+        return StopAdvice(
+            True, f"Stop: the next {money:,.2f} would bring at most {most:.3f} {metric}.", money, gain
+        )
+    ends = f"{gain.low:.3f} to {gain.high:.3f}"
+    return StopAdvice(False, f"Go on: the next {money:,.2f} would bring {ends} {metric}.", money, gain)

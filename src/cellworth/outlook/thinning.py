@@ -1,0 +1,168 @@
+"""Scores of a model at several depths: known cells are hidden again, and the model is trained on the rest.
+
+Each depth has two scores. One is on complete rows: the held-out rows are drawn complete once, by a completer
+fitted to all known cells of the other rows, and all depths are scored on the same draws, rows and folds. So
+depths differ by what the model was trained on and by little else. The other is on held-out rows whose cells
+are hidden, too. It is measured, not estimated, and meets the first where all cells are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.blocks.threads import worker_threads
+from cellworth.complete import GaussianCompleter
+from cellworth.complete.gaussian.fitting import MarginKind
+from cellworth.model.candidates import Candidate
+from cellworth.model.complete_rows import complete_rows_score
+from cellworth.model.cross_validation import Score, score_predictions, widened
+from cellworth.model.held_out_folds import HeldOutFold, make_folds
+from cellworth.progress import Steps
+
+DEPTHS = (0.33, 0.45, 0.6, 0.8)
+"""Shares of the known cells to keep, besides all."""
+MASKS = 1
+"""Times to hide cells anew."""
+LEAST_PER_COLUMN = 10
+"""Columns with at most this many known cells keep them all."""
+
+
+@dataclass(frozen=True, eq=False)
+class DepthScores:
+    """Scores of one model trained on fewer and fewer of the known cells.
+
+    Attributes
+    ----------
+    shares : (k,) array
+        Share of all cells that the model was trained on; the last is what is known now.
+    complete_rows, thinned : tuple of k Score
+        On complete rows, estimated, and on held-out rows of which the same share is known; all on the same
+        rows.
+    """
+
+    shares: Float64Array
+    complete_rows: tuple[Score, ...]
+    thinned: tuple[Score, ...]
+
+
+def scores_at_depths(
+    X: Float64Array,
+    y: Float64Array,
+    owner: IntArray,
+    candidate: Candidate,
+    *,
+    is_number: bool,
+    completer: Any = None,
+    depths: Sequence[float] = DEPTHS,
+    masks: int = MASKS,
+    folds: int = 5,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    progress: Steps | None = None,
+) -> DepthScores:
+    """Score a candidate at several depths.
+
+    Parameters
+    ----------
+    X : (n, d) array
+        NaN in the holes.
+    y : (n,) array
+        Class numbers from 0, or numbers; NaN where missing.
+    owner : (d,) array of int
+        The cell column of each column of X, which are hidden together.
+    candidate : Candidate
+    is_number : bool
+    completer : estimator, optional
+        By default ``GaussianCompleter(label_trust=0.0)``.
+    depths : sequence of float
+        Shares of the known cells to keep, increasing, below 1; all are used besides.
+    masks : int
+        Times to hide cells anew. Those of one mask are nested.
+    folds, seed : int
+    n_jobs : int or None
+        Threads; the result does not depend on it.
+    progress : callable, optional
+        Called with the number of depths done and the total.
+
+    Returns
+    -------
+    DepthScores
+        Of ``masks * len(depths) + 1`` depths.
+
+    Notes
+    -----
+    Each depth costs, per fold, a fit of the completer and of the candidate, and `DRAWN` + 1 predictions of
+    the held-out rows.
+    """
+    labelled = ~np.isnan(y)
+    labels = y[labelled]
+    n_classes = 1 if is_number else int(labels.max()) + 1
+    deals, made = make_folds(X, y, completer, is_number=is_number, folds=folds, repeats=1, seed=seed)
+    fold, whole = deals[0], made[0]
+    kept = _masks(X, owner, depths, masks, seed)
+    trained_on = len(labels) * (1 - 1 / folds)
+    complete, thinned, shares = [], [], []
+    with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
+        run = map if pool is None else pool.map
+        for number, keep in enumerate([*kept, None]):
+            thin = X if keep is None else np.where(keep[:, owner], X, np.nan)
+
+            def predict(place: int, thin: Float64Array = thin) -> tuple[Float64Array, ...]:
+                full = whole[place]
+                if thin is X:
+                    at_hand, drawn = full.predict(candidate, n_classes)
+                    return at_hand, at_hand, drawn
+                filler = completer or _like(full.completer)
+                part = HeldOutFold(thin, y, full.held, filler, is_number=is_number, seed=seed + place)
+                model = part.train(candidate, n_classes)
+                return part.predict_at_hand(model), *full.predictions_of(model, part.columns)
+
+            parts = list(run(predict, range(folds)))
+            less, here, drawn = (_joined(whole, labelled, each) for each in zip(*parts, strict=True))
+            score = score_predictions(labels, here, fold, classes=not is_number)
+            on_complete = complete_rows_score(labels, drawn, fold, score, classes=not is_number)
+            complete.append(widened(on_complete, X.shape[1], trained_on))
+            score = score_predictions(labels, less, fold, classes=not is_number)
+            thinned.append(widened(score, X.shape[1], trained_on))
+            shares.append(_share(thin, owner))
+            if progress is not None:
+                progress(number + 1, len(kept) + 1)
+    return DepthScores(np.array(shares), tuple(complete), tuple(thinned))
+
+
+def _joined(folds: Sequence[HeldOutFold], labelled: BoolArray, parts: Sequence[Float64Array]) -> Float64Array:
+    """Return the predictions of all labelled rows, (..., n, K), from those of each fold."""
+    shape = (*parts[0].shape[:-2], int(labelled.sum()), parts[0].shape[-1])
+    together = np.empty(shape)
+    for fold, part in zip(folds, parts, strict=True):
+        together[..., fold.held[labelled], :] = part
+    return together
+
+
+def _like(fitted: GaussianCompleter) -> GaussianCompleter:
+    """Return a completer for fewer cells, which need not choose its margins again and draws nothing."""
+    return GaussianCompleter(label_trust=0.0, margins=cast(MarginKind, fitted.margins_), calibrate=False)
+
+
+def _masks(
+    X: Float64Array, owner: IntArray, depths: Sequence[float], masks: int, seed: int
+) -> list[BoolArray]:
+    """Return which cells (n, p) to keep, one mask after the other, deepest first."""
+    _, first = np.unique(owner, return_index=True)
+    few = (~np.isnan(X[:, first])).sum(axis=0) <= LEAST_PER_COLUMN
+    found = []
+    for number in range(masks):
+        chance = np.random.default_rng([seed, number]).random((len(X), len(first)))
+        found += [(chance < depth) | few for depth in depths]
+    return found
+
+
+def _share(X: Float64Array, owner: IntArray) -> float:
+    _, first = np.unique(owner, return_index=True)
+    return float((~np.isnan(X[:, first])).mean())

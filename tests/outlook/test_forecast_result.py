@@ -1,0 +1,106 @@
+"""What a forecast answers: monotone, invertible, in words and in figures."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cellworth.errors import ParameterError
+from cellworth.model.cross_validation import Estimate
+from cellworth.outlook.forecast_result import CostEstimate, Outlook
+from tests.outlook.outlooks import outlook
+
+
+def test_more_money_is_never_forecast_lower():
+    found = outlook()
+    each = [found.at(money=money) for money in np.linspace(0, 1200, 50)]
+    for end in ("low", "value", "high"):
+        assert (np.diff([getattr(one, end) for one in each]) >= 0).all()
+    assert each[0] == found.now
+    assert each[-1] == found.all_known  # 1,000 is all that can be spent
+
+
+def test_money_and_share_are_two_ways_to_ask():
+    found = outlook()
+    part = 1 - (1 - 0.25) ** 1.6
+    assert found.at(money=250.0) == found.at(share=0.2 + part * 0.8)
+    gain = found.gain(250.0)
+    assert gain.low >= 0
+    assert gain.value == pytest.approx(found.at(money=250.0).value - found.now.value, abs=0.01)
+
+
+def test_the_cost_of_a_score_is_the_inverse():
+    found = outlook()
+    for score in np.linspace(found.now.value + 0.005, found.all_known.value - 0.005, 7):
+        cost = found.cost_of(score)
+        assert found.at(money=cost.value).value == pytest.approx(score, abs=2e-4)
+        assert found.at(money=cost.low).high >= score - 2e-4
+        assert cost.low <= cost.value
+        assert cost.high is None or cost.high >= cost.value
+
+
+def test_scores_that_are_reached_or_out_of_reach():
+    found = outlook()
+    assert found.cost_of(0.1) == CostEstimate(0.0, 0.0, 0.0)
+    assert found.cost_of(1.01) == CostEstimate(None, None, None)
+    assert "out of reach, even with all cells" in found.describe(1.01)
+    assert "reached already" in found.describe(0.1)
+    assert "Reaching AUC" in found.describe(found.now.value + 0.01)
+
+
+def test_words_and_figures():
+    found = outlook()
+    text = found.describe()
+    for words in ("With 20 % of the cells known", "AUC on complete rows", "Spending 100.00", "1,000.00"):
+        assert words in text
+    data = json.loads(json.dumps(found.to_json(), allow_nan=False))
+    assert data["points"][0]["money"] == 0
+    assert data["points"][-1]["value"] == data["all_known"]["value"] == found.all_known.value
+
+
+def test_it_can_be_drawn():
+    pytest.importorskip("matplotlib").use("Agg")
+    ax = outlook().plot()
+    assert ax.get_ylabel() == "AUC on complete rows"
+    assert outlook().plot(ax) is ax
+
+
+def test_after_purchases_the_curve_is_the_same():
+    found = outlook()
+    later = found.moved(known=0.5, reachable=0.9, cost=400.0)
+    assert later.now == found.at(share=0.5)
+    assert later.all_known == found.at(share=0.9)
+    assert later.at(money=400.0) == later.all_known
+
+
+def test_another_forecast_of_the_gain_moves_this_one():
+    found = outlook()
+    before = found.gain(100.0)
+    higher = found.weighed(100.0, Estimate(before.high, before.high - 0.001, before.high + 0.001))
+    lower = found.weighed(100.0, Estimate(0.0, -0.001, 0.001))
+    assert lower.gain(100.0).value < before.value < higher.gain(100.0).value
+    assert higher.curve.draws.shape == found.curve.draws.shape
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({}, "either money or share"),
+        ({"money": 1.0, "share": 0.5}, "either money or share"),
+        ({"money": -1.0}, "money must be 0 or more"),
+        ({"share": 0.1}, "which is known now"),
+        ({"share": 1.1}, "which can be known"),
+    ],
+)
+def test_wrong_questions(asked, message):
+    with pytest.raises(ParameterError, match=message):
+        outlook().at(**asked)
+    with pytest.raises(ParameterError, match="score must be a number"):
+        outlook().cost_of(float("nan"))
+
+
+def test_nothing_left_to_buy():
+    done = outlook().moved(known=1.0, reachable=1.0, cost=0.0)
+    assert isinstance(done, Outlook)
+    assert done.at(money=5.0) == done.now
+    assert "Spending" not in done.describe()

@@ -1,0 +1,63 @@
+"""When to stop: a truth table of the rules."""
+
+import json
+
+import pytest
+
+from cellworth import StopRule
+from cellworth.errors import ParameterError
+from cellworth.outlook.stop_rule import decide
+from tests.outlook.outlooks import certain, outlook
+
+TENTH = 1 - 0.9**1.6
+"""What the next tenth of the cost brings of a straight line to the end."""
+
+
+@pytest.mark.parametrize(
+    ("rise", "rule", "stop"),
+    [
+        (0.004 / TENTH, None, True),
+        (0.006 / TENTH, None, False),
+        (0.004 / TENTH, StopRule(least_gain=0.003), False),
+        (0.006 / TENTH, StopRule(least_gain=0.007), True),
+        (0.9 / 0.99 * 0.01 - 0.001, StopRule(reach=0.99), True),
+        (0.9 / 0.99 * 0.01 + 0.001, StopRule(reach=0.99), False),
+        (0.01 / TENTH, StopRule(point_worth=9.0), True),  # 0.01 for 10: it costs more
+        (0.01 / TENTH, StopRule(point_worth=11.0), False),
+    ],
+)
+def test_truth_table(rise, rule, stop):
+    advice = decide(certain(0.9, 0.9 + rise), rule)
+    assert advice.stop is stop
+    assert advice.sentence.startswith("Stop: " if stop else "Go on: ")
+    assert advice.money == pytest.approx(10.0)
+    assert advice.gain.value == pytest.approx(TENTH * rise, abs=1e-4)
+    assert json.loads(json.dumps(advice.to_json()))["stop"] is stop
+
+
+def test_doubt_says_go_on():
+    """The upper end of the interval decides, not the middle."""
+    found = outlook(score=0.97, known=0.5)
+    gain = decide(found).gain
+    assert gain.value < 0.5 * (gain.value + gain.high) < gain.high
+    assert not decide(found, StopRule(least_gain=(gain.value + gain.high) / 2)).stop
+
+
+def test_nothing_left_says_stop():
+    advice = decide(outlook().moved(known=1.0, reachable=1.0, cost=0.0))
+    assert (advice.stop, advice.sentence) == (True, "Stop: nothing is left to buy.")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"least_gain": 0.0}, "least_gain"),
+        ({"least_gain": float("nan")}, "least_gain"),
+        ({"reach": 1.2}, "reach must be"),
+        ({"point_worth": -1.0}, "point_worth must be"),
+        ({"reach": 0.9, "point_worth": 3.0}, "not both"),
+    ],
+)
+def test_rules_that_cannot_be(wrong, message):
+    with pytest.raises(ParameterError, match=message):
+        StopRule(**wrong)
