@@ -81,3 +81,17 @@ def test_draws_of_few_values_are_settled():
     assert found.mean() == pytest.approx(np.nanmean(X[:, 0]), abs=3 / found.size)
     order = np.argsort(before[:, holes[:, 0], 0], axis=None)
     assert (np.diff(found.ravel()[order]) >= 0).all()
+
+
+def test_a_model_trained_elsewhere_is_asked_about_the_same_draws():
+    """Trained on fewer cells, or fewer columns, it predicts the held-out rows as they are drawn here."""
+    X, y, _ = holed(n=80)
+    fold = folds_of(X, y)[1][0][0]
+    assert np.array_equal(fold.predictions_of(fold.train(OWN, 2), fold.columns)[1], fold.predict(OWN, 2)[1])
+    thin = X.copy()
+    thin[~fold.held, 2] = np.nan
+    other = type(fold)(thin, y.astype(float), fold.held, LIGHT, is_number=False, seed=0)
+    assert not other.columns[2]
+    at_hand, drawn = fold.predictions_of(other.train(OWN, 2), other.columns)
+    assert (at_hand.shape, drawn.shape) == ((20, 2), (DRAWN, 20, 2))
+    assert np.array_equal(other.predict_at_hand(other.train(OWN, 2)), other.predict(OWN, 2)[0])
