@@ -7,7 +7,7 @@ from cellworth import Table
 from cellworth.simulation.hidden_truth import make_world
 from studies.money import complete_rows
 from studies.money.complete_rows import Case, describe, run_table
-from studies.money.development_tables import Start
+from studies.money.development_tables import RunStart
 from tests.model.holed_tables import holed
 
 
@@ -30,7 +30,7 @@ def test_a_table_is_hidden_estimated_and_measured(monkeypatch, classes):
     table = Table.from_arrays(X, y, target_kind="number" if classes == 0 else None)
 
     def start_of(name, observed, seed):
-        return Start(table, make_world(table, observed=observed, train=0.5, seed=seed), None, 0.0)
+        return RunStart(table, make_world(table, observed=observed, train=0.5, seed=seed), None, 0.0)
 
     monkeypatch.setattr(complete_rows, "start_of", start_of)
     cases = list(run_table("abalone", 0, 0.4))
