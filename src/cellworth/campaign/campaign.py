@@ -151,7 +151,7 @@ class Campaign:
         them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
         what each answer cost, by default its price in the ask. Raises DataError if a cell does not exist, was
-        never asked for, or cannot hold the value; ConflictError if another value is known or the key was used.
+        never asked for, or cannot hold the value; ConflictError if another value is known or the key used.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
         return kinds.size(self._log.write(kinds.Told, make, who=who, key=key, request=make.request))
