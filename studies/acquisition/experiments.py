@@ -34,7 +34,7 @@ ALL = (
     "random-gaussian",
     "posterior",
     "posterior-impact",
-    "recommended",
+    "linear-impact",
 )
 WITH_PRICES = (*ALL[:3], "afasmc-ratio", "afasmc-poss", "afasmc-knapsack", *ALL[3:])
 

@@ -114,7 +114,7 @@ COMPLETION = Experiment(
 OBSERVED = 0.6
 """The share of cells known at the start, in all of the paper's experiments on buying."""
 
-OUR_STRATEGIES = ("recommended", "random-gaussian", "posterior-impact")
+OUR_STRATEGIES = ("linear-impact", "random-gaussian", "posterior-impact")
 """Our strategies in every experiment on buying."""
 
 BOUGHT: dict[str, type] = {

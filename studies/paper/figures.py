@@ -35,7 +35,7 @@ _COLOUR = {
     "last 8": "#009E73",
     "last 16": "#CC79A7",
     "afasmc-knapsack": "#000000",
-    "recommended": "#000000",
+    "linear-impact": "#000000",
     "random-gaussian": "#7F7F7F",
     "posterior-impact": COLOURS[0],
     "posterior": COLOURS[1],
@@ -43,7 +43,7 @@ _COLOUR = {
 }
 _DASHES = {
     "afasmc-knapsack": (0, (1, 1.2)),
-    "recommended": (0, (5, 1.5)),
+    "linear-impact": (0, (5, 1.5)),
     "random-gaussian": (0, (2, 1.5)),
     "posterior-impact": (0, (5, 1.5, 1, 1.5)),
     "posterior": (0, (5, 1.5, 1, 1.5)),

@@ -53,14 +53,14 @@ def test_strategies_are_measured_against_random_with_the_same_completer():
         *(r for s in range(3) for r in records("random", s, [0.5, 0.7 + s / 100, 1.0])),
         *(r for s in range(3) for r in records("afasmc", s, [0.5, 0.8 + s / 100, 1.0])),
         *(r for s in range(3) for r in records("random-gaussian", s, [0.6, 0.9, 1.0])),
-        *(r for s in range(3) for r in records("recommended", s, [0.6, 0.9, 1.0])),
+        *(r for s in range(3) for r in records("linear-impact", s, [0.6, 0.9, 1.0])),
     ]
     measured = measure(runs, "cells")
     assert measured["afasmc"].gain.mean == pytest.approx(0.05)
     assert measured["afasmc"].gain.above_zero
     assert measured["afasmc"].saved.mean > 0
-    assert measured["recommended"].gain == (0.0, 0.0)
-    assert not measured["recommended"].gain.above_zero
+    assert measured["linear-impact"].gain == (0.0, 0.0)
+    assert not measured["linear-impact"].gain.above_zero
 
 
 def test_prices_from_one_to_ten_change_with_the_seed():
@@ -89,7 +89,7 @@ def test_the_study_writes_its_page_and_goes_on_from_finished_runs(paper_folder, 
     arguments += ["--out", str(tmp_path / "out"), "--runs", str(tmp_path / "runs")]
     main(arguments)
     page = (tmp_path / "out" / "acquisition.md").read_text()
-    assert "| recommended |" in page
+    assert "| linear-impact |" in page
     for picture in ("fees.png", "fees-gains.png"):
         assert f"({picture})" in page
         assert (tmp_path / "out" / picture).stat().st_size > 10_000

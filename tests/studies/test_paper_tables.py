@@ -141,7 +141,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("parts")
 
 
-STRATEGIES = ("random", "qbc", "stability", "afasmc", "em-inference", "recommended", "random-gaussian")
+STRATEGIES = ("random", "qbc", "stability", "afasmc", "em-inference", "linear-impact", "random-gaussian")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ STRATEGIES = ("random", "qbc", "stability", "afasmc", "em-inference", "recommend
     [
         ("table2", STRATEGIES, ["letter"]),
         ("figure1", STRATEGIES, ["letter", "image"]),
-        ("figure2", ("afasmc", "afasmc-ratio", "afasmc-poss", "afasmc-knapsack", "recommended"), ["HTRU2"]),
+        ("figure2", ("afasmc", "afasmc-ratio", "afasmc-poss", "afasmc-knapsack", "linear-impact"), ["HTRU2"]),
         ("figure3", ("last 2", "last 4", "last 8", "last 16", "all completions"), ["HTRU2"]),
     ],
 )
