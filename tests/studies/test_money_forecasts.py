@@ -23,7 +23,7 @@ def test_an_interval_is_widened_by_the_error_of_the_truth():
 
 
 def test_the_summary_counts():
-    text = describe([case(0.8), case(0.85), case(0.6), case(0.91, 0.01)])
+    text = describe([case(0.8), case(0.85), case(0.6), case(0.91, 0.05)])
     assert "tune, AUC: 4 forecasts, 90 % intervals cover 75%, mean absolute error 0.090, bias +0.010" in text
     assert "report, " not in text
 

@@ -40,7 +40,11 @@ def present(state: State, prices: Prices) -> Present:
     """Return where it is; cells that are out count as not yet bought, refused ones as lost; O(n p)."""
     known = _has(state, CellStatus.KNOWN, CellStatus.TOLD)
     wanted = _has(state, CellStatus.HOLE, CellStatus.ASKED)
-    cost = prices.on(state.table()).cost(np.argwhere(wanted), known) if wanted.any() else 0.0
+    listed = prices.on(state.table())
+    if listed.additive:
+        cost = float(listed.own[wanted].sum())
+    else:
+        cost = listed.cost(np.argwhere(wanted), known) if wanted.any() else 0.0
     share = float(known.mean())
     return Present(share, min(1.0, share + float(wanted.mean())), cost)
 
