@@ -57,6 +57,7 @@ def test_the_page_shows_every_command_of_a_campaign():
         "ask",
         "cancel",
         "fill",
+        "forecast",
         "correct",
         "export",
         "extend",
