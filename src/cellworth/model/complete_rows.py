@@ -25,8 +25,8 @@ true one. On the scale of log-odds (of log(1 - R2) for a number) this error has 
 with the step from the score at hand to the estimate, and the share u of the predictions' variance that is not
 known. With c and e as below, 95 % intervals contain 95 % of the scores on complete test rows of the 14 tuning
 tables of `studies.money.complete_rows` with 10 % and 20 % of the cells known (four models and their average),
-and 93 % of 30 cases with 60 %. Averages needed no wider ones there. On the 13 tables of the report half it was
-92 % of the scores, and 88 % of those of averages.
+and 93 % of 30 cases with 60 %. Averages needed no wider ones there. On the 13 tables of the report half it
+was 92 % of the scores, and 88 % of those of averages.
 
 The estimate is mostly too low: on these tables by 0.03 of AUC with 20 % known and 0.05 with 10 %, R2 by 0.06
 and 0.10, most on nonlinear ones. This is not corrected. Log-odds times a factor that is fitted on the other
