@@ -112,7 +112,7 @@ def test_the_method_adds_to_the_error():
         [
             at_hand.error / at_hand.value / (1 - at_hand.value),
             STEP_ERROR * (odds[1] - odds[0]),
-            UNKNOWN_ERROR_OF_AREA * np.sqrt(unknown_share(P[:, :, np.newaxis])),
+            UNKNOWN_ERROR_OF_AREA * unknown_share(P[:, :, np.newaxis]) ** 0.25,
         ]
     )
     assert found.error == pytest.approx(expected)
