@@ -20,7 +20,7 @@ from cellworth.simulation.hidden_truth import make_world
 from cellworth.table import Table
 from studies.paper.runs import carry_out
 from studies.paper.settings import Settings
-from studies.protocol import DATASETS, TRAIN_SHARE
+from studies.protocol import DATASETS, TRAIN_SHARE, paper_classifier
 
 Record = dict[str, Any]
 
@@ -94,6 +94,7 @@ def run(experiment: Experiment, seeds: Sequence[int], *, jobs: int, resume: Path
         budget_per_round=experiment.share * hidden_of[seeds[0]]["total"],
         rounds=experiment.rounds,
         observed=experiment.observed,
+        classifier=paper_classifier(),
         train=TRAIN_SHARE,
         seed=seeds,
         n_jobs=jobs,
@@ -101,7 +102,9 @@ def run(experiment: Experiment, seeds: Sequence[int], *, jobs: int, resume: Path
         progress=True,
         frame="pandas",
     )
-    full = {s: full_information(table, train=TRAIN_SHARE, seed=s) for s in seeds}
+    full = {
+        s: full_information(table, classifier=paper_classifier(), train=TRAIN_SHARE, seed=s) for s in seeds
+    }
     return [
         record
         | hidden_of[record["seed"]]

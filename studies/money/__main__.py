@@ -65,12 +65,21 @@ def _draw_readme(options: argparse.Namespace) -> None:
 
 
 def _opening(options: argparse.Namespace) -> str:
-    seeds = f"--seeds {options.seeds}"
+    shares, kinds = " ".join(f"{share:g}" for share in options.observed), " ".join(options.prices)
+    command = f"python -m studies.money --seeds {options.seeds} --observed {shares} --prices {kinds}"
+    if options.seeds == 1:
+        seeds = "One seed only: single tables say little, and the intervals are over tables."
+    else:
+        seeds = f"{options.seeds} seeds."
     return f"""# What money buys
 
-Made by `python -m studies.money {seeds}`. The protocol, written before the runs, is
-`studies/money/PROTOCOL.md`. {options.seeds} seeds. Ratios below 1 are money saved: 0.5 means that half of the
-money that random cells need reaches the same score, with the same completer and the same model."""
+Made by `{command}`. The protocol, written before the runs, is `studies/money/PROTOCOL.md`. {seeds}
+Ratios below 1 are money saved: 0.5 means that half of the money that random cells need reaches the same
+score, with the same completer and the same model.
+
+![AUC against money: cellworth, random cells with the same model, and the paper](money.png)
+
+*The table {README_TABLE}, {README_OBSERVED:.0%} of its cells known at the start.*"""
 
 
 if __name__ == "__main__":

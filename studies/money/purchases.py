@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -164,6 +165,7 @@ def _strategy(name: str) -> Strategy:
 
 
 def _parts(strategy: Strategy) -> str:
-    return repr(
-        (strategy.scorer, strategy.selector, type(strategy.completer).__name__, vars(strategy.scorer))
-    )
+    """Return a description of the parts with their settings, the same in every process."""
+    scorer, selector = strategy.scorer, strategy.selector
+    described = repr((scorer, selector, type(strategy.completer).__name__, vars(scorer)))
+    return re.sub(" at 0x[0-9a-f]+", "", described)

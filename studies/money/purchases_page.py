@@ -25,6 +25,8 @@ LABELS = {
     PAPER: "the paper, with its linear SVM",
 }
 SHOWN_MARK = 0.8
+FEW_SEEDS = 3
+"""With fewer, ratios of single tables have no interval."""
 
 
 def purchases_part(cases: Sequence[PurchaseCase], strategies: Sequence[str], folder: Path) -> str:
@@ -69,16 +71,34 @@ def _by_table(cases: Sequence[PurchaseCase], strategies: Sequence[str]) -> str:
     header = ["table", "half", "known", "start", "full information", *strategies]
     note = (
         f"Money to {SHOWN_MARK:.0%} of the way, as a ratio to random cells, with its 90 % interval over "
-        "seeds; bold where it is worse than random beyond that. A dash where there is less than 0.02 to gain."
+        f"seeds if there are {FEW_SEEDS} or more; bold where it is worse than random beyond that. A dash "
+        "where there is less than 0.02 to gain."
     )
-    return f"{note}\n\n{markdown_table(header, rows)}"
+    return "\n\n".join(
+        [note, markdown_table(header, rows), *(_does_not_pay(cases, name) for name in strategies)]
+    )
+
+
+def _does_not_pay(cases: Sequence[PurchaseCase], strategy: str) -> str:
+    """Return a sentence that names the tables on which random cells were the better buy."""
+    worse = [
+        f"{case.table} ({case.observed:.0%} known: {case.ratio(strategy, SHOWN_MARK):.2f})"
+        for case in cases
+        if case.counts and strategy in case.curves and case.ratio(strategy, SHOWN_MARK) > 1
+    ]
+    counted = sum(case.counts and strategy in case.curves for case in cases)
+    named = ", ".join(worse) if worse else "none"
+    return f"Where `{strategy}` needed more money than random cells: {len(worse)} of {counted}: {named}."
 
 
 def _ratio(case: PurchaseCase, strategy: str) -> str:
     if not case.counts or strategy not in case.curves:
         return "-"
+    ratio = f"{case.ratio(strategy, SHOWN_MARK):.2f}"
+    if len(case.curves[strategy]) < FEW_SEEDS:
+        return ratio
     low, high = case.interval(strategy, SHOWN_MARK)
-    text = f"{case.ratio(strategy, SHOWN_MARK):.2f} ({low:.2f} to {high:.2f})"
+    text = f"{ratio} ({low:.2f} to {high:.2f})"
     return f"**{text}**" if low > 1 else text
 
 

@@ -28,7 +28,14 @@ from cellworth.strategy import Strategy, get
 from cellworth.table import Table
 from studies.completion.study import COMPLETERS, SHARES
 from studies.paper.settings import DEFAULT_COMMITTEE, Schedule, Settings
-from studies.protocol import TRAIN_SHARE, make_trial, reconstruction_error, some_rows, svm_accuracy
+from studies.protocol import (
+    TRAIN_SHARE,
+    make_trial,
+    paper_classifier,
+    reconstruction_error,
+    some_rows,
+    svm_accuracy,
+)
 from studies.published import WINDOWS, WITHOUT_NOISE
 
 Row = dict[str, Any]
@@ -159,6 +166,7 @@ def play_run(
         prices=prices,
         rounds=schedule.rounds,
         observed=run.observed,
+        classifier=paper_classifier(),
         train=TRAIN_SHARE,
         seed=run.seed,
         frame="pyarrow",

@@ -3,6 +3,7 @@
 import pytest
 
 
+@pytest.mark.slow
 def test_simulate_draws_writes_and_tells(study):
     pytest.importorskip("pandas")
     pytest.importorskip("matplotlib")

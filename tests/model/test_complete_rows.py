@@ -8,9 +8,11 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 from cellworth.model.complete_rows import (
     STEP_ERROR,
+    UNKNOWN_ERROR_OF_AREA,
     area_if_known,
     complete_rows_score,
     explained_if_known,
+    unknown_share,
     weighted_area,
 )
 from cellworth.model.cross_validation import area, explained, score_predictions
@@ -105,8 +107,23 @@ def test_the_method_adds_to_the_error():
     found = complete_rows_score(y, np.stack([1 - P, P], axis=2), fold, at_hand, classes=True)
     odds = [np.log(s / (1 - s)) for s in (at_hand.value, found.value)]
     slope = found.value * (1 - found.value)
-    expected = slope * np.hypot(
-        at_hand.error / at_hand.value / (1 - at_hand.value), STEP_ERROR * (odds[1] - odds[0])
+    assert unknown_share(P[:, :, np.newaxis]) == pytest.approx(0.5, abs=0.05)
+    expected = slope * np.linalg.norm(
+        [
+            at_hand.error / at_hand.value / (1 - at_hand.value),
+            STEP_ERROR * (odds[1] - odds[0]),
+            UNKNOWN_ERROR_OF_AREA * np.sqrt(unknown_share(P[:, :, np.newaxis])),
+        ]
     )
     assert found.error == pytest.approx(expected)
     assert at_hand.value < found.value
+
+
+def test_what_is_not_known_of_rows():
+    rng = np.random.default_rng(6)
+    of_row, of_draw = rng.normal(size=(1, 5000, 1)), rng.normal(size=(20, 5000, 1))
+    for unknown in (0.0, 0.3, 0.9, 1.0):
+        drawn = np.sqrt(1 - unknown) * of_row + np.sqrt(unknown) * of_draw
+        assert unknown_share(drawn) == pytest.approx(unknown, abs=0.02)
+    assert unknown_share(of_row) == 0.0
+    assert unknown_share(np.ones((3, 5, 2))) == 0.0

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.model.candidates import Candidate
-from cellworth.model.held_out_folds import DRAWN, fit_completer, make_folds, settle
+from cellworth.model.held_out_folds import DRAWN, fit_completer, make_folds
 from cellworth.model.row_views import View
-from tests.model.holed_tables import holed
+from tests.model.holed_tables import holed, mixed_table
 
 LIGHT = GaussianCompleter(label_trust=0.0, margins="normal", calibrate=False)
 OWN = Candidate("own", View(), LogisticRegression())
@@ -67,22 +68,6 @@ def test_a_completer_learns_the_kind_of_target():
     assert fit_completer(None, X, None, is_number=False).label_trust == 0.0
 
 
-def test_draws_of_few_values_are_settled():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.integers(0, 2, 100) * 3.0, rng.normal(size=100)])
-    X[:40, 0] = np.nan
-    draws = rng.normal(size=(5, 50, 2))
-    before, holes = draws.copy(), rng.random((50, 2)) < 0.7
-    settle(draws, holes, X)
-    assert np.array_equal(draws[:, :, 1], before[:, :, 1])
-    assert np.array_equal(draws[:, ~holes[:, 0], 0], before[:, ~holes[:, 0], 0])
-    found = draws[:, holes[:, 0], 0]
-    assert set(found.ravel()) == {0.0, 3.0}
-    assert found.mean() == pytest.approx(np.nanmean(X[:, 0]), abs=3 / found.size)
-    order = np.argsort(before[:, holes[:, 0], 0], axis=None)
-    assert (np.diff(found.ravel()[order]) >= 0).all()
-
-
 def test_a_model_trained_elsewhere_is_asked_about_the_same_draws():
     """Trained on fewer cells, or fewer columns, it predicts the held-out rows as they are drawn here."""
     X, y, _ = holed(n=80)
@@ -95,3 +80,25 @@ def test_a_model_trained_elsewhere_is_asked_about_the_same_draws():
     at_hand, drawn = fold.predictions_of(other.train(OWN, 2), other.columns)
     assert (at_hand.shape, drawn.shape) == ((20, 2), (DRAWN, 20, 2))
     assert np.array_equal(other.predict_at_hand(other.train(OWN, 2)), other.predict(OWN, 2)[0])
+
+
+def test_drawn_rows_of_a_table_have_one_category_per_cell():
+    """A candidate that predicts whether a row's columns of a category have exactly one 1."""
+    encoded = mixed_table().encode()
+    y = np.arange(len(encoded.X)) % 2
+    checks = Candidate("checks", View(), OneCategory())
+    _, folds = folds_of(encoded.X, y, completer=LIGHT, cell_of=encoded.owner)
+    for fold in folds[0]:
+        assert (fold.predict(checks, 2)[1] == 1).all()
+    _, folds = folds_of(encoded.X, y, completer=LIGHT)
+    assert (folds[0][0].predict(checks, 2)[1] < 1).any()
+
+
+class OneCategory(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        one = np.isin(X[:, 1:4], [0, 1]).all(axis=1) & (X[:, 1:4].sum(axis=1) == 1)
+        return np.repeat(one[:, np.newaxis].astype(float), 2, axis=1)

@@ -124,3 +124,5 @@ def test_labels_are_checked():
             choose_model(X, labels.astype(float), is_number=is_number)
     with pytest.raises(ParameterError, match="folds"):
         choose_model(X, y.astype(float), is_number=False, folds=1)
+    with pytest.raises(ParameterError, match="cell_of must have one number for each of the 4 columns"):
+        choose_model(X, y.astype(float), is_number=False, cell_of=np.arange(3))

@@ -1,5 +1,6 @@
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.svm import LinearSVC
 
 from cellworth import Table, simulate
 
@@ -13,5 +14,11 @@ def tumours():
 @pytest.fixture(scope="package")
 def curves(tumours):
     return simulate(
-        tumours, ["random", "recommended"], budget_per_round=60, rounds=4, observed=0.3, seed=[0, 1]
+        tumours,
+        ["random", "recommended"],
+        budget_per_round=60,
+        rounds=4,
+        observed=0.3,
+        classifier=LinearSVC(random_state=0),
+        seed=[0, 1],
     )

@@ -2,13 +2,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.svm import LinearSVC
 
 from cellworth import Prices, Table, simulate, strategy
 from cellworth.errors import DataError, ParameterError
 from cellworth.simulation import full_information, mean_curves
 from cellworth.simulation.hidden_truth import make_world
 
-EXACT = ["strategy", "seed", "round", "cells", "money", "reconstruction_error", "accuracy", "auc", "log_loss"]
+METRICS = ["reconstruction_error", "accuracy", "auc", "log_loss"]
+EXACT = ["strategy", "seed", "round", "cells", "money", *METRICS, "model"]
+SVM = LinearSVC(random_state=0)
 
 
 def test_the_frame_is_tidy(curves):
@@ -17,12 +20,15 @@ def test_the_frame_is_tidy(curves):
     assert (curves["cells"] == 60 * curves["round"]).all()
     assert (curves["money"] == curves["cells"]).all()
     assert (curves["seconds"] > 0).all()
+    assert (curves["model"] == "LinearSVC").all()
 
 
 def test_strategies_of_a_seed_start_from_the_same_holes(tumours):
     """The two complete alike, so before the first purchase all is equal; afterwards it is not."""
     names = ["posterior", "recommended"]
-    bought = simulate(tumours, names, budget_per_round=60, rounds=1, observed=0.3, seed=[0, 1])
+    bought = simulate(
+        tumours, names, budget_per_round=60, rounds=1, observed=0.3, classifier=SVM, seed=[0, 1]
+    )
     one, other = (bought[bought["strategy"] == name][EXACT[1:]].reset_index(drop=True) for name in names)
     start = one["round"] == 0
     pd.testing.assert_frame_equal(one[start], other[start], check_exact=True)
@@ -32,15 +38,24 @@ def test_strategies_of_a_seed_start_from_the_same_holes(tumours):
 @pytest.mark.slow
 def test_two_workers_and_one_give_the_same(tumours, curves):
     again = simulate(
-        tumours, ["random", "recommended"], budget_per_round=60, rounds=4, observed=0.3, seed=[0, 1], n_jobs=2
+        tumours,
+        ["random", "recommended"],
+        budget_per_round=60,
+        rounds=4,
+        observed=0.3,
+        classifier=SVM,
+        seed=[0, 1],
+        n_jobs=2,
     )
     pd.testing.assert_frame_equal(again[EXACT], curves[EXACT], check_exact=True)
 
 
 def test_buying_everything_gives_full_information(tumours):
     for name in ("recommended", "afasmc", "qbc"):
-        bought = simulate(tumours, name, budget_per_round=400, rounds=10, observed=0.4, seed=2)
-        last, full = bought.iloc[-1], full_information(tumours, seed=2)
+        bought = simulate(
+            tumours, name, budget_per_round=400, rounds=10, observed=0.4, classifier=SVM, seed=2
+        )
+        last, full = bought.iloc[-1], full_information(tumours, classifier=SVM, seed=2)
         assert last["reconstruction_error"] == 0
         assert last["auc"] == full["auc"]
         assert last["accuracy"] == full["accuracy"]
@@ -54,7 +69,9 @@ def test_prices_are_kept_and_own_holes_are_never_bought():
     X[::7, 1] = np.nan
     table = Table.from_arrays(X, y[:150], columns=list("abcd"))
     prices = Prices.per_column({"a": 1.0, "b": 2.0, "c": 4.0, "d": 8.0}, visit=3.0)
-    bought = simulate(table, "recommended", prices=prices, budget_per_round=50, rounds=100, observed=0.5)
+    bought = simulate(
+        table, "recommended", prices=prices, budget_per_round=50, rounds=100, observed=0.5, classifier=SVM
+    )
     steps = np.diff(bought["money"])
     assert (steps > 0).all()
     assert (steps <= 50).all()
@@ -62,6 +79,7 @@ def test_prices_are_kept_and_own_holes_are_never_bought():
     assert bought["cells"].iloc[-1] == hidden.sum()
 
 
+@pytest.mark.slow
 def test_several_classes_and_numbers():
     X, y = load_iris(return_X_y=True)
     several = simulate(Table.from_arrays(X, y), "recommended", count_per_round=40, rounds=2, observed=0.5)
@@ -84,6 +102,7 @@ def test_choosing_beats_chance_where_one_column_matters():
         count_per_round=100,
         rounds=4,
         observed=0.2,
+        classifier=SVM,
         seed=range(4),
         n_jobs=2,
     )
@@ -93,7 +112,7 @@ def test_choosing_beats_chance_where_one_column_matters():
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_frames_of_each_library(tumours, library):
-    frame = simulate(tumours, "random", budget_per_round=100, rounds=1, frame=library)
+    frame = simulate(tumours, "random", budget_per_round=100, rounds=1, classifier=SVM, frame=library)
     assert type(frame).__module__.startswith(library)
     assert mean_curves(frame, "auc")[0].mean.shape == (101,)
 
@@ -116,7 +135,8 @@ def test_wrong_settings_are_refused_by_name(tumours):
 
 
 def test_progress_is_shown(tumours, capsys):
-    simulate(tumours, strategy.get("random"), budget_per_round=100, rounds=1, seed=[0, 1], progress=True)
+    settings = {"budget_per_round": 100, "rounds": 1, "classifier": SVM}
+    simulate(tumours, strategy.get("random"), seed=[0, 1], progress=True, **settings)
     shown = capsys.readouterr().err
     assert "2/2" in shown
     assert "random, seed" in shown

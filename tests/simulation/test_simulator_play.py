@@ -6,12 +6,15 @@ import time
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer
+from sklearn.svm import LinearSVC
 
 from cellworth import Table, simulate
 
+SVM = LinearSVC(random_state=0)
+
 
 def test_finished_runs_are_not_done_again(tumours, tmp_path, monkeypatch):
-    settings = {"budget_per_round": 60, "rounds": 2, "observed": 0.3}
+    settings = {"budget_per_round": 60, "rounds": 2, "observed": 0.3, "classifier": SVM}
     first = simulate(tumours, ["random", "posterior"], seed=[0], resume=tmp_path, **settings)
     assert len(list(tmp_path.glob("*.json"))) == 2
 
@@ -23,10 +26,12 @@ def test_finished_runs_are_not_done_again(tumours, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(first, again, check_exact=True)
     with pytest.raises(AssertionError, match="done again"):
         simulate(tumours, "random", seed=[0], resume=tmp_path, **(settings | {"observed": 0.4}))
+    with pytest.raises(AssertionError, match="done again"):
+        simulate(tumours, "random", seed=[0], resume=tmp_path, **(settings | {"classifier": None}))
 
 
 def test_a_cut_file_of_a_run_is_done_again(tumours, tmp_path):
-    settings = {"budget_per_round": 60, "rounds": 2, "observed": 0.3, "resume": tmp_path}
+    settings = {"budget_per_round": 60, "rounds": 2, "observed": 0.3, "classifier": SVM, "resume": tmp_path}
     first = simulate(tumours, "random", **settings)
     (file,) = tmp_path.glob("*.json")
     file.write_text(file.read_text()[:100])

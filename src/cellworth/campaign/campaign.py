@@ -12,15 +12,16 @@ from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.asking import Asker, Wish
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
-from cellworth.campaign.judged_campaign import JudgedCampaign
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
+from cellworth.campaign.self_assessment import SelfAssessment
 from cellworth.campaign.settings import make_record, only_name, opened, registered
-from cellworth.campaign.status import Totals, totals_of
+from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, totals_of
 from cellworth.campaign.stores import Store
 from cellworth.complete import FilledTable, fill
-from cellworth.outlook import StopRule
+from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
+from cellworth.outlook import Outlook, StopAdvice, StopRule
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
@@ -31,7 +32,7 @@ Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, obje
 Cells = Iterable[tuple[object, str] | Purchase]
 
 
-class Campaign(JudgedCampaign):
+class Campaign:
     """Ask for cells, tell their values, refuse those that cannot be obtained; never lose an answer.
 
     Start one with `create`, resume it with `open`. Its state is the original table and an append-only log of
@@ -55,10 +56,8 @@ class Campaign(JudgedCampaign):
     >>> batch = campaign.ask(count=2)
     >>> campaign.tell({(batch[0].row, batch[0].column): 1.5})
     1
-    >>> campaign.refuse(batch[1:], "the sample is lost")
-    1
     >>> campaign.spent, campaign.reserved, campaign.left
-    (2.0, 0.0, 8.0)
+    (2.0, 2.0, 6.0)
     """
 
     def __init__(self, log: Log) -> None:
@@ -72,6 +71,7 @@ class Campaign(JudgedCampaign):
         self.read_only = log.read_only
         self._groups = {column: group.name for group in self.prices.groups for column in group.columns}
         self._asker = Asker(log, self.prices, self._groups)
+        self._assessment = SelfAssessment(log, self.prices, self.budget)
 
     @classmethod
     def create(
@@ -118,19 +118,17 @@ class Campaign(JudgedCampaign):
     ) -> Batch:
         """Ask for the cells most worth buying now, best first.
 
-        ``budget`` and ``count`` limit the money and the cells to ask for; with neither, the ask uses all that
-        is left of the campaign's budget. ``who`` is the person asking. The cells are reserved for ``lease``,
-        such as "7d", "12h" or "30m"; None never expires. After that they may be asked for again. Requests
-        with the same ``key`` are recorded once and all get the same batch. The batch is empty if the money
-        buys nothing. Costs a selection and, if the table has changed since the last ask, one warm completion
-        and scoring. In a replay, nothing is recorded.
+        ``budget`` and ``count`` limit the money and the cells; with neither, the ask uses all that is left of
+        the campaign's budget. ``who`` is the person asking. The cells are reserved for ``lease``, such as
+        "7d", "12h" or "30m"; None never expires. Requests with the same ``key`` are recorded once and all get
+        the same batch. It is empty if the money buys nothing. Costs a selection and, if the table has changed
+        since the last ask, one warm completion and scoring. In a replay, nothing is recorded.
 
-        ``until`` is a rule to stop: if it says that the next money is not worth it, the batch is empty and a
-        `StopWarning` gives the reason. See `advice` for the forecast that is used and its cost. Without
-        ``until``, cells are asked for in any case; if the default rule says stop, by a forecast that `status`
-        or `forecast` made in this object, a `StopWarning` says so. No forecast is made for that: O(n p).
+        If ``until``, a rule to stop, says that the next money is not worth it, the batch is empty and a
+        `StopWarning` gives the reason; see `advice` for its cost. Without it, cells are asked for in any
+        case, with a `StopWarning` if the forecast of the last `status` in this object says stop: O(n p).
         """
-        if self._says_stop(until):
+        if self._assessment.says_stop(until):
             return Batch()
         return self._asker.ask(Wish(budget, count, parse_lease(lease)), who=who, key=key)
 
@@ -149,12 +147,11 @@ class Campaign(JudgedCampaign):
     ) -> int:
         """Record values of cells, all of them or none, and return how many were new; O(answers).
 
-        Answers are a mapping of (row, column) to value, or triples (row, column, value), with values as you
-        write them: numbers, strings, booleans, dates or ISO strings. Telling the same value again is not an
-        error and records nothing. ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells
-        never asked for; ``price`` is what each answer cost, by default the price its cell was asked for at.
-        Raises DataError if a cell does not exist, was never asked for, or its column cannot hold the value;
-        ConflictError if a different value is known or the key was used for other answers.
+        Answers map (row, column) to value, or are triples (row, column, value), with values as you write
+        them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
+        ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
+        what each answer cost, by default its price in the ask. Raises DataError if a cell does not exist, was
+        never asked for, or cannot hold the value; ConflictError if another value is known or the key used.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
         return kinds.size(self._log.write(kinds.Told, make, who=who, key=key, request=make.request))
@@ -170,9 +167,8 @@ class Campaign(JudgedCampaign):
     ) -> answer_file.FileResult:
         """Record the answers in a file: all of them or, if any line is wrong, none; O(n + p + lines).
 
-        See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Telling
-        the same file again is not an error. Raises WrongAnswersError, or ConflictingAnswersError if the only
-        problem is that different values are known; both name the lines.
+        See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Raises
+        WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
@@ -207,8 +203,8 @@ class Campaign(JudgedCampaign):
     def extend(self, rows: Rows, *, who: str | None = None) -> int:
         """Append rows with new ids to the table, and return how many.
 
-        Pass a Table with the same columns, read with ``Table.read(path, **campaign.table.keywords())``, or a
-        mapping of row id to values by column name, which may omit columns.
+        Pass a Table, read with ``Table.read(path, **campaign.table.keywords())``, or a mapping of row id to
+        values by column name, which may omit columns.
         """
         return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
 
@@ -216,10 +212,9 @@ class Campaign(JudgedCampaign):
         """Take cells that are out, so that nobody else works on them in the meantime.
 
         Takes all the cells named or, if one is unavailable, none; a number takes that many cells that nobody
-        has, in the order they were asked for. When the lease expires, others may take them; taking them again
-        renews it. Returns them with ``holder`` and ``held_until``. Answers from other people are still
-        recorded: no answer is ever lost. Raises ConflictError if somebody else, named in the error, has a
-        cell or it is no longer out; DataError if a cell was never asked for.
+        has, in the order they were asked for. Taking them again renews the lease. Returns them with
+        ``holder`` and ``held_until``. Answers from others are still recorded. Raises ConflictError if
+        somebody else has a cell or it is no longer out; DataError if a cell was never asked for.
         """
         event = self._log.write(kinds.Taken, open_cells.Taking(cells, who, lease), who=who)
         return open_cells.purchases_of(self._log.state, event, self._groups)
@@ -314,6 +309,44 @@ class Campaign(JudgedCampaign):
         """
         return fill(self.table, registered(self.strategy).completer, level=level)
 
+    def model(self, **settings: Any) -> CompletingClassifier | CompletingRegressor:
+        """Return a model of the target, chosen on and fitted to the table as it is now.
+
+        It takes rows with holes, as a `Table` or as in ``Table.encode().X``, and predicts labels as you write
+        them. ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`: ``seconds=60``, ...
+        """
+        return model_of(self._log.newest().table(), **settings)
+
+    def status(
+        self, *, until: StopRule | None = None, progress: Steps | None = None, **settings: Any
+    ) -> Status:
+        """Report how the campaign, or a replay of it, is doing: money, cells, learning curve and forecast.
+
+        ``until``, by default ``StopRule()``, says whether to stop. ``progress`` is called with the number of
+        points of the curve scored and the total. ``settings``, such as ``max_rounds=1`` for a score of now
+        only, are those of `cellworth.campaign.status.Judging`, which also states the cost.
+        """
+        return self._assessment.status(Judging(until=until or StopRule(), **settings), progress)
+
+    def gain_since(self, number: int) -> Gain | None:
+        """Return how much the score has risen since an event, on the same rows; None without a score."""
+        return gain_since(self._log, number)
+
+    def forecast(self, **settings: Any) -> Outlook:
+        """Forecast the score that more money would buy, from the table as it is now.
+
+        ``settings`` are those of `cellworth.forecast`: model, seconds, seed, n_jobs and progress. Cells
+        refused are not counted on. After four rounds with answers, the campaign's own curve is weighed in.
+        """
+        return self._assessment.forecast(**settings)
+
+    def advice(self, until: StopRule | None = None) -> StopAdvice | None:
+        """Say by a rule whether the next money is worth it; None if nothing can be forecast.
+
+        Uses the last forecast made in this object, O(n p), or makes that of `status`.
+        """
+        return self._assessment.advice(until)
+
     def write_report(self, path: str | Path, *, progress: Steps | None = None) -> None:
         """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""
         from cellworth.report import write_report  # the one import from a lower layer
@@ -321,10 +354,7 @@ class Campaign(JudgedCampaign):
         write_report(self, path, progress=progress)
 
     def history(self, frame: Library | None = None, *, after: int = 0, most: int | None = None) -> Any:
-        """Return the events as a list of dicts, oldest first; see `events` for the limits.
-
-        With "pandas", "polars" or "pyarrow", return a frame from that library with one row per cell.
-        """
+        """Return the events as a list of dicts, or a frame with one row per cell; see `events`."""
         events = self.events(after, most)
         return records(events) if frame is None else cell_frame(events, frame)
 

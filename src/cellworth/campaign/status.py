@@ -209,7 +209,27 @@ def totals_of(state: State, budget: float | None, time: datetime) -> Totals:
 
 @dataclass(frozen=True)
 class Judging:
-    """How to evaluate a campaign; see `cellworth.Campaign.status`."""
+    """How to evaluate a campaign.
+
+    The same settings give the same status. Costs one completion per point of the curve, mostly warm, and
+    ``folds * repeats`` small fits each, of at most 20,000 labelled rows: a few seconds for a few hundred; and
+    nine completions and fits for the forecast.
+
+    Attributes
+    ----------
+    folds : int
+        Of the cross-validation.
+    repeats : int or None
+        How often it is repeated; by default 10 times for up to 200 labelled rows, less often for more, and
+        once from 2,000 on.
+    max_rounds : int
+        The most points of the learning curve, including the start and now; 1 means now only.
+    ahead : float
+        How much more money the forecast of the campaign's own curve is for.
+    seed : int
+    until : StopRule
+        Applied to a forecast from the known cells, which are hidden again, weighed with the campaign's curve.
+    """
 
     folds: int = 5
     repeats: int | None = None

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from cellworth.arrays import AnyArray, Float64Array
+from cellworth.arrays import AnyArray, Float64Array, IntArray
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import is_missing
 from cellworth.errors import DataError, ParameterError
@@ -23,7 +23,7 @@ from cellworth.model.held_out_folds import fit_completer
 from cellworth.model.model_results import FrameLibrary, plot_results, results_arrays, to_results_frame
 from cellworth.model.model_search import ChosenModel, DecidingRows, ModelProgress, choose_model
 from cellworth.model.row_views import can_draw
-from cellworth.table import Table
+from cellworth.table import ColumnLayout, Table
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
 """The score where there are too few labelled rows to estimate one."""
@@ -231,8 +231,14 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
             seconds=self.seconds,
             n_jobs=self.n_jobs,
             seed=seed,
+            cell_of=self._cell_of(),
             callback=self.callback,
         )
+
+    def _cell_of(self) -> IntArray | None:
+        """Return which cell each column belongs to, for a `Table`."""
+        columns = getattr(self, "_columns", None)
+        return None if columns is None else ColumnLayout(columns).owner
 
     def _check_settings(self) -> None:
         check_number("folds", self.folds, minimum=2)

@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
@@ -21,11 +20,10 @@ from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import deal
 from cellworth.model.fitted_model import FittedModel, fit_learners, one_core
 from cellworth.model.row_views import ViewedRows, can_draw
+from cellworth.model.settled_draws import settle
 
 DRAWN = 20
 """Complete versions drawn of each held-out row."""
-FEW_VALUES = 10
-"""Columns with at most this many distinct values are drawn from these values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +55,22 @@ class HeldOutFold:
         The rows of this fold; all of them are labelled.
     completer : estimator
         Unfitted.
+    cell_of : (d,) array of int, optional
+        The cell that each column belongs to; see `settle`.
     """
 
     def __init__(
-        self, X: Float64Array, y: Float64Array, held: BoolArray, completer: Any, *, is_number: bool, seed: int
+        self,
+        X: Float64Array,
+        y: Float64Array,
+        held: BoolArray,
+        completer: Any,
+        *,
+        is_number: bool,
+        seed: int,
+        cell_of: IntArray | None = None,
     ) -> None:
-        self._X, self._y, self.held = X, y, held
+        self._X, self._y, self.held, self._cell_of = X, y, held, cell_of
         self._unfitted, self._is_number, self._seed = completer, is_number, seed
 
     def predict(self, candidate: Candidate, n_classes: int) -> tuple[Float64Array, Float64Array]:
@@ -131,31 +139,9 @@ class HeldOutFold:
             X = self._X[~self.held][:, self.columns]
             drawer = fit_completer(None, X, None, self._is_number)
         draws = np.asarray(drawer.sample(DRAWN, self._seed + 1, self._tested.X), dtype=np.float64)
-        settle(draws, np.isnan(self._tested.X), self._X[~self.held][:, self.columns])
+        cell_of = None if self._cell_of is None else self._cell_of[self.columns]
+        settle(draws, np.isnan(self._tested.X), self._X[~self.held][:, self.columns], cell_of)
         return draws
-
-
-def settle(draws: Float64Array, holes: BoolArray, X: Float64Array) -> None:
-    """Replace draws of columns with few distinct values by such values, in place.
-
-    A completer may draw 0.3 for a column of 0 and 1, which no complete row has. All draws for the holes of a
-    column, in order, become the known values of the column in X, in order, in the same proportions.
-
-    Parameters
-    ----------
-    draws : (M, n, d) array
-    holes : (n, d) array of bool
-    X : (m, d) array
-        The rows to take values from, NaN in the holes.
-    """
-    for j in range(X.shape[1]):
-        known = np.sort(X[~np.isnan(X[:, j]), j])
-        column, open_cells = draws[:, :, j], holes[:, j]
-        if not open_cells.any() or len(np.unique(known)) > FEW_VALUES:
-            continue
-        shares = (rankdata(column[:, open_cells], axis=None) - 0.5) / column[:, open_cells].size
-        settled = known[np.minimum((shares * len(known)).astype(np.intp), len(known) - 1)]
-        column[:, open_cells] = settled.reshape(len(draws), -1)
 
 
 def make_folds(
@@ -167,6 +153,7 @@ def make_folds(
     folds: int,
     repeats: int,
     seed: int,
+    cell_of: IntArray | None = None,
 ) -> tuple[list[IntArray], list[list[HeldOutFold]]]:
     """Deal the labelled rows into folds, ``repeats`` times.
 
@@ -186,8 +173,10 @@ def make_folds(
         for number in range(folds):
             held = np.zeros(len(y), dtype=bool)
             held[labelled[dealt == number]] = True
-            each = HeldOutFold(X, y, held, completer, is_number=is_number, seed=seed + 1000 * r + number)
-            of_repeat.append(each)
+            fold_seed = seed + 1000 * r + number
+            of_repeat.append(
+                HeldOutFold(X, y, held, completer, is_number=is_number, seed=fold_seed, cell_of=cell_of)
+            )
         made.append(of_repeat)
     return deals, made
 

@@ -154,6 +154,7 @@ def choose_model(
     seconds: float | None = None,
     n_jobs: int | None = None,
     seed: int = 0,
+    cell_of: IntArray | None = None,
     callback: Callable[[ModelProgress], object] | None = None,
 ) -> ChosenModel:
     """Choose a model by cross-validation.
@@ -183,6 +184,9 @@ def choose_model(
         Folds to work on at the same time, on threads; None is one, -1 one per core. The result does not
         depend on it, unless there is a limit on time.
     seed : int
+    cell_of : (d,) array of int, optional
+        The cell that each column of X belongs to, as `ColumnLayout.owner`: several columns of 0 and 1 can be
+        one cell, a category. Then the complete rows that the score is estimated on have one 1 in each.
     callback : callable, optional
         Called with a `ModelProgress` after each candidate; returning true ends the search.
 
@@ -199,11 +203,16 @@ def choose_model(
     """
     labels = np.asarray(y, dtype=np.float64)
     check_labels(labels, is_number=is_number, folds=folds)
+    if cell_of is not None and np.shape(cell_of) != np.shape(X)[1:]:
+        raise ParameterError(
+            f"cell_of must have one number for each of the {np.shape(X)[1]} columns of X; got the shape "
+            f"{np.shape(cell_of)}"
+        )
     table, labels = _some_rows(np.asarray(X, dtype=np.float64), labels, seed)
     tried: list[TriedModel] = []
     planned = default_models(is_number=is_number) if candidates is None else list(candidates)
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
-        search = _CrossValidation(table, labels, completer, is_number, folds, repeats, seed, pool)
+        search = _CrossValidation(table, labels, completer, is_number, folds, repeats, seed, pool, cell_of)
         begun = time.perf_counter()
         for number, candidate in enumerate(planned):
             if tried and seconds is not None and time.perf_counter() - begun > seconds:
@@ -247,6 +256,7 @@ class _CrossValidation:
         repeats: int,
         seed: int,
         pool: ThreadPoolExecutor | None,
+        cell_of: IntArray | None,
     ) -> None:
         labelled = ~np.isnan(y)
         self._y, self._pool, self._is_number = y[labelled], pool, is_number
@@ -254,7 +264,7 @@ class _CrossValidation:
         self._labelled, self._width = labelled, X.shape[1]
         self._trained_on = len(self._y) * (1 - 1 / folds)
         self._deals, self._folds = make_folds(
-            X, y, completer, is_number=is_number, folds=folds, repeats=repeats, seed=seed
+            X, y, completer, is_number=is_number, folds=folds, repeats=repeats, seed=seed, cell_of=cell_of
         )
         self._predictions: dict[str, list[HeldOutPredictions]] = {}
 

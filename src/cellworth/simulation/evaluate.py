@@ -7,14 +7,29 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import log_loss, roc_auc_score, root_mean_squared_error
+from sklearn.metrics import log_loss, r2_score, roc_auc_score, root_mean_squared_error
 
-from cellworth.arrays import FloatArray
+from cellworth.arrays import AnyArray, FloatArray
+from cellworth.model import Candidate, fit_candidate
+from cellworth.model.fitted_model import one_core
 from cellworth.simulation.hidden_truth import World
 
 
-def judge(world: World, completed: FloatArray, completer: Any, model: Any) -> dict[str, float]:
-    """Train a clone of the model on the filled rows, scaled to [0, 1], and evaluate both.
+def judge(world: World, X: FloatArray, completed: FloatArray, completer: Any, model: Any) -> dict[str, float]:
+    """Train a model on the training rows, and evaluate it and the completion.
+
+    Parameters
+    ----------
+    world : World
+    X : (n, d) array
+        The training rows as they are now, NaN in the holes.
+    completed : (n, d) array
+        The same, filled.
+    completer : estimator or None
+        Fitted to X; None if neither X nor the test rows have holes.
+    model : Candidate or estimator
+        A candidate of `cellworth.model` is trained as `fit_candidate` does. Of an estimator, a clone is
+        trained on the filled rows, scaled to [0, 1].
 
     Returns
     -------
@@ -22,28 +37,54 @@ def judge(world: World, completed: FloatArray, completer: Any, model: Any) -> di
         ``reconstruction_error`` over the cells whose truth is known; and on the test rows, ``accuracy``,
         ``auc`` and ``log_loss`` for classes or ``r2`` and ``rmse`` for a number.
     """
-    completed, truth = world.scaled(completed), world.scaled(world.truth)
-    known = ~np.isnan(truth)
-    off = np.where(known, completed - truth, 0.0)
-    error = float(np.linalg.norm(off) / np.linalg.norm(truth[known]))
+    error = {"reconstruction_error": _reconstruction_error(world, completed)}
+    if isinstance(model, Candidate):
+        return error | _of_candidate(world, X, completer, model)
+    completed = world.scaled(completed)
     has_holes = bool(np.isnan(world.X_test).any())
     X_test = world.scaled(completer.transform(world.X_test) if has_holes else world.X_test)
     fitted = clone(model).fit(completed, world.y)
-    of_model = _of_number if world.target == "number" else _of_classes
-    return {"reconstruction_error": error} | of_model(fitted, completed, world.y, X_test, world.y_test)
+    if world.target == "number":
+        return error | _of_numbers(world.y_test, fitted.predict(X_test))
+    return error | _of_classifier(fitted, completed, world.y, X_test, world.y_test)
 
 
-def _of_number(
-    model: Any, X: FloatArray, y: FloatArray, X_test: FloatArray, y_test: FloatArray
-) -> dict[str, float]:
-    predicted = model.predict(X_test)
+def name_of(model: Any) -> str:
+    """Return the name of a candidate, or of the class of an estimator."""
+    return model.name if isinstance(model, Candidate) else type(model).__name__
+
+
+def _reconstruction_error(world: World, completed: FloatArray) -> float:
+    completed, truth = world.scaled(completed), world.scaled(world.truth)
+    known = ~np.isnan(truth)
+    off = np.where(known, completed - truth, 0.0)
+    return float(np.linalg.norm(off) / np.linalg.norm(truth[known]))
+
+
+def _of_candidate(world: World, X: FloatArray, completer: Any, model: Candidate) -> dict[str, float]:
+    is_number = world.target == "number"
+    # A class may be in the test rows alone.
+    classes = np.unique(np.concatenate([world.y, world.y_test])).astype(np.intp)
+    n_classes = None if is_number else int(classes.max()) + 1
+    fitted = fit_candidate(model, completer, X, world.y, is_number=is_number, n_classes=n_classes)
+    with one_core():
+        predicted = fitted.predict(world.X_test)
+    if is_number:
+        return _of_numbers(world.y_test, predicted[:, 0])
+    probabilities = predicted[:, classes]
+    right = classes[probabilities.argmax(axis=1)] == world.y_test
     return {
-        "r2": float(model.score(X_test, y_test)),
-        "rmse": float(root_mean_squared_error(y_test, predicted)),
+        "accuracy": float(right.mean()),
+        "auc": _area(world.y_test, probabilities if len(classes) > 2 else probabilities[:, 1], classes),
+        "log_loss": float(log_loss(world.y_test, probabilities, labels=classes)),
     }
 
 
-def _of_classes(
+def _of_numbers(y: FloatArray, predicted: FloatArray) -> dict[str, float]:
+    return {"r2": float(r2_score(y, predicted)), "rmse": float(root_mean_squared_error(y, predicted))}
+
+
+def _of_classifier(
     model: Any, X: FloatArray, y: FloatArray, X_test: FloatArray, y_test: FloatArray
 ) -> dict[str, float]:
     """Return accuracy, area under the ROC curve (one-vs-rest for several classes) and log loss.
@@ -66,7 +107,7 @@ def _of_classes(
     }
 
 
-def _area(y: FloatArray, scores: FloatArray, classes: FloatArray) -> float:
+def _area(y: FloatArray, scores: FloatArray, classes: AnyArray) -> float:
     """Return the area under the ROC curve; NaN if a class is missing from the test rows."""
     if len(np.unique(y)) < len(classes):
         return float("nan")

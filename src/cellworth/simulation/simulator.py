@@ -18,8 +18,6 @@ import narwhals as nw
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import Ridge
-from sklearn.svm import LinearSVC
 
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
@@ -28,8 +26,9 @@ from cellworth.optional_packages import require
 from cellworth.prices import Prices
 from cellworth.progress import ProgressLine
 from cellworth.select import Selection
-from cellworth.simulation.evaluate import judge
-from cellworth.simulation.hidden_truth import make_world
+from cellworth.simulation.chosen_judge import choose_judge
+from cellworth.simulation.evaluate import judge, name_of
+from cellworth.simulation.hidden_truth import World, make_world
 from cellworth.strategy import Strategy, get
 from cellworth.strategy.choosing import Adviser
 from cellworth.table import Table
@@ -39,7 +38,10 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings shared by all runs of a simulation; see `simulate`."""
+    """The settings shared by all runs of a simulation; see `simulate`.
+
+    ``model`` is what `judge` trains; None chooses it in the world of each seed.
+    """
 
     prices: Prices
     budget_per_round: float | None
@@ -76,6 +78,7 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
     prices = settings.prices.on(table).of_rows(world.rows)
     adviser = Adviser.of(strategy, table, seed=seed)
     X, available, known = world.start, world.hidden.copy(), world.known_at_start
+    model = _model_in(world, settings.model, seed)
     cells, spent = 0, 0.0
     for number in range(settings.rounds + 1):
         selection = None
@@ -84,7 +87,7 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
             begun = time.perf_counter()
             completed = adviser.complete(X, world.y)
             seconds = time.perf_counter() - begun
-            judged = judge(world, completed, adviser.completer, settings.model)
+            judged = judge(world, X, completed, adviser.completer, model)
             if number < settings.rounds:
                 begun = time.perf_counter()
                 adviser.score()
@@ -97,7 +100,7 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
                 )
                 seconds += time.perf_counter() - begun
         so_far = {"strategy": strategy.name, "seed": seed, "round": number, "cells": cells, "money": spent}
-        yield PlayedRound(so_far | judged | {"seconds": seconds}, selection)
+        yield PlayedRound(so_far | judged | {"model": name_of(model), "seconds": seconds}, selection)
         if selection is None or len(selection.cells) == 0:
             return
         X = world.reveal(X, selection.cells)
@@ -192,8 +195,8 @@ def simulate(
     """Hide cells of a table, let strategies buy them back, and return what the money bought.
 
     Each run splits the rows, hides cells of the training rows, and plays the rounds: fill the table, train
-    the classifier on it, evaluate it on the test rows, buy a batch. All strategies with the same seed play in
-    the same world, so their results can be compared in pairs.
+    a model on it, evaluate it on the test rows, buy a batch. All strategies with the same seed play in the
+    same world and are judged by the same model, so their results can be compared in pairs.
 
     Parameters
     ----------
@@ -212,8 +215,10 @@ def simulate(
     observed : float, default=0.6
         Share of the cells of the training rows that are known at the start.
     classifier : estimator, optional
-        By default ``LinearSVC()``, as in the paper, or ``Ridge()`` if the target is a number. It sees columns
-        scaled to [0, 1].
+        Any scikit-learn classifier, or regressor if the target is a number, trained on the filled rows with
+        columns scaled to [0, 1]. By default a model is chosen for each seed, by three-fold cross-validation
+        on the training rows as they are at the start: logistic regression (ridge regression for a number),
+        extra trees or boosted trees. The paper used ``LinearSVC()``.
     train : float, default=0.7
         Share of the rows used for training; the others are test rows.
     seed : int or several, default=0
@@ -232,13 +237,14 @@ def simulate(
         One row per run and round, including the start (round 0), sorted: ``strategy``, ``seed``, ``round``,
         ``cells`` bought and ``money`` spent so far, ``reconstruction_error`` (norm of the error over the norm
         of the training table, with columns scaled to [0, 1]), and on the test rows ``accuracy``, ``auc`` and
-        ``log_loss`` (``r2`` and ``rmse`` for a number); finally ``seconds`` spent completing, scoring and
-        choosing.
+        ``log_loss`` (``r2`` and ``rmse`` for a number); the name of the ``model``; finally ``seconds`` spent
+        completing, scoring and choosing.
 
     Notes
     -----
-    Each round costs one completion, one scoring, one selection and one fit of the classifier. Memory: a few
-    arrays of the table's size per process.
+    Each round costs one completion, one scoring, one selection and one fit of the model; a chosen model, once
+    per seed and process, three completions and three fits of each candidate. Memory: a few arrays of the
+    table's size per process, some 25 while a model is chosen.
 
     Examples
     --------
@@ -260,7 +266,8 @@ def simulate(
     finished = FinishedRuns(resume, table, settings)
     runs: dict[tuple[int, int], list[Record]] = {}
     todo = []
-    for place, run_seed in product(range(len(strategies)), seeds):
+    # All strategies of a seed are judged by the model that is chosen for it: one after another.
+    for run_seed, place in product(seeds, range(len(strategies))):
         records = finished.load(strategies[place], run_seed)
         if records is None:
             todo.append((place, run_seed))
@@ -277,19 +284,30 @@ def simulate(
 
 
 def full_information(
-    table: Table, *, classifier: Any | None = None, train: float = 0.7, seed: int = 0
+    table: Table, *, classifier: Any | None = None, observed: float = 0.6, train: float = 0.7, seed: int = 0
 ) -> dict[str, float]:
-    """Return the classifier's scores in the world of a seed when no cell is hidden.
+    """Return the model's scores in the world of a seed when no cell is hidden.
 
-    The metrics are those of `simulate`; `GaussianCompleter` fills cells missing from the table itself.
+    The metrics and the arguments are those of `simulate`, and so is the model: without a classifier, it is
+    the one chosen when ``observed`` of the cells are known, trained on all of them. `GaussianCompleter` fills
+    cells missing from the table itself.
     """
+    model = _model_in(make_world(table, observed=observed, train=train, seed=seed), classifier, seed)
     world = make_world(table, observed=1.0, train=train, seed=seed)
     with worker_threads(1):
         completer = (
             GaussianCompleter() if np.isnan(world.truth).any() or np.isnan(world.X_test).any() else None
         )
         completed = world.truth if completer is None else completer.fit_transform(world.truth)
-        return judge(world, completed, completer, _model(table, classifier))
+        return judge(world, world.truth, completed, completer, model)
+
+
+def _model_in(world: World, model: Any | None, seed: int) -> Any:
+    if model is not None:
+        return model
+    with worker_threads(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return choose_judge(world, seed)
 
 
 def _play(
@@ -322,16 +340,7 @@ def _settings(
     names = [s.name for s in strategies]
     if not names or len(set(names)) < len(names):
         raise ParameterError(f"give at least one strategy, each with its own name; got {names}")
-    model = _model(table, classifier)
-    return Settings(prices or Prices.same(1.0), budget, count, rounds, observed, train, model)
-
-
-def _model(table: Table, classifier: Any | None) -> Any:
-    """Return the model to evaluate with: the user's, or the default for the table's target."""
-    if classifier is not None:
-        return classifier
-    is_number = table.target is not None and table.target.label_kind == "number"
-    return Ridge() if is_number else LinearSVC(random_state=0)
+    return Settings(prices or Prices.same(1.0), budget, count, rounds, observed, train, classifier)
 
 
 def frame_of(records: Sequence[Record], library: Library) -> Any:

@@ -43,7 +43,7 @@ def test_without_a_rule_an_ask_only_warns_and_makes_no_forecast(campaign, monkey
         warnings.simplefilter("error")
         assert len(campaign.ask(count=2)) == 2  # no forecast has been made
         campaign.status(repeats=1)
-        monkeypatch.setattr("cellworth.campaign.judged_campaign.quick_outlook", None)
+        monkeypatch.setattr("cellworth.campaign.self_assessment.quick_outlook", None)
         campaign.ask(count=2)
     monkeypatch.setattr("cellworth.outlook.stop_rule.StopRule", lambda: ALWAYS)
     with pytest.warns(StopWarning, match="asked for all the same"):
