@@ -157,19 +157,24 @@ def describe(points: Sequence[StopPoint]) -> str:
 
 
 def _summary(words: str, runs: Sequence[Sequence[StopPoint]]) -> str:
-    reached, spent, ratio = [], [], []
-    for run in runs:
-        best = max(point.score for point in run)
-        stop = next(point for point in run if words in point.stops)
-        cheapest = next(point.share for point in run if point.score >= ENOUGH * best)
-        reached.append(stop.score / best)
-        spent.append(stop.share)
-        ratio.append(max(stop.share, STEPS[0]) / max(cheapest, STEPS[0]))
-    return (
-        f"{len(runs)} runs, {np.mean(np.array(reached) >= ENOUGH):.0%} reach {ENOUGH:.0%} of the best score, "
-        f"{np.median(spent):.0%} of the cost spent in the median, {np.median(ratio):.1f} times what "
-        f"{ENOUGH:.0%} needs"
-    )
+    stops = [next(point for point in run if words in point.stops) for run in runs]
+    spent = np.median([stop.share for stop in stops])
+    parts = [f"{len(runs)} runs, {spent:.0%} of the cost spent in the median"]
+    of_best = [max(point.score for point in run) for run in runs]
+    of_all = [run[-1].score for run in runs]
+    for what, wanted in (("the best score", of_best), ("that of all cells", of_all)):
+        reached = np.mean([stop.score >= ENOUGH * most for stop, most in zip(stops, wanted, strict=True)])
+        ratios = [
+            max(stop.share, STEPS[0]) / max(_cheapest(run, most), STEPS[0])
+            for run, stop, most in zip(runs, stops, wanted, strict=True)
+        ]
+        parts.append(f"{reached:.0%} reach {ENOUGH:.0%} of {what}, at {np.median(ratios):.1f} times its cost")
+    return "; ".join(parts)
+
+
+def _cheapest(run: Sequence[StopPoint], most: float) -> float:
+    """Return the least money that comes near enough to a score."""
+    return next(point.share for point in run if point.score >= ENOUGH * most)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

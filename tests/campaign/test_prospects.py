@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cellworth import Prices
+from cellworth import Prices, Table
 from cellworth.campaign.forecast import Forecast
 from cellworth.campaign.prospects import StatusModel, full_outlook, present, quick_outlook
 from cellworth.campaign.state import State
@@ -62,6 +62,9 @@ def test_where_there_can_be_no_forecast():
     assert quick(gaussian_table(kind="none")[0]) is None
     complete, _ = gaussian_table(hidden=0.0)
     assert quick(complete) is None
+    X = np.full((40, 1), np.nan)
+    X[0] = 1.0
+    assert quick(Table.from_arrays(X, np.arange(40) % 2 == 0)) is None
     with pytest.raises(DataError, match="nothing is left to buy"):
         full(complete)
     with pytest.raises(DataError, match="no target"):

@@ -3,13 +3,14 @@
 import warnings
 
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from cellworth import Prices, StopRule
 from cellworth.outlook import StopWarning
 from tests.campaign.campaigns import begin, gaussian_table, play
 
 ALWAYS, NEVER = StopRule(least_gain=1.0), StopRule(least_gain=1e-9)
-MODEL = "logistic regression"
+MODEL = LogisticRegression()
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_a_finished_campaign_says_stop():
 
 def test_the_forecast_of_a_model(campaign):
     found = campaign.forecast(model=MODEL)
-    assert found.model == MODEL
+    assert found.model == "LogisticRegression"
     assert found.cost == campaign.prices.on(campaign.table).cost(
         list(zip(*campaign.table.holes.nonzero(), strict=True)), ~campaign.table.holes
     )

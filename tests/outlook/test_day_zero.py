@@ -24,6 +24,7 @@ def found():
     return forecast(table(), model=OWN)
 
 
+@pytest.mark.slow
 def test_the_full_score_of_a_known_gaussian_is_covered():
     """The 90 % interval holds the best AUC, which a linear model of all cells has, on 5 of 6 tables."""
     covered = []

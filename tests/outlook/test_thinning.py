@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate
 from cellworth.model.model_search import choose_model
 from cellworth.model.row_views import View
@@ -69,3 +70,10 @@ def test_columns_with_few_cells_keep_them():
     X[6:, 3] = np.nan
     got = scores_at_depths(X, y.astype(float), np.arange(4), OWN, is_number=False, depths=(0.1,), folds=3)
     assert np.isfinite([score.value for score in (*got.thinned, *got.complete_rows)]).all()
+
+
+def test_next_to_no_cell_known():
+    X, y, _ = holed()
+    X[1:] = np.nan
+    with pytest.raises(DataError, match="too few cells are known"):
+        scores_at_depths(X, y.astype(float), np.arange(4), OWN, is_number=False, folds=3)

@@ -58,7 +58,10 @@ def quick_outlook(state: State, prices: Prices, past: Forecast, *, seed: int) ->
     model = Candidate(
         "ridge regression" if is_number else "logistic regression", View(), StatusModel(is_number=is_number)
     )
-    return _outlook(state, target, prices, past, model, seed, depths=STATUS_DEPTHS, folds=STATUS_FOLDS)
+    try:
+        return _outlook(state, target, prices, past, model, seed, depths=STATUS_DEPTHS, folds=STATUS_FOLDS)
+    except DataError:  # next to no cell is known
+        return None
 
 
 def full_outlook(

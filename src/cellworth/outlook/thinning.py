@@ -19,6 +19,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.complete.gaussian.fitting import MarginKind
+from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate
 from cellworth.model.complete_rows import complete_rows_score
 from cellworth.model.cross_validation import Score, score_predictions, widened
@@ -95,6 +96,11 @@ def scores_at_depths(
     DepthScores
         Of ``masks * len(depths) + 1`` depths.
 
+    Raises
+    ------
+    DataError
+        If no cell is known in the rows outside a fold.
+
     Notes
     -----
     Each depth costs, per fold, a fit of the completer and of the candidate, and `DRAWN` + 1 predictions of
@@ -105,6 +111,8 @@ def scores_at_depths(
     n_classes = 1 if is_number else int(labels.max()) + 1
     deals, made = make_folds(X, y, completer, is_number=is_number, folds=folds, repeats=1, seed=seed)
     fold, whole = deals[0], made[0]
+    for each in whole:
+        _check_known(each)
     kept = _masks(X, owner, depths, masks, seed)
     trained_on = len(labels) * (1 - 1 / folds)
     complete, thinned, shares = [], [], []
@@ -120,6 +128,7 @@ def scores_at_depths(
                     return at_hand, at_hand, drawn
                 filler = completer or _like(full.completer)
                 part = HeldOutFold(thin, y, full.held, filler, is_number=is_number, seed=seed + place)
+                _check_known(part)
                 model = part.train(candidate, n_classes)
                 return part.predict_at_hand(model), *full.predictions_of(model, part.columns)
 
@@ -134,6 +143,11 @@ def scores_at_depths(
             if progress is not None:
                 progress(number + 1, len(kept) + 1)
     return DepthScores(np.array(shares), tuple(complete), tuple(thinned))
+
+
+def _check_known(fold: HeldOutFold) -> None:
+    if not fold.columns.any():
+        raise DataError("too few cells are known to forecast from: none in some folds. Fill in more cells.")
 
 
 def _joined(folds: Sequence[HeldOutFold], labelled: BoolArray, parts: Sequence[Float64Array]) -> Float64Array:
