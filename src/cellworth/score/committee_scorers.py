@@ -48,7 +48,8 @@ class QueryByCommittee(Memoryless):
     --------
     >>> import numpy as np
     >>> from cellworth.complete.committee_completer import CommitteeCompleter
-    >>> from cellworth.score import QueryByCommittee, Round
+    >>> from cellworth.score import Round
+    >>> from cellworth.score.committee_scorers import QueryByCommittee
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 4))
     >>> X[0, 1:] = np.nan
@@ -92,7 +93,8 @@ class CommitteeStability:
     --------
     >>> import numpy as np
     >>> from cellworth.complete.committee_completer import CommitteeCompleter
-    >>> from cellworth.score import CommitteeStability, Round
+    >>> from cellworth.score import Round
+    >>> from cellworth.score.committee_scorers import CommitteeStability
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 4))
     >>> X[0, 1:], X[1, 0] = np.nan, np.nan

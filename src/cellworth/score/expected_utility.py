@@ -52,7 +52,8 @@ class ExpectedUtility(Memoryless):
     --------
     >>> import numpy as np
     >>> from cellworth import GaussianCompleter
-    >>> from cellworth.score import ExpectedUtility, Round
+    >>> from cellworth.score import Round
+    >>> from cellworth.score.expected_utility import ExpectedUtility
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> y = (X[:, 0] > 0).astype(float)  # the first column decides

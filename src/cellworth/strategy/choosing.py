@@ -266,8 +266,8 @@ def advise(
     >>> X[rng.random(X.shape) < 0.5] = np.nan
     >>> table = Table.from_arrays(X, y, columns=["useful", "noise", "also noise"])
     >>> batch = advise(table, prices=Prices.same(2.5), budget=25)
-    >>> batch.cost, {purchase.column for purchase in batch}
-    (25.0, {'useful'})
+    >>> batch.cost, [purchase.column for purchase in batch].count("useful"), len(batch)
+    (25.0, 9, 10)
     """
     if isinstance(table, Source):
         return _advise_on_blocks(table, prices, budget, count, get(strategy), refused, seed)

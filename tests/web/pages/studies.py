@@ -89,7 +89,8 @@ def begin_hostile(url, name=HOSTILE_NAME):
     names = [f"{HOSTILE}{j}" for j in range(2)] + ["=cmd|' /C calc'!A0"]
     ids = [f"{HOSTILE}{i}" for i in range(29)] + ["</script><img src=x onerror=alert(2)>"]
     table = Table.from_arrays(X, y, columns=names, row_ids=ids, target=f"{HOSTILE}y")
-    with begin(url, name, table=table, prices=Prices.same(1.0), who=HOSTILE) as campaign:
+    how = {"prices": Prices.same(1.0), "strategy": "linear-impact"}  # asks for cells of all columns
+    with begin(url, name, table=table, who=HOSTILE, **how) as campaign:
         batch = campaign.ask(count=6, who=HOSTILE)
         campaign.tell([(each.row, each.column, 0.5) for each in batch[:2]], who="=1+1")
         campaign.refuse(batch[2:3], HOSTILE, who=HOSTILE)
