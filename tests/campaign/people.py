@@ -18,14 +18,15 @@ def true_value(row, column):
 
 
 def found(url):
-    """Begin a campaign with a thousand holes."""
+    """Begin a campaign with a thousand holes and a quick strategy: people do much before they die."""
     rows, columns = [f"r{i}" for i in range(ROWS)], [f"c{j}" for j in range(COLUMNS)]
     X = np.array([[true_value(row, column) for column in columns] for row in rows])
     y = X[:, 0] > np.median(X[:, 0])
     places = np.random.default_rng(0).permutation(ROWS * COLUMNS)[:HOLES]
     X.flat[places] = np.nan
     table = Table.from_arrays(X, y, columns=columns, row_ids=rows)
-    Campaign.create(table, prices=Prices.same(2.0), store=url, budget=10_000).close()
+    how = {"prices": Prices.same(2.0), "budget": 10_000, "strategy": "linear-impact"}
+    Campaign.create(table, store=url, **how).close()
 
 
 def buy_all(url, who, sender):
