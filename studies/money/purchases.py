@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.arrays import Float64Array
+from cellworth.arrays import BoolArray, Float64Array
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.model import Candidate, choose_model, default_models, fit_candidate
@@ -113,10 +113,38 @@ def _play(run: Run, folder: Path) -> Iterable[Record]:
 
 
 def _purchases(run: Run, start: RunStart, judge: Candidate) -> Iterable[Record]:
+    for bought in buy_up(_strategy(run.strategy), start, run.seed, STEPS):
+        score = _score(start, judge, bought.completer, bought.X)
+        yield {"share": bought.spent / start.total, "score": score, "model": judge.name}
+
+
+@dataclass(frozen=True, eq=False)
+class BoughtSoFar:
+    """A table after some purchases.
+
+    Attributes
+    ----------
+    X : (n, d) array
+        The training rows, NaN in the holes.
+    known : (n, p) array of bool
+        Belongs to the run and changes with the next purchase.
+    spent : float
+    completer : estimator
+        Fitted to X.
+    """
+
+    X: Float64Array
+    known: BoolArray
+    spent: float
+    completer: Any
+
+
+def buy_up(strategy: Strategy, start: RunStart, seed: int, steps: Sequence[float]) -> Iterator[BoughtSoFar]:
+    """Yield the start, and the table after each step; steps are money spent, as shares of the total."""
     world = start.world
-    adviser = Adviser.of(_strategy(run.strategy), start.table, seed=run.seed)
-    X, available, known, spent = world.start, world.hidden.copy(), world.known_at_start, 0.0
-    for step in (0.0, *STEPS):
+    adviser = Adviser.of(strategy, start.table, seed=seed)
+    X, available, known, spent = world.start, world.hidden.copy(), world.known_at_start.copy(), 0.0
+    for step in (0.0, *steps):
         if step:
             adviser.score()
             bought = adviser.choose(
@@ -126,8 +154,7 @@ def _purchases(run: Run, start: RunStart, judge: Candidate) -> Iterable[Record]:
             places = bought.cells[:, 0], bought.cells[:, 1]
             available[places], known[places] = False, True
         adviser.complete(X, world.y)
-        score = _score(start, judge, adviser.completer, X)
-        yield {"share": spent / start.total, "score": score, "model": judge.name}
+        yield BoughtSoFar(X, known, spent, adviser.completer)
 
 
 def _score(start: RunStart, judge: Candidate, completer: Any, X: Float64Array) -> float:

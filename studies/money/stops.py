@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -25,11 +26,12 @@ from cellworth.outlook.day_zero import outlook_of
 from cellworth.outlook.forecast_result import Outlook
 from cellworth.outlook.stop_rule import StopRule, decide
 from cellworth.strategy import get
-from cellworth.strategy.choosing import Adviser
 from studies.money.development_tables import NAMES, TUNING, RunStart, start_of
 from studies.money.forecasts import labels_of, models
+from studies.money.purchases import STEPS as PURCHASES
+from studies.money.purchases import buy_up
 
-STEPS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.30, 0.40, 0.50, 0.65, 0.80, 1.0)
+STEPS = (*PURCHASES, 1.0)
 RULES = {
     "a tenth brings less than 0.005": StopRule(),
     "a tenth brings less than 0.01": StopRule(least_gain=0.01),
@@ -72,26 +74,16 @@ class StopPoint:
 def run_table(name: str, observed: float, seed: int) -> Iterator[StopPoint]:
     """Yield the points of one run, the last with all cells bought."""
     start = start_of(name, observed, seed)
-    world = start.world
-    adviser = Adviser.of(get("recommended"), start.table, seed=seed)
-    X, available, known, spent = world.start, world.hidden.copy(), world.known_at_start.copy(), 0.0
     model: Candidate | None = None
-    for step in (0.0, *STEPS):
-        if step:
-            adviser.score()
-            bought = adviser.choose(
-                start.prices, available=available, before=known, budget=max(0.0, step * start.total - spent)
-            )
-            X, spent = world.reveal(X, bought.cells), spent + bought.cost
-            places = bought.cells[:, 0], bought.cells[:, 1]
-            available[places], known[places] = False, True
-        adviser.complete(X, world.y)
+    for bought in buy_up(get("recommended"), start, seed, STEPS):
+        X, known = bought.X, bought.known
         if model is None:
-            both = models(is_number=world.target == "number")
+            both = models(is_number=start.world.target == "number")
             model = max(both, key=lambda each: _outlook(start, X, known, each, 1.0, seed).now.value)
-        left = 1 - spent / start.total
-        score = _score(start, X, model, adviser)
-        if left < 1e-9 or not available.any():
+        share = bought.spent / start.total
+        left = 1 - share
+        score = _score(start, X, model, bought.completer)
+        if left < 1e-9 or not (start.world.hidden & ~known).any():
             yield StopPoint(name, observed, seed, 1.0, score, tuple(RULES), 0.0, 1.0)
             return
         outlook = _outlook(start, X, known, model, left * start.total, seed)
@@ -99,7 +91,7 @@ def run_table(name: str, observed: float, seed: int) -> Iterator[StopPoint]:
         stops = tuple(words for words, advice in verdicts.items() if advice.stop)
         reached = float(np.median(outlook.of_reachable()))
         high = outlook.gain(0.1 * outlook.cost).high
-        yield StopPoint(name, observed, seed, spent / start.total, score, stops, high, reached)
+        yield StopPoint(name, observed, seed, share, score, stops, high, reached)
 
 
 def _outlook(
@@ -124,13 +116,13 @@ def _outlook(
     )
 
 
-def _score(start: RunStart, X: np.ndarray, model: Candidate, adviser: Adviser) -> float:
+def _score(start: RunStart, X: np.ndarray, model: Candidate, completer: Any) -> float:
     world, is_number = start.world, start.world.target == "number"
     y, y_test, tested = labels_of(start)
     with one_core():
         fitted = fit_candidate(
             model,
-            adviser.completer,
+            completer,
             X,
             y,
             is_number=is_number,

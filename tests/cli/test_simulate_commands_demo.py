@@ -1,3 +1,4 @@
+import re
 import sys
 
 import pytest
@@ -17,7 +18,9 @@ def quick(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_demo_tells_draws_and_plays_a_campaign(quick, tmp_path, capsys):
     assert main([*quick, "--folder", str(tmp_path)]) == 0
-    printed = capsys.readouterr().out
+    printed, complained = capsys.readouterr()
+    assert "StopWarning" not in complained
+    assert re.search("^(Stop|Go on): ", printed, re.MULTILINE)
     assert "column means" in printed
     assert "joint Gaussian" in printed
     assert "true one is inside" in printed

@@ -164,11 +164,12 @@ def ask(
     with opened(store, name) as campaign:
         if out is not None:
             check_asks_path(out)
+        told: list[str] = []
         if only_open:
             batch = Batch(campaign.open_purchases())
         else:
             rule = options.stop_rule(until_gain, until_reach, point_worth)
-            with working("Completing the table and choosing cells"), told_warnings():
+            with working("Completing the table and choosing cells"), told_warnings() as told:
                 until_when = None if lease == "never" else lease
                 batch = campaign.ask(budget, most, who=who, lease=until_when, until=rule)
         if out is not None:
@@ -176,7 +177,8 @@ def ask(
         if as_json:
             print_json({"cells": list(batch), **money_json(campaign)})
         else:
-            _describe_batch(batch, out)
+            if batch or not told:  # else the reason is told already
+                _describe_batch(batch, out)
             print(f"{count(len(batch), 'cell')}; {money(campaign)}")
 
 

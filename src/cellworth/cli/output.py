@@ -56,15 +56,17 @@ def working(words: str) -> Iterator[Callable[[int, int], None]]:
 
 
 @contextmanager
-def told_warnings() -> Iterator[None]:
-    """Print warnings about when to stop as lines on standard error."""
+def told_warnings() -> Iterator[list[str]]:
+    """Print warnings about when to stop as lines on standard error; the list then has them, too."""
     from cellworth.outlook import StopWarning
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", StopWarning)
-        yield
+        told: list[str] = []
+        yield told
     for each in caught:
         if issubclass(each.category, StopWarning):
+            told.append(str(each.message))
             print(each.message, file=sys.stderr)
         else:
             warnings.showwarning(each.message, each.category, each.filename, each.lineno)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import tempfile
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -83,14 +84,20 @@ def _draw(result: Demo, picture: Path) -> None:
 
 def _play(campaign: Campaign, result: Demo, rounds: int, seed: int) -> None:
     from cellworth.demo import BUDGET, HEADER, play
+    from cellworth.outlook import StopWarning
 
     print(
         f"\nNow a campaign. A mean costs 1, an error 2, a worst value 5; each round has {BUDGET:.0f} to "
         "spend.\nA few cells cannot be obtained. The AUC is cross-validated.\n"
     )
     print(HEADER)
-    for each in play(campaign, result, rounds=rounds, seed=seed):
-        print(each, flush=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", StopWarning)  # the rounds go on; what it says comes at the end
+        for each in play(campaign, result, rounds=rounds, seed=seed):
+            print(each, flush=True)
+    advice = campaign.advice()
+    if advice is not None:
+        print(f"\n{advice.sentence}")
 
 
 def _report(campaign: Campaign, path: Path) -> None:
