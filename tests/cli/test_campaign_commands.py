@@ -124,13 +124,6 @@ def test_ask_says_when_nothing_can_be_had(begun):
     assert "nothing to buy for this money" in done.out
 
 
-def test_an_ask_that_obeys_a_rule_gives_its_reason_and_no_other(begun):
-    done = begun("ask", "--count", "3", "--point-worth", "0.000001")
-    assert (done.code, begun.kinds()) == (0, [])
-    assert "Stop: " in done.err
-    assert "nothing to buy" not in done.out
-
-
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
