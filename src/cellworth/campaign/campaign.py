@@ -393,7 +393,7 @@ class Campaign:
 
     def __repr__(self) -> str:
         (n, p), state = self._log.state.values.shape, self._log.state
-        done = f"{state.number} events, {state.money.spent:.2f} spent"
+        done = f"{state.number} event{'s' * (state.number != 1)}, {state.money.spent:.2f} spent"
         return f"<campaign {self.name!r}, {self.strategy}: {n} rows, {p} columns, {done}>"
 
     def _write(self, kind: type[kinds.Content], make: Make, who: str | None) -> int:

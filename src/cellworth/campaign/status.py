@@ -14,6 +14,7 @@ from cellworth.campaign.log import Log
 from cellworth.campaign.prospects import quick_outlook
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
+from cellworth.messages import count
 from cellworth.model.cross_validation import Estimate
 from cellworth.outlook import Outlook, StopAdvice, StopRule, decide
 from cellworth.prices import Prices
@@ -127,7 +128,7 @@ class Status(Totals):
         """Return the status as lines of text."""
         of_budget = "no budget" if self.left is None else f"{self.left:.2f} left of {self.budget:.2f}"
         lines = [
-            f"campaign {self.name!r} after {self.number} events",
+            f"campaign {self.name!r} after {count(self.number, 'event')}",
             f"money  {self.spent:.2f} spent, {self.reserved:.2f} reserved, {of_budget}",
             f"cells  {self.known} known at the start, {self.bought} bought, {self.missing} still missing: of "
             f"these {self.refused} refused, {self.open} out",
@@ -224,8 +225,9 @@ class Judging:
         once from 2,000 on.
     max_rounds : int
         The most points of the learning curve, including the start and now; 1 means now only.
-    ahead : float
-        How much more money the forecast of the campaign's own curve is for.
+    ahead : float or None
+        How much more money the forecast of the campaign's own curve is for; by default, what a round has cost
+        on average.
     seed : int
     until : StopRule
         Applied to a forecast from the known cells, which are hidden again, weighed with the campaign's curve.
@@ -234,7 +236,7 @@ class Judging:
     folds: int = 5
     repeats: int | None = None
     max_rounds: int = 12
-    ahead: float = 100.0
+    ahead: float | None = None
     seed: int = 0
     until: StopRule = field(default_factory=StopRule)
 
@@ -243,7 +245,7 @@ class Judging:
         for name, number, at_least in least:
             if number is not None and number < at_least:
                 raise ParameterError(f"{name} must be a whole number, {at_least} or more; got {number!r}.")
-        if not 0 < self.ahead < float("inf"):
+        if self.ahead is not None and not 0 < self.ahead < float("inf"):
             raise ParameterError(f"ahead must be an amount of money above 0; got {self.ahead!r}.")
 
 
@@ -252,7 +254,7 @@ def status_of(
 ) -> Status:
     """Return the status of a campaign as of the end of its log."""
     curve = _curve(log, judging, progress)
-    past = _forecast(curve, _still_costs(log.state, prices, judging.ahead), judging.seed)
+    past = _forecast(curve, _still_costs(log.state, prices, _ahead(curve, judging)), judging.seed)
     prospect = quick_outlook(log.state, prices, past, seed=judging.seed) if curve.scores else None
     return Status(
         **vars(totals),
@@ -269,7 +271,17 @@ def status_of(
 def past_forecast(log: Log, prices: Prices, judging: Judging) -> Forecast:
     """Return the forecast of a campaign's own curve; costs a learning curve."""
     curve = _curve(log, judging, None)
-    return _forecast(curve, _still_costs(log.newest(), prices, judging.ahead), judging.seed)
+    return _forecast(curve, _still_costs(log.newest(), prices, _ahead(curve, judging)), judging.seed)
+
+
+def _ahead(curve: LearningCurve, judging: Judging) -> float:
+    """Return how much money to forecast for; any amount will do if nothing was spent."""
+    if judging.ahead is not None:
+        return judging.ahead
+    if not curve.snapshots:
+        return 1.0
+    now = curve.snapshots[-1]
+    return now.spent / max(1, now.round) or 1.0
 
 
 def _curve(log: Log, judging: Judging, progress: Steps | None) -> LearningCurve:

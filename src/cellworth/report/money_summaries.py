@@ -123,7 +123,7 @@ def _projection(status: Status) -> ForecastCurve | None:
         status.spent + projection.money,
         score.value + projection.gain,
         score.value + projection.low,
-        score.value + projection.high,
+        np.minimum(score.value + projection.high, 1.0),
     )
 
 
