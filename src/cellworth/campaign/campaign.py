@@ -16,7 +16,7 @@ from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.self_assessment import SelfAssessment
-from cellworth.campaign.settings import make_record, only_name, opened, registered
+from cellworth.campaign.settings import make_record, only_name, opened, strategy_of
 from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, totals_of
 from cellworth.campaign.stores import Store
 from cellworth.complete import FilledTable, fill
@@ -42,7 +42,7 @@ class Campaign:
     it. An answer that arrives later still counts, and still costs.
 
     ``name``, ``strategy``, ``prices``, ``budget`` (None for no limit), ``seed`` and ``created`` (in UTC) are
-    what it was created with; ``read_only`` is True for a replay.
+    what it was created with; ``settled`` is the strategy's parts, and ``read_only`` is True for a replay.
 
     Examples
     --------
@@ -62,10 +62,10 @@ class Campaign:
 
     def __init__(self, log: Log) -> None:
         self._log = log
-        self.name = log.name
-        self.created = log.created
+        self.name, self.created = log.name, log.created
         self.budget: float | None = log.settings["budget"]
-        self.strategy: str = registered(log.settings["strategy"]).name
+        self.settled = strategy_of(log.settings)
+        self.strategy = self.settled.name
         self.prices = Prices.from_dict(log.settings["prices"])
         self.seed: int = log.settings["seed"]
         self.read_only = log.read_only
@@ -307,7 +307,7 @@ class Campaign:
 
         Costs a completion from scratch: the result depends only on the table, not on the rounds so far.
         """
-        return fill(self.table, registered(self.strategy).completer, level=level)
+        return fill(self.table, self.settled.completer, level=level)
 
     def model(self, **settings: Any) -> CompletingClassifier | CompletingRegressor:
         """Return a model of the target, chosen on and fitted to the table as it is now.

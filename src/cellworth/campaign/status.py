@@ -12,6 +12,7 @@ from cellworth.campaign.forecast import LEAST_SCORES, VISIBLE, Forecast, forecas
 from cellworth.campaign.learning_curve import LearningCurve, learning_curve, snapshot, take_snapshots
 from cellworth.campaign.log import Log
 from cellworth.campaign.prospects import quick_outlook
+from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.messages import count
@@ -19,6 +20,7 @@ from cellworth.model.cross_validation import Estimate
 from cellworth.outlook import Outlook, StopAdvice, StopRule, decide
 from cellworth.prices import Prices
 from cellworth.progress import Steps
+from cellworth.strategy.strategy_choice import StrategyChoice
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ class Status(Totals):
         complete rows, with 90 % intervals. None if nothing can be forecast.
     advice : StopAdvice or None
         Whether the next money is worth it.
+    choice : StrategyChoice or None
+        What the strategy chose on the table at the start; None if it left nothing open.
     """
 
     name: str
@@ -113,6 +117,7 @@ class Status(Totals):
     forecast: Forecast
     prospect: Outlook | None = field(default=None, repr=False, compare=False)
     advice: StopAdvice | None = None
+    choice: StrategyChoice | None = None
 
     @property
     def score(self) -> Estimate | None:
@@ -133,6 +138,8 @@ class Status(Totals):
             f"cells  {self.known} known at the start, {self.bought} bought, {self.missing} still missing: of "
             f"these {self.refused} refused, {self.open} out",
         ]
+        if self.choice is not None:
+            lines.append(f"choice {self.choice.sentence}")
         if self.score is None:
             return "\n".join([*lines, f"score  none: {self.note}"])
         lines.append(f"{self.metric:<6} {_in_words(self.score)}; {self.note}")
@@ -183,6 +190,7 @@ class Status(Totals):
             "forecast": asdict(self.forecast),
             "prospect": None if self.prospect is None else self.prospect.to_json(),
             "advice": None if self.advice is None else self.advice.to_json(),
+            "choice": None if self.choice is None else self.choice.to_json(),
         }
         del plain["forecast"]["projection"]
         return plain
@@ -265,6 +273,7 @@ def status_of(
         forecast=past,
         prospect=prospect,
         advice=None if prospect is None else decide(prospect, judging.until),
+        choice=strategy_of(log.settings).choice,
     )
 
 

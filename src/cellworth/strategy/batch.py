@@ -11,6 +11,7 @@ from cellworth.prices.money import add_up
 
 if TYPE_CHECKING:
     from cellworth.select import Selection
+    from cellworth.strategy.strategy_choice import StrategyChoice
 
 
 @dataclass(frozen=True)
@@ -58,6 +59,8 @@ class Batch(Sequence[Purchase]):
     Parameters
     ----------
     purchases : iterable of Purchase
+    choice : StrategyChoice, optional
+        What the strategy chose on the table, and why; None if it leaves nothing open.
 
     Examples
     --------
@@ -68,16 +71,23 @@ class Batch(Sequence[Purchase]):
     [('p1', 'age'), ('p2', 'age')]
     """
 
-    def __init__(self, purchases: Iterable[Purchase] = ()) -> None:
+    def __init__(self, purchases: Iterable[Purchase] = (), choice: StrategyChoice | None = None) -> None:
         self.purchases = tuple(purchases)
+        self.choice = choice
 
     @classmethod
-    def of(cls, selection: Selection, rows: Sequence[str], columns: Sequence[str]) -> Batch:
+    def of(
+        cls,
+        selection: Selection,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        choice: StrategyChoice | None = None,
+    ) -> Batch:
         """Name the cells of a selection by the row ids and column names of its table."""
         each = zip(
             selection.cells.tolist(), selection.prices.tolist(), selection.scores.tolist(), strict=True
         )
-        return cls(Purchase(rows[i], columns[j], price, worth) for (i, j), price, worth in each)
+        return cls((Purchase(rows[i], columns[j], price, worth) for (i, j), price, worth in each), choice)
 
     @property
     def cost(self) -> float:

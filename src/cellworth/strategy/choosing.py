@@ -26,6 +26,7 @@ from cellworth.score import Round
 from cellworth.select import Offer, Selection, Selector
 from cellworth.strategy.batch import Batch
 from cellworth.strategy.block_batch import check_parts, choose_from_blocks
+from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.registry import Strategy, get
 from cellworth.table import ColumnLayout, Table
 from cellworth.table.target import LabelKind
@@ -111,7 +112,7 @@ class Adviser:
     Parameters
     ----------
     strategy : Strategy
-        Its parts are copied.
+        Settled; its parts are copied.
     layout : ColumnLayout
         The cell column that each column of X belongs to; a category is bought as one cell.
     target : {"classes", "number"} or None
@@ -131,6 +132,10 @@ class Adviser:
     def __init__(
         self, strategy: Strategy, *, layout: ColumnLayout, target: LabelKind | None, seed: int = 0
     ) -> None:
+        if strategy.is_open:
+            raise ParameterError(
+                f"strategy {strategy.name!r} chooses its parts on a table; call its settled(task) first"
+            )
         self.strategy = strategy
         self.completer: Any = clone(strategy.completer)
         settings = self.completer.get_params()
@@ -254,7 +259,8 @@ def advise(
     Returns
     -------
     Batch
-        What a new campaign with these settings would ask for first.
+        What a new campaign with these settings would ask for first. With the strategy "auto", ``choice`` says
+        what was chosen on the table, and why.
 
     Examples
     --------
@@ -276,17 +282,19 @@ def advise(
     available = np.array(table.holes)
     for row, column in refused:
         available[table.row_index(row), table.column_index(column)] = False
-    adviser = Adviser.of(get(strategy), table, seed=seed)
-    adviser.complete(table.encode().X, table.y)
+    task = BuyingTask.of(table, prices, seed)
+    settled = get(strategy).settled(task)
+    adviser = Adviser.of(settled, table, seed=seed)
+    adviser.complete(task.X, table.y)
     adviser.score()
     selection = adviser.choose(
-        (prices or Prices.same(1.0)).on(table),
+        task.prices,
         available=available,
         before=~table.holes,
         budget=budget,
         count=count,
     )
-    return Batch.of(selection, table.row_ids, table.column_names)
+    return Batch.of(selection, table.row_ids, table.column_names, choice=settled.choice)
 
 
 def _advise_on_blocks(
@@ -301,6 +309,10 @@ def _advise_on_blocks(
     """Choose the missing cells of a table in row blocks that are worth buying now; see `advise`."""
     if list(refused):
         raise ParameterError("refused cells are not supported on row blocks, only for tables in memory")
+    if strategy.is_open:
+        raise ParameterError(
+            f"strategy {strategy.name!r} chooses on a table in memory, not on row blocks; name another"
+        )
     scorer, selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
     completed = clone(strategy.completer).fit(source).completed_
     rng = np.random.default_rng([seed, 0])
