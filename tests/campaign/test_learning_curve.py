@@ -86,6 +86,19 @@ def test_snapshots_are_spread_evenly_in_money():
     assert steps.max() < 3 * steps.mean()
 
 
+def test_later_curves_use_points_that_are_scored():
+    """Points between the ends are points of the curves before, or their ends, so each costs one score."""
+    campaign = begin(make_table(60), budget=None, strategy="random")
+    seen = {0}
+    for _ in range(14):
+        campaign.tell(answers_to(campaign.ask(count=2)))
+        shots = take_snapshots(campaign.original, campaign.events(), 6)
+        assert len(shots) <= 6
+        new = {shot.number for shot in shots} - seen
+        assert new == {campaign.number}
+        seen |= new
+
+
 def test_the_gain_since_an_event_is_that_of_the_learning_curve():
     campaign = play(*gaussian_table(), rounds=2)
     gain = campaign.gain_since(2)
