@@ -21,7 +21,8 @@ def target_of(labels, **keywords):
         ([0.5, 2.5, 1], "number", None),
         (list(range(21)), "number", None),
         (list(range(20)), "several classes", tuple(range(20))),
-        (["yes", "no"], "two classes", (False, True)),
+        (["yes", "no"], "two classes", ("no", "yes")),
+        (["TRUE", "FALSE"], "two classes", (False, True)),
     ],
 )
 def test_kinds_found(labels, kind, classes):

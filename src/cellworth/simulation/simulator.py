@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -23,15 +23,18 @@ from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import DataError, ParameterError
 from cellworth.optional_packages import require
-from cellworth.prices import Prices
+from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import ProgressLine
 from cellworth.select import Selection
+from cellworth.select.selector import check_limits
 from cellworth.simulation.chosen_judge import choose_judge
 from cellworth.simulation.evaluate import judge, name_of
 from cellworth.simulation.hidden_truth import World, make_world
 from cellworth.strategy import Strategy, get
 from cellworth.strategy.choosing import Adviser
 from cellworth.table import Table
+from cellworth.table.table_door import AnyTable, as_table, library_of
+from cellworth.table.write_table import LIBRARIES, Library
 
 Record = dict[str, Any]
 
@@ -172,14 +175,12 @@ def _words(thing: object) -> str:
     return repr(thing)
 
 
-Library = Literal["pandas", "polars", "pyarrow"]
-
-
 def simulate(
-    table: Table,
+    table: AnyTable,
     strategy: str | Strategy | Sequence[str | Strategy],
     *,
-    prices: Prices | None = None,
+    target: str | None = None,
+    prices: AnyPrices | None = None,
     budget_per_round: float | None = None,
     count_per_round: int | None = None,
     rounds: int = 20,
@@ -190,7 +191,7 @@ def simulate(
     n_jobs: int | None = None,
     resume: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    frame: Library = "pandas",
+    frame: Library | None = None,
 ) -> Any:
     """Hide cells of a table, let strategies buy them back, and return what the money bought.
 
@@ -200,12 +201,14 @@ def simulate(
 
     Parameters
     ----------
-    table : Table
+    table : Table, pandas or polars DataFrame, pyarrow Table, or path of a file
         With a target. Cells missing from the table itself are never bought, and no error includes them.
+    target : str, optional
+        The column of a frame or file to predict. A `Table` has its own.
     strategy : str, Strategy, or several
         See `cellworth.strategy.names`.
-    prices : Prices, optional
-        By default every cell costs 1.
+    prices : Prices, float, mapping or path, optional
+        See `Prices.of`. By default every cell costs 1.
     budget_per_round : float, optional
         Money for one batch. Give this, `count_per_round` or both; with both, both limits apply.
     count_per_round : int, optional
@@ -229,7 +232,8 @@ def simulate(
         A folder in which finished runs are saved, so that they are not repeated.
     progress : bool, default=False
         Show a progress bar with the time left on standard error.
-    frame : {"pandas", "polars", "pyarrow"}, default="pandas"
+    frame : {"pandas", "polars", "pyarrow"}, optional
+        The library of the result; by default that of the frame given, or pandas.
 
     Returns
     -------
@@ -255,9 +259,11 @@ def simulate(
     >>> curves[["round", "cells", "money"]].values.tolist()
     [[0.0, 0.0, 0.0], [1.0, 100.0, 100.0], [2.0, 200.0, 200.0], [3.0, 300.0, 300.0]]
     """
-    if frame not in get_args(Library):
-        raise ParameterError(f"frame must be one of {', '.join(get_args(Library))}; got {frame!r}")
+    frame = frame or library_of(table) or "pandas"
+    if frame not in LIBRARIES:
+        raise ParameterError(f"frame must be one of {', '.join(LIBRARIES)}; got {frame!r}")
     require(frame)
+    table = as_table(table, target=target)
     strategies = [get(s) for s in ([strategy] if isinstance(strategy, str | Strategy) else strategy)]
     seeds = [seed] if isinstance(seed, int) else [int(s) for s in seed]
     settings = _settings(
@@ -322,7 +328,7 @@ def _play(
 
 def _settings(
     table: Table,
-    prices: Prices | None,
+    prices: AnyPrices | None,
     budget: float | None,
     count: int | None,
     rounds: int,
@@ -335,12 +341,14 @@ def _settings(
         raise ParameterError(
             "give budget_per_round (money per batch), count_per_round (cells per batch), or both"
         )
+    if check_limits(budget, count)[0] == 0:
+        raise ParameterError("budget_per_round must be above 0: nothing costs nothing")
     if rounds < 1:
         raise ParameterError(f"rounds must be at least 1; got {rounds}")
     names = [s.name for s in strategies]
     if not names or len(set(names)) < len(names):
         raise ParameterError(f"give at least one strategy, each with its own name; got {names}")
-    return Settings(prices or Prices.same(1.0), budget, count, rounds, observed, train, classifier)
+    return Settings(Prices.of(prices), budget, count, rounds, observed, train, classifier)
 
 
 def frame_of(records: Sequence[Record], library: Library) -> Any:
