@@ -32,26 +32,26 @@ BY_COLUMN = Prices.per_column({"a": 1.0, "b": 10.0, "c": 2.0})
 
 
 def test_worth_is_per_money_where_money_decides(table, completer):
-    """The oracle: score over price, by hand, over the mean of the same ratio over the holes."""
+    """The oracle: score over price, by hand, over that of all holes together."""
     selection, why, scores = reasons(table, completer, Ratio(), BY_COLUMN)
-    average = (scores / [1.0, 10.0, 2.0])[table.holes].mean()
+    average = scores[table.holes].sum() / np.broadcast_to([1.0, 10.0, 2.0], (40, 3))[table.holes].sum()
     for (i, j), text in zip(selection.cells, why, strict=True):
         ratio = scores[i, j] / [1.0, 10.0, 2.0][j] / average
-        assert f"worth {ratio:.2g} times the average hole per unit of money; costs" in text
+        assert f"worth {ratio:.2g} times the average hole for its price; costs" in text
         assert ratio > 1  # what is chosen first is never said to be worse than the average
 
 
 def test_worth_is_plain_where_worth_decides_or_prices_are_equal(table, completer):
     for selector, prices in ((Top(), BY_COLUMN), (Draw(), BY_COLUMN), (Ratio(), Prices.same(2.0))):
         _, why, _ = reasons(table, completer, selector, prices)
-        assert all("times the average hole; " in text and "per unit" not in text for text in why)
+        assert all("times the average hole; " in text and "price" not in text for text in why)
 
 
 def test_chance_is_named(table, completer):
     _, why, _ = reasons(table, completer, Draw(per="price"), BY_COLUMN)
-    assert all("; drawn by chance; costs" in text for text in why)
+    assert all("; drawn by chance, worth " in text for text in why)
     _, why, _ = reasons(table, completer, Draw(per="price", by="row"), BY_COLUMN)
-    assert all("; its row was drawn by chance; costs" in text for text in why)
+    assert all("; drawn with its row, worth " in text for text in why)
     assert all(text.startswith("known only to ±") for text in why)
 
 
@@ -63,4 +63,4 @@ def test_where_cells_share_a_fee_the_row_is_compared(table, completer):
         texts = [why[place] for place in np.flatnonzero(rows == row)]
         said = {text.partition("; ")[2].rpartition("; ")[0] for text in texts}
         assert len(said) == 1
-        assert said.pop().startswith("its row is worth ")
+        assert said.pop().startswith("drawn with its row, which is worth ")

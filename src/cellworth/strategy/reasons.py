@@ -54,8 +54,8 @@ class Reasons:
         by_worth = isinstance(selector, Top) or (self._draw is not None and self._draw.per == "score")
         self._per_money = not by_worth and bool(len(alone)) and float(alone.min()) < float(alone.max())
         self._by_row = self._per_money and not prices.additive
-        each = worth / alone if self._per_money else worth
-        self._average = float(each.mean()) if len(each) else 0.0
+        money = float(alone.sum()) if self._per_money else len(worth)
+        self._average = float(worth.sum()) / money if len(worth) else 0.0
 
     def of(self, selection: Selection) -> list[str]:
         """Return one sentence for each cell of a selection; O(cells)."""
@@ -73,13 +73,12 @@ class Reasons:
     def _much(self, compared: float) -> str:
         if not self._average > 0:
             return ""
-        who = "its row is worth" if self._by_row else "worth"
-        money = " per unit of money" if self._per_money else ""
+        who = "which is worth" if self._by_row else "worth"
+        money = " for its price" if self._per_money else ""
         luck = ""
         if self._draw is not None:
-            whole = self._draw.by == "row" or self._by_row
-            luck = "its row was drawn by chance; " if whole else "drawn by chance; "
-        return f"{who} {compared / self._average:.2g} times the average hole{money}; {luck}"
+            luck = "drawn with its row, " if self._draw.by == "row" or self._by_row else "drawn by chance, "
+        return f"{luck}{who} {compared / self._average:.2g} times the average hole{money}; "
 
     def _guess(self, row: int, place: int) -> str:
         """Describe the current guess for a cell; ± is one standard deviation."""

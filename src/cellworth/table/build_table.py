@@ -17,7 +17,7 @@ from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format
 from cellworth.table.infer_kind import find_kind, refuse_infinities, scatter, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
-from cellworth.table.missing_marks import BLANKS, open_holes
+from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, TextCells, as_texts
 from cellworth.table.target import Target, make_target
 from cellworth.table.values import LARGEST_INTEGER, boolean_words, cannot_be_stored, parse_value
@@ -109,6 +109,8 @@ def _kind_and_values(
             f"categories={{{name!r}: [...]}}; found {listing(found, most=10)}."
         )
     values, categories = to_codes(cells, wanted.categories, name, origin)
+    if wanted.categories is None and isinstance(cells, TextCells):
+        warn_of_lookalikes(categories, name, origin.column(name))
     broken = [text for text in categories if cannot_be_stored(text)]
     if broken:
         raise DataError(

@@ -86,7 +86,7 @@ class TableKeywords:
             categories=None if categories is None else _check_categories(name, categories, kind),
             unit=(self.units or {}).get(name),
             is_target=name == self.target,
-            marks=missing_marks(self._marks(name)),
+            marks=missing_marks(self._marks(name), () if categories is None else set(map(label, categories))),
         )
 
     def completed_by(self, columns: Sequence[RawColumn]) -> TableKeywords:
