@@ -41,8 +41,11 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
     target = None
     if keywords.target is not None:
         raw_target = by_name.pop(keywords.target)
-        column, cells = build_column(raw_target, keywords.for_column(raw_target.name), origin)
-        target = make_target(column, cells, keywords.target_kind, origin)
+        wanted = keywords.for_column(raw_target.name)
+        column, cells = build_column(raw_target, wanted, origin)
+        # A column that the user calls a number is one to predict, even with two different values.
+        stated = keywords.target_kind or ("number" if wanted.kind == "number" else None)
+        target = make_target(column, cells, stated, origin)
     if not by_name:
         raise DataError(
             f"{origin.name}: expected at least one column besides the target and the row ids, got "

@@ -21,14 +21,14 @@ BLANKS = frozenset({"", "NaT"} | _NAN)
 """Texts that are holes in every column: blanks, and the ways programs write "not a number"."""
 
 USUAL_MARKS = BLANKS | {
-    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "None",
-    "n/a", "null",
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL",
+    "None", "n/a", "null",
 }  # fmt: skip
 """Texts that are holes unless the column's categories name them: those of ``pandas.read_csv``."""
 LOOKALIKES = frozenset(
     {"?", "-", "--", "---", ".", "..", "*", "n.a.", "n. a.", "na", "none", "nil", "unknown", "unk", "missing",
-     "not known", "not available", "not applicable", "not specified", "unspecified", "undefined", "nd", "n.d.",
-     "tbd", "tba", "k.a.", "n.k.", "#null!", "#value!", "#ref!", "#div/0!", "-9", "-99", "-999", "-9999"}
+     "not known", "not available", "not applicable", "not specified", "unspecified", "undefined", "nd",
+     "n.d.", "tbd", "tba", "k.a.", "n.k.", "#null!", "#value!", "#ref!", "#div/0!", "-9", "-99", "-999"}
 )  # fmt: skip
 """Texts, casefolded, that often mark a hole but may be categories: they cause a warning."""
 

@@ -104,7 +104,9 @@ class Table:
     ) -> Table:
         r"""Read a file that ends in .csv, .tsv, .txt (each also with .gz) or .parquet.
 
-        Blank cells and NaN are holes. White space around names and texts is stripped. Takes O(n p): about
+        Blank cells and NaN are holes, and so are the marks of ``pandas.read_csv``: NA, N/A, #N/A, NULL, None
+        and the like, unless ``categories`` names them. A category that looks like a mark, such as ? or
+        unknown, causes a warning. White space around names and texts is stripped. Takes O(n p): about
         one to two seconds per million cells of CSV.
 
         Parameters
@@ -130,7 +132,8 @@ class Table:
             The units of the values, for display.
         target_kind : {"two classes", "several classes", "number"}, optional
             Inferred if not given: two distinct labels are "two classes"; numbers with fractions or with more
-            than 20 distinct values are "number"; everything else is "several classes".
+            than 20 distinct values are "number", and so is a target whose kind is said to be "number";
+            everything else is "several classes".
         encoding : str
             The encoding of a text file; a UTF-8 byte order mark is skipped.
         delimiter : str, optional
