@@ -14,6 +14,7 @@ import typer
 
 from cellworth.cli import options
 from cellworth.cli.options import read_table, usage
+from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ def simulate(
         Path | None,
         typer.Option(metavar="FILE", callback=_picture, help="Plot the curves to this PNG, SVG or PDF file."),
     ] = None,
+    force: Force = False,
     as_json: options.Json = False,
 ) -> None:
     """Compare strategies before you pay: hide known cells of your table, and let each buy them back."""
@@ -158,6 +160,8 @@ def simulate(
     from cellworth.simulation import plot_curves
     from cellworth.simulation import simulate as run
 
+    make_way(out, force=force)
+    make_way(plot, force=force)
     if plot is not None:
         require("matplotlib.pyplot")  # fail now rather than after the work
     with usage():
