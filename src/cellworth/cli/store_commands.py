@@ -70,7 +70,7 @@ def _words(found: CheckedCampaign) -> str:
 
 
 def backup(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The new file, ending in .db.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file, ending in .db.")],
     store: options.Store = options.DEFAULT_STORE,
     name: OnlyName = None,
     until: Until = None,
@@ -85,11 +85,11 @@ def backup(
 
     with usage():
         check_there(store)
-        _copied(copy(store, out, name=name, until=until), str(out), as_json=as_json)
+        _copied(copy(store, file, name=name, until=until), str(file), as_json=as_json)
 
 
 def restore(
-    source: Annotated[str, typer.Argument(metavar="SOURCE", help="A backup, or the address of a store.")],
+    backup: Annotated[str, typer.Argument(metavar="BACKUP", help="A backup, or the address of a store.")],
     store: options.Store = options.DEFAULT_STORE,
     name: OnlyName = None,
     until: Until = None,
@@ -102,12 +102,14 @@ def restore(
     from cellworth.campaign.transfer import restore as copy
 
     with usage():
-        check_there(source)
-        _copied(copy(source, store, name=name, until=until), options.shown(store), as_json=as_json)
+        check_there(backup)
+        _copied(copy(backup, store, name=name, until=until), options.shown(store), as_json=as_json)
 
 
 def dump(
-    out: Annotated[Path, typer.Argument(metavar="OUT", help="The new file, ending in .jsonl or .jsonl.gz.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The new file, ending in .jsonl or .jsonl.gz.")
+    ],
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     until: Until = None,
@@ -118,8 +120,8 @@ def dump(
     from cellworth.campaign.transfer import dump as write
 
     with _store(store) as place:
-        done = write(place, only_name(place) if name is None else name, out, until=until)
-    _copied([done], str(out), as_json=as_json)
+        done = write(place, only_name(place) if name is None else name, file, until=until)
+    _copied([done], str(file), as_json=as_json)
 
 
 def load(
