@@ -29,7 +29,7 @@ def test_the_score_rises_while_what_matters_is_bought(kind, metric):
     assert found.gain.high - found.gain.low < sum(apart)
     assert ("mean of 3 classes" in found.note) == (kind == "several")
     assert found.forecast.gain is not None
-    assert found.forecast.money == pytest.approx(min(100.0, 2.0 * found.missing))
+    assert found.forecast.money == pytest.approx(min(found.spent / 5, 2.0 * found.missing))
     assert "is expected to bring" in found.describe()
 
 

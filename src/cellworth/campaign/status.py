@@ -20,12 +20,15 @@ from cellworth.campaign.learning_curve import (
 from cellworth.campaign.log import Log
 from cellworth.campaign.model_in_use import model_in_use
 from cellworth.campaign.prospects import quick_outlook
+from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
+from cellworth.messages import count
 from cellworth.model.cross_validation import Estimate
 from cellworth.outlook import Outlook, StopAdvice, StopRule, decide
 from cellworth.prices import Prices
 from cellworth.progress import Steps
+from cellworth.strategy.strategy_choice import StrategyChoice
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,8 @@ class Status(Totals):
         complete rows, with 90 % intervals. None if nothing can be forecast.
     advice : StopAdvice or None
         Whether the next money is worth it.
+    choice : StrategyChoice or None
+        What the strategy chose on the table at the start; None if it left nothing open.
     """
 
     name: str
@@ -120,6 +125,7 @@ class Status(Totals):
     forecast: Forecast
     prospect: Outlook | None = field(default=None, repr=False, compare=False)
     advice: StopAdvice | None = None
+    choice: StrategyChoice | None = None
 
     @property
     def score(self) -> Estimate | None:
@@ -135,11 +141,13 @@ class Status(Totals):
         """Return the status as lines of text."""
         of_budget = "no budget" if self.left is None else f"{self.left:.2f} left of {self.budget:.2f}"
         lines = [
-            f"campaign {self.name!r} after {self.number} events",
+            f"campaign {self.name!r} after {count(self.number, 'event')}",
             f"money  {self.spent:.2f} spent, {self.reserved:.2f} reserved, {of_budget}",
             f"cells  {self.known} known at the start, {self.bought} bought, {self.missing} still missing: of "
             f"these {self.refused} refused, {self.open} out",
         ]
+        if self.choice is not None:
+            lines.append(f"choice {self.choice.sentence}")
         if self.score is None:
             return "\n".join([*lines, f"score  none: {self.note}"])
         lines.append(f"{self.metric:<6} {_in_words(self.score)}; {self.note}")
@@ -190,6 +198,7 @@ class Status(Totals):
             "forecast": asdict(self.forecast),
             "prospect": None if self.prospect is None else self.prospect.to_json(),
             "advice": None if self.advice is None else self.advice.to_json(),
+            "choice": None if self.choice is None else self.choice.to_json(),
         }
         del plain["forecast"]["projection"]
         return plain
@@ -232,8 +241,9 @@ class Judging:
         How often it is repeated; by default twice for up to 100 labelled rows, and once for more.
     max_rounds : int
         The most points of the learning curve, including the start and now; 1 means now only.
-    ahead : float
-        How much more money the forecast of the campaign's own curve is for.
+    ahead : float or None
+        How much more money the forecast of the campaign's own curve is for; by default, what a round has cost
+        on average.
     seed : int
     model : str
         The name of a candidate of `cellworth.CompletingClassifier`, or "auto": linear, extra trees, or the
@@ -245,7 +255,7 @@ class Judging:
     folds: int = 5
     repeats: int | None = None
     max_rounds: int = 12
-    ahead: float = 100.0
+    ahead: float | None = None
     seed: int = 0
     model: str = "auto"
     until: StopRule = field(default_factory=StopRule)
@@ -255,7 +265,7 @@ class Judging:
         for name, number, at_least in least:
             if number is not None and number < at_least:
                 raise ParameterError(f"{name} must be a whole number, {at_least} or more; got {number!r}.")
-        if not 0 < self.ahead < float("inf"):
+        if self.ahead is not None and not 0 < self.ahead < float("inf"):
             raise ParameterError(f"ahead must be an amount of money above 0; got {self.ahead!r}.")
 
 
@@ -269,7 +279,7 @@ def status_of(
 ) -> Status:
     """Return the status of a campaign as of the end of its log."""
     curve = _curve(log, judging, cache, progress)
-    past = _forecast(curve, _still_costs(log.state, prices, judging.ahead), judging.seed)
+    past = _forecast(curve, _still_costs(log.state, prices, _ahead(curve, judging)), judging.seed)
     prospect = None
     if curve.scores:
         candidate = model_in_use(log, judging.model, judging.seed, cache)
@@ -283,13 +293,24 @@ def status_of(
         forecast=past,
         prospect=prospect,
         advice=None if prospect is None else decide(prospect, judging.until),
+        choice=strategy_of(log.settings).choice,
     )
 
 
 def past_forecast(log: Log, prices: Prices, judging: Judging, cache: AssessmentCache) -> Forecast:
     """Return the forecast of a campaign's own curve; costs a learning curve."""
     curve = _curve(log, judging, cache, None)
-    return _forecast(curve, _still_costs(log.newest(), prices, judging.ahead), judging.seed)
+    return _forecast(curve, _still_costs(log.newest(), prices, _ahead(curve, judging)), judging.seed)
+
+
+def _ahead(curve: LearningCurve, judging: Judging) -> float:
+    """Return how much money to forecast for; any amount will do if nothing was spent."""
+    if judging.ahead is not None:
+        return judging.ahead
+    if not curve.snapshots:
+        return 1.0
+    now = curve.snapshots[-1]
+    return now.spent / max(1, now.round) or 1.0
 
 
 def _curve(log: Log, judging: Judging, cache: AssessmentCache, progress: Steps | None) -> LearningCurve:
