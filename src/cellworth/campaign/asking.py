@@ -11,7 +11,7 @@ from cellworth.arrays import BoolArray
 from cellworth.campaign.events import Asked, AskedCell, Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.rounds import Rounds
-from cellworth.campaign.settings import registered
+from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
@@ -50,7 +50,7 @@ class Asker:
 
     def __init__(self, log: Log, prices: Prices, groups: Mapping[str, str]) -> None:
         self._log = log
-        self._strategy = registered(log.settings["strategy"])
+        self._strategy = strategy_of(log.settings)
         self._prices = prices
         self._groups = groups
         self._budget: float | None = log.settings["budget"]

@@ -21,6 +21,8 @@ from cellworth.messages import listing, shorten
 from cellworth.prices import Prices
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
+from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 
 FORMAT = 2
@@ -39,7 +41,10 @@ def make_record(
     who: str | None,
     time: datetime,
 ) -> CampaignRecord:
-    """Check the settings of a new campaign and return its record; O(n p)."""
+    """Check the settings of a new campaign and return its record; O(n p).
+
+    If the strategy chooses on the table, as "auto" does, this costs its choice, which is recorded.
+    """
     empty = [table.column_names[j] for j in np.flatnonzero(table.holes.all(axis=0))]
     if empty:
         raise DataError(
@@ -47,16 +52,28 @@ def make_record(
             "out, or fill in a few of its cells first."
         )
     prices.on(table)  # fail now if a cell has no price
+    template = registered(strategy)
     settings = {
         "format": FORMAT,
         "prices": prices.to_dict(),
-        "strategy": registered(strategy).name,
+        "strategy": template.name,
         "budget": None if budget is None else _check_budget(budget),
         "seed": _check_seed(seed),
         "who": check_optional_text("who", who),
     }
-    packed = pack(table)
-    return CampaignRecord(check_text("the name of a campaign", name), time, settings, packed, digest(packed))
+    packed, checked = pack(table), check_text("the name of a campaign", name)
+    choice = template.settled(BuyingTask.of(table, prices, seed)).choice if template.is_open else None
+    if choice is not None:
+        settings["choice"] = choice.to_json()
+    return CampaignRecord(checked, time, settings, packed, digest(packed))
+
+
+def strategy_of(settings: dict[str, Any]) -> Strategy:
+    """Return a campaign's strategy; what was chosen on its table is read from the record, not chosen anew."""
+    template = registered(settings["strategy"])
+    if not template.is_open:
+        return template
+    return template.recalled(StrategyChoice.from_json(settings.get("choice") or {}))
 
 
 def registered(strategy: Any) -> Strategy:

@@ -141,17 +141,28 @@ def usage() -> Iterator[None]:
 def opened(store: str, name: str | None) -> Iterator[Campaign]:
     """Open an existing campaign, and close it at the end. A missing file is an error, not created."""
     from cellworth.campaign import Campaign
-    from cellworth.campaign.stores.address import read_address
 
     with usage():
-        address = read_address(store)
-        if address.kind == "sqlite" and not Path(address.rest).exists():
-            raise DataError(
-                f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
-                "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
-            )
+        check_there(store)
         with Campaign.open(store, name) as campaign:
             yield campaign
+
+
+def check_there(store: str) -> None:
+    """Raise DataError if the address is that of a file that does not exist."""
+    from cellworth.campaign.stores.address import read_address
+
+    address = read_address(store)
+    if address.kind == "sqlite" and not Path(address.rest).exists():
+        raise DataError(
+            f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
+            "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
+        )
+
+
+def shown(store: str) -> str:
+    """Return the address of a store without user and password."""
+    return "postgresql://" + store.rpartition("@")[2] if "@" in store else store
 
 
 def read_table(

@@ -24,16 +24,32 @@ LABELS = {
     "r2": "R² on test rows",
     "rmse": "root mean squared error on test rows",
 }
+RANGES = {"accuracy": (0.0, 1.0), "auc": (0.0, 1.0), "r2": (-np.inf, 1.0)}
+"""Values that a metric can take; those of the others are 0 or more."""
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One strategy's mean curve over seeds, with the half-width of its interval."""
+    """One strategy's mean curve over seeds.
+
+    Attributes
+    ----------
+    strategy : str
+    at, mean : (points,) arrays
+    half : (points,) array
+        The half-width of the interval of the mean.
+    low, high : (points,) arrays
+        The ends of the interval, within the range of the metric.
+    seeds : int
+    """
 
     strategy: str
     at: Float64Array
     mean: Float64Array
     half: Float64Array
+    low: Float64Array
+    high: Float64Array
+    seeds: int
 
 
 def mean_curves(
@@ -74,7 +90,9 @@ def mean_curves(
             runs.append((columns[against][run].astype(float), columns[metric][run].astype(float)))
         at = np.linspace(max(x[0] for x, _ in runs), min(x[-1] for x, _ in runs), points)
         values = np.array([np.interp(at, x, v) for x, v in runs])
-        curves.append(Curve(name, at, values.mean(axis=0), half_width(values, level)))
+        mean, half = values.mean(axis=0), half_width(values, level)
+        low, high = (np.clip(end, *RANGES.get(metric, (0.0, np.inf))) for end in (mean - half, mean + half))
+        curves.append(Curve(name, at, mean, half, low, high, len(runs)))
     return curves
 
 
@@ -136,14 +154,7 @@ def plot_curves(
         for place, curve in enumerate(mean_curves(frame, metric, unit, level=level)):
             colour, dashes = f"C{place % 10}", ("-", "--", ":")[place // 10 % 3]
             axis.plot(curve.at, curve.mean, dashes, color=colour, label=curve.strategy, linewidth=1.6)
-            axis.fill_between(
-                curve.at,
-                curve.mean - curve.half,
-                curve.mean + curve.half,
-                color=colour,
-                alpha=0.15,
-                linewidth=0,
-            )
+            axis.fill_between(curve.at, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
         if full is not None:
             axis.axhline(full, color="0.4", linestyle="--", linewidth=1, label="every cell known")
         axis.set_xlabel(LABELS.get(unit, unit))

@@ -34,6 +34,7 @@ from cellworth.simulation.chosen_judge import choose_judge
 from cellworth.simulation.evaluate import judge, name_of
 from cellworth.simulation.hidden_truth import World, make_world
 from cellworth.strategy import Strategy, get
+from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choosing import Adviser
 from cellworth.table import Table
 from cellworth.table.table_door import AnyTable, as_table, library_of
@@ -82,7 +83,8 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
     """
     world = make_world(table, observed=settings.observed, train=settings.train, seed=seed)
     prices = settings.prices.on(table).of_rows(world.rows)
-    adviser = Adviser.of(strategy, table, seed=seed)
+    task = BuyingTask(world.start, world.y, world.layout, world.target, prices, seed)
+    adviser = Adviser.of(strategy.settled(task), table, seed=seed)
     X, available, known = world.start, world.hidden.copy(), world.known_at_start
     model = _model_in(world, settings.model, seed)
     cells, spent = 0, 0.0

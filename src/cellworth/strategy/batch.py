@@ -17,6 +17,7 @@ from cellworth.table.write_table import Library, usual_library
 
 if TYPE_CHECKING:
     from cellworth.select import Selection
+    from cellworth.strategy.strategy_choice import StrategyChoice
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class Batch(Sequence[Purchase]):
     Parameters
     ----------
     purchases : iterable of Purchase
+    choice : StrategyChoice, optional
+        What the strategy chose on the table, and why; None if it leaves nothing open.
     row_labels : mapping of str to object, optional
         What `to_frame` shows for a row id, such as 7 for "7"; by default the id itself.
     library : {"pandas", "polars", "pyarrow"}, optional
@@ -96,21 +99,29 @@ class Batch(Sequence[Purchase]):
     def __init__(
         self,
         purchases: Iterable[Purchase] = (),
+        choice: StrategyChoice | None = None,
         *,
         row_labels: Mapping[str, Any] | None = None,
         library: Library | None = None,
     ) -> None:
         self.purchases = tuple(purchases)
+        self.choice = choice
         self._row_labels = row_labels or {}
         self._library = library
 
     @classmethod
-    def of(cls, selection: Selection, rows: Sequence[str], columns: Sequence[str]) -> Batch:
+    def of(
+        cls,
+        selection: Selection,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        choice: StrategyChoice | None = None,
+    ) -> Batch:
         """Name the cells of a selection by the row ids and column names of its table."""
         each = zip(
             selection.cells.tolist(), selection.prices.tolist(), selection.scores.tolist(), strict=True
         )
-        return cls(Purchase(rows[i], columns[j], price, worth) for (i, j), price, worth in each)
+        return cls((Purchase(rows[i], columns[j], price, worth) for (i, j), price, worth in each), choice)
 
     @property
     def cost(self) -> float:
@@ -203,7 +214,7 @@ class Batch(Sequence[Purchase]):
         return html_table(self._summary(), header, rows, "".join(self._rest()))
 
     def _like(self, purchases: Iterable[Purchase]) -> Batch:
-        return Batch(purchases, row_labels=self._row_labels, library=self._library)
+        return Batch(purchases, self.choice, row_labels=self._row_labels, library=self._library)
 
     def _summary(self) -> str:
         n, rows = len(self), len({purchase.row for purchase in self.purchases})

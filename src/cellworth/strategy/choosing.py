@@ -27,6 +27,7 @@ from cellworth.select import Offer, Selection, Selector
 from cellworth.select.selector import check_limits
 from cellworth.strategy.batch import Batch
 from cellworth.strategy.block_batch import check_parts, choose_from_blocks
+from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.reasons import Reasons
 from cellworth.strategy.registry import Strategy, get
 from cellworth.table import ColumnLayout, Table
@@ -114,7 +115,7 @@ class Adviser:
     Parameters
     ----------
     strategy : Strategy
-        Its parts are copied.
+        Settled; its parts are copied.
     layout : ColumnLayout
         The cell column that each column of X belongs to; a category is bought as one cell.
     target : {"classes", "number"} or None
@@ -134,6 +135,10 @@ class Adviser:
     def __init__(
         self, strategy: Strategy, *, layout: ColumnLayout, target: LabelKind | None, seed: int = 0
     ) -> None:
+        if strategy.is_open:
+            raise ParameterError(
+                f"strategy {strategy.name!r} chooses its parts on a table; call its settled(task) first"
+            )
         self.strategy = strategy
         self.completer: Any = clone(strategy.completer)
         settings = self.completer.get_params()
@@ -261,7 +266,8 @@ def advise(
     Returns
     -------
     Batch
-        What a new campaign with these settings would ask for first, with the reason for each cell.
+        What a new campaign with these settings would ask for first, with the reason for each cell. With the
+        strategy "auto", ``choice`` says what was chosen on the table, and why.
 
     Examples
     --------
@@ -288,15 +294,16 @@ def advise(
     available = np.array(table.holes)
     for row, column in refused:
         available[table.row_index(row), table.column_index(column)] = False
-    adviser = Adviser.of(get(strategy), table, seed=seed)
-    adviser.complete(table.encode().X, table.y)
-    scores = adviser.score()
     stated = Prices.of(prices)
+    task = BuyingTask.of(table, stated, seed)
+    settled = get(strategy).settled(task)
+    adviser = Adviser.of(settled, table, seed=seed)
+    adviser.complete(task.X, table.y)
+    scores = adviser.score()
     offered: Any = {"available": available, "before": ~table.holes}
-    price_list = stated.on(table)
-    selection = adviser.choose(price_list, **offered, budget=budget, count=count)
+    selection = adviser.choose(task.prices, **offered, budget=budget, count=count)
     reasons = Reasons(
-        table.columns, adviser.completer, scores, adviser.strategy.selector, prices=price_list, **offered
+        table.columns, adviser.completer, scores, adviser.strategy.selector, prices=task.prices, **offered
     )
     groups = {column: group.name for group in stated.groups for column in group.columns}
     bare = Batch.of(selection, table.row_ids, table.column_names)
@@ -305,6 +312,7 @@ def advise(
             replace(each, group=groups.get(each.column), why=why)
             for each, why in zip(bare, reasons.of(selection), strict=True)
         ),
+        settled.choice,
         row_labels=None if given is None else given.row_labels(table),
         library=None if given is None else given.library,
     )
@@ -322,6 +330,10 @@ def _advise_on_blocks(
     """Choose the missing cells of a table in row blocks that are worth buying now; see `advise`."""
     if list(refused):
         raise ParameterError("refused cells are not supported on row blocks, only for tables in memory")
+    if strategy.is_open:
+        raise ParameterError(
+            f"strategy {strategy.name!r} chooses on a table in memory, not on row blocks; name another"
+        )
     scorer, selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
     completed = clone(strategy.completer).fit(source).completed_
     rng = np.random.default_rng([seed, 0])
