@@ -69,6 +69,26 @@ Orders = Annotated[
         help="The values of an ordered column, from low to high. May be repeated.",
     ),
 ]
+BoundsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bounds",
+        metavar="COLUMN=LOW,HIGH",
+        help="The range of a number or date; leave a side blank if it is open. May be repeated.",
+    ),
+]
+Units = Annotated[
+    list[str] | None,
+    typer.Option("--unit", metavar="COLUMN=UNIT", help="The unit of a column. May be repeated."),
+]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categories",
+        metavar="COLUMN=TEXT,...",
+        help="All texts that a category may have, also those not seen yet. May be repeated.",
+    ),
+]
 Delimiter = Annotated[str | None, typer.Option(help="The field separator. By default, a comma.")]
 PricesPath = Annotated[
     Path | None,
@@ -155,10 +175,14 @@ def read_table(
     orders: Sequence[str] | None,
     encoding: str | None,
     delimiter: str | None,
+    bounds: Sequence[str] | None = None,
+    units: Sequence[str] | None = None,
+    categories: Sequence[str] | None = None,
 ) -> Table:
     """Read the table that a command's options describe."""
     from cellworth.table import Table
 
+    named = {column: texts.split(",") for column, texts in map(_pair, categories or ())}
     ordered = {column: texts.split(",") for column, texts in map(_pair, orders or ())}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", MissingMarkWarning)
@@ -168,7 +192,9 @@ def read_table(
             row_id=row_id,
             missing=list(missing or ()),
             kinds={**dict(map(_pair, kinds or ())), **dict.fromkeys(ordered, "ordered")},
-            categories=ordered,
+            categories=named | ordered,
+            bounds=dict(map(_range, bounds or ())),
+            units=dict(map(_pair, units or ())),
             encoding=encoding or "utf-8",
             delimiter=delimiter,
         )
@@ -200,6 +226,14 @@ def chosen_cells(
         raise typer.BadParameter("name cells as ROW:COLUMN or give a file with --from, one of the two.")
     found = parse_cells(cells or (), campaign.table) if path is None else read_cells(path, campaign.table)
     return [(row, column) for row, column in found]
+
+
+def _range(text: str) -> tuple[str, tuple[str | None, str | None]]:
+    column, said = _pair(text)
+    low, comma, high = (part.strip() for part in said.partition(","))
+    if not comma or "," in high:
+        raise typer.BadParameter(f"expected COLUMN=LOW,HIGH, such as age=0,120 or dose=0,; got {text!r}.")
+    return column, (low or None, high or None)
 
 
 def _pair(text: str) -> tuple[str, str]:
