@@ -90,18 +90,18 @@ class Table:
         categories: Mapping[str, Sequence[object]] | None = None,
         units: Mapping[str, str] | None = None,
         target_kind: str | None = None,
-        encoding: str = "utf-8",
+        encoding: str | None = None,
         delimiter: str | None = None,
     ) -> Table:
-        r"""Read a file that ends in .csv, .tsv, .txt (each also with .gz) or .parquet.
+        r"""Read a file that ends in .csv, .tsv, .txt (each also with .gz), .xlsx or .parquet.
 
         Blank cells and NaN are holes. White space around names and texts is stripped. Takes O(n p): about
         one to two seconds per million cells of CSV.
 
         Parameters
         ----------
-        path : str, path or FileBytes
-            The file, or its content.
+        path : str, path, FileBytes or TextFile
+            The file, its content, or the file with how its text is written: its decimal mark and dates.
         target : str, optional
             The column to predict; labels may be missing.
         row_id : str, optional
@@ -122,8 +122,8 @@ class Table:
         target_kind : {"two classes", "several classes", "number"}, optional
             Inferred if not given: two distinct labels are "two classes"; numbers with fractions or with more
             than 20 distinct values are "number"; everything else is "several classes".
-        encoding : str
-            The encoding of a text file; a UTF-8 byte order mark is skipped.
+        encoding : str, optional
+            The encoding of a text file; by default UTF-8 or, with a warning, Windows-1252 (Latin-1).
         delimiter : str, optional
             The field separator; by default, a tab in .tsv, a tab or comma in .txt, and a comma otherwise.
 
@@ -150,7 +150,10 @@ class Table:
         file = file_of(path)
         file_format = format_of(file, "For other files load a DataFrame and use Table.from_frame.")
         check_readable(file)
-        raw, origin = read_parquet(file) if file_format == "parquet" else read_csv(file, encoding, delimiter)
+        if file_format == "parquet":
+            raw, origin = read_parquet(file)
+        else:
+            raw, origin = read_csv(file, encoding, delimiter, as_is=(row_id,))
         return cls(*assemble(raw, said, origin))
 
     @classmethod
