@@ -34,16 +34,20 @@ class ConflictError(CellworthError, RuntimeError):
     """Someone else got there first, or an answer contradicts a recorded one; the message says what to do."""
 
 
-class ReadWarning(UserWarning):
-    """A file could be read only by a guess; the message says which, and how to overrule it."""
-
-
 class UnusableCacheError(CellworthError):
     """A campaign's cache cannot be written or read. Work continues without it: the log has everything."""
 
 
 class UnknownCampaignError(DataError):
     """The store has no campaign with this name."""
+
+
+class ReadWarning(UserWarning):
+    """A file could be read only by a guess; the message says which, and how to overrule it."""
+
+
+class MissingMarkWarning(ReadWarning):
+    """A text in a table may mark a hole but is read as a category; the message names it and what to do."""
 
 
 class WrongLine(NamedTuple):

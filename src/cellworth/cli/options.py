@@ -55,7 +55,10 @@ RowId = Annotated[
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(metavar="MARK", help="A text that marks a missing cell, besides blanks. May be repeated."),
+    typer.Option(
+        metavar="MARK",
+        help="A text that marks a missing cell, besides blanks, NA, NULL and the like. May be repeated.",
+    ),
 ]
 Kinds = Annotated[
     list[str] | None,
@@ -131,15 +134,9 @@ def usage() -> Iterator[None]:
 def opened(store: str, name: str | None) -> Iterator[Campaign]:
     """Open an existing campaign, and close it at the end. A missing file is an error, not created."""
     from cellworth.campaign import Campaign
-    from cellworth.campaign.stores.address import read_address
 
     with usage():
-        address = read_address(store)
-        if address.kind == "sqlite" and not Path(address.rest).exists():
-            raise DataError(
-                f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
-                "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
-            )
+        check_there(store)
         with Campaign.open(store, name) as campaign:
             yield campaign
 
@@ -149,6 +146,23 @@ def repeated(store: str, name: str | None) -> str:
     usual = os.environ.get("CELLWORTH_STORE") or DEFAULT_STORE
     where = "" if store == usual else f" --store {shlex.quote(store)}"
     return where if name is None else f"{where} --name {shlex.quote(name)}"
+
+
+def check_there(store: str) -> None:
+    """Raise DataError if the address is that of a file that does not exist."""
+    from cellworth.campaign.stores.address import read_address
+
+    address = read_address(store)
+    if address.kind == "sqlite" and not Path(address.rest).exists():
+        raise DataError(
+            f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
+            "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
+        )
+
+
+def shown(store: str) -> str:
+    """Return the address of a store without user and password."""
+    return "postgresql://" + store.rpartition("@")[2] if "@" in store else store
 
 
 def stop_rule(gain: float | None, reach: float | None, point_worth: float | None) -> StopRule | None:

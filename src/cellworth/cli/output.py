@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cellworth.strategy import Purchase
 
+from cellworth.messages import count as count
+
 WIDE = 200  # characters; a table written to a file or a program is not wrapped to the screen
 
 
@@ -92,15 +94,6 @@ def told_warnings() -> Iterator[list[str]]:
             print(each.message, file=sys.stderr)
         else:
             warnings.showwarning(each.message, each.category, each.filename, each.lineno)
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun, pluralized if needed.
-
-    >>> count(1, "cell"), count(2, "cell")
-    ('1 cell', '2 cells')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def money(campaign: Any) -> str:
