@@ -42,7 +42,11 @@ class UnknownCampaignError(DataError):
     """The store has no campaign with this name."""
 
 
-class MissingMarkWarning(UserWarning):
+class ReadWarning(UserWarning):
+    """A file could be read only by a guess; the message says which, and how to overrule it."""
+
+
+class MissingMarkWarning(ReadWarning):
     """A text in a table may mark a hole but is read as a category; the message names it and what to do."""
 
 

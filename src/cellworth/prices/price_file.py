@@ -15,14 +15,14 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import not_there, shorten
 from cellworth.prices.group import Group
 from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
-from cellworth.table.csv_format import csv_text, separator_of, write_text
+from cellworth.table.csv_format import write_lines
 from cellworth.table.files import File, check_csv_name, check_readable
 from cellworth.table.read_csv import read_records
 from cellworth.table.values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
 
 FIELDS = ("column", "price", "group", "price_after_first", "lasting")
 OTHERS, VISIT = "(other columns)", "(visit)"
-_REMEDY = "Prices are kept in a .csv file."
+_REMEDY = "Prices are kept in a .csv or .xlsx file."
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class _PriceLine:
 
 
 def read_prices(
-    path: File, encoding: str, delimiter: str | None
+    path: File, encoding: str | None, delimiter: str | None
 ) -> tuple[ByColumn, tuple[Group, ...], float]:
     """Read prices by column, groups and the visit; DataError names the line and column of a problem."""
     check_csv_name(path, _REMEDY)
@@ -107,11 +107,11 @@ def write_prices(path: Path, cells: PriceRule, groups: Sequence[Group], visit: f
         records.append([VISIT, repr(visit), "", "", ""])
     width = 5 if any(group.lasting for group in groups) else 4 if groups else 2
     lines = [record[:width] for record in ([*FIELDS], *records)]
-    write_text(path, csv_text(lines, separator_of(path)))
+    write_lines(path, lines)
 
 
-def _read_lines(path: File, encoding: str, delimiter: str | None) -> list[_PriceLine]:
-    header, records = read_records(path, encoding, delimiter)
+def _read_lines(path: File, encoding: str | None, delimiter: str | None) -> list[_PriceLine]:
+    header, records = read_records(path, encoding, delimiter, as_is=("column", "group"))
     for name in header:
         if name not in FIELDS or header.count(name) > 1:
             problem = not_there("field", name, FIELDS) if name not in FIELDS else f"{name!r} appears twice."

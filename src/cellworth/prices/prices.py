@@ -195,8 +195,8 @@ class Prices:
         return PriceList(np.broadcast_to(own, table.shape), group_of, fee, lasting, self.visit)
 
     @classmethod
-    def read(cls, path: AnyFile, *, encoding: str = "utf-8", delimiter: str | None = None) -> Prices:
-        r"""Read prices by column from a CSV file, as saved by a spreadsheet.
+    def read(cls, path: AnyFile, *, encoding: str | None = None, delimiter: str | None = None) -> Prices:
+        r"""Read prices by column from a CSV file or an Excel workbook, as saved by a spreadsheet.
 
         The header is ``column,price``; with groups, ``column,price,group,price_after_first``; and with
         lasting groups, also ``lasting`` (yes or no). The line ``(other columns)`` gives the price of columns
