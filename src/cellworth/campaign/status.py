@@ -8,10 +8,19 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from cellworth.campaign.assessment_cache import AssessmentCache
 from cellworth.campaign.forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
-from cellworth.campaign.learning_curve import LearningCurve, learning_curve, snapshot, take_snapshots
+from cellworth.campaign.learning_curve import (
+    LearningCurve,
+    Snapshot,
+    learning_curve,
+    snapshot,
+    take_snapshots,
+)
 from cellworth.campaign.log import Log
+from cellworth.campaign.model_in_use import model_in_use
 from cellworth.campaign.prospects import quick_outlook
+from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.messages import count
@@ -19,6 +28,7 @@ from cellworth.model.cross_validation import Estimate
 from cellworth.outlook import Outlook, StopAdvice, StopRule, decide
 from cellworth.prices import Prices
 from cellworth.progress import Steps
+from cellworth.strategy.strategy_choice import StrategyChoice
 
 
 @dataclass(frozen=True)
@@ -104,6 +114,8 @@ class Status(Totals):
         complete rows, with 90 % intervals. None if nothing can be forecast.
     advice : StopAdvice or None
         Whether the next money is worth it.
+    choice : StrategyChoice or None
+        What the strategy chose on the table at the start; None if it left nothing open.
     """
 
     name: str
@@ -113,6 +125,7 @@ class Status(Totals):
     forecast: Forecast
     prospect: Outlook | None = field(default=None, repr=False, compare=False)
     advice: StopAdvice | None = None
+    choice: StrategyChoice | None = None
 
     @property
     def score(self) -> Estimate | None:
@@ -133,6 +146,8 @@ class Status(Totals):
             f"cells  {self.known} known at the start, {self.bought} bought, {self.missing} still missing: of "
             f"these {self.refused} refused, {self.open} out",
         ]
+        if self.choice is not None:
+            lines.append(f"choice {self.choice.sentence}")
         if self.score is None:
             return "\n".join([*lines, f"score  none: {self.note}"])
         lines.append(f"{self.metric:<6} {_in_words(self.score)}; {self.note}")
@@ -183,6 +198,7 @@ class Status(Totals):
             "forecast": asdict(self.forecast),
             "prospect": None if self.prospect is None else self.prospect.to_json(),
             "advice": None if self.advice is None else self.advice.to_json(),
+            "choice": None if self.choice is None else self.choice.to_json(),
         }
         del plain["forecast"]["projection"]
         return plain
@@ -212,23 +228,26 @@ def totals_of(state: State, budget: float | None, time: datetime) -> Totals:
 class Judging:
     """How to evaluate a campaign.
 
-    The same settings give the same status. Costs one completion per point of the curve, mostly warm, and
-    ``folds * repeats`` small fits each, of at most 20,000 labelled rows: a few seconds for a few hundred; and
-    nine completions and fits for the forecast.
+    The same settings give the same status, in every process. Each point of the curve costs one completion and
+    ``folds * repeats`` fits of the model, to at most 2,000 labelled rows, and is then cached by its event: a
+    second or two for a few hundred rows. Choosing a model costs six fits, once and each time half as many
+    cells again are known; the forecast costs nine completions and fits.
 
     Attributes
     ----------
     folds : int
         Of the cross-validation.
     repeats : int or None
-        How often it is repeated; by default 10 times for up to 200 labelled rows, less often for more, and
-        once from 2,000 on.
+        How often it is repeated; by default twice for up to 100 labelled rows, and once for more.
     max_rounds : int
         The most points of the learning curve, including the start and now; 1 means now only.
     ahead : float or None
         How much more money the forecast of the campaign's own curve is for; by default, what a round has cost
         on average.
     seed : int
+    model : str
+        The name of a candidate of `cellworth.CompletingClassifier`, or "auto": linear, extra trees, or the
+        average of both, by cross-validation.
     until : StopRule
         Applied to a forecast from the known cells, which are hidden again, weighed with the campaign's curve.
     """
@@ -238,6 +257,7 @@ class Judging:
     max_rounds: int = 12
     ahead: float | None = None
     seed: int = 0
+    model: str = "auto"
     until: StopRule = field(default_factory=StopRule)
 
     def __post_init__(self) -> None:
@@ -250,12 +270,20 @@ class Judging:
 
 
 def status_of(
-    log: Log, prices: Prices, totals: Totals, judging: Judging, progress: Steps | None = None
+    log: Log,
+    prices: Prices,
+    totals: Totals,
+    judging: Judging,
+    cache: AssessmentCache,
+    progress: Steps | None = None,
 ) -> Status:
     """Return the status of a campaign as of the end of its log."""
-    curve = _curve(log, judging, progress)
+    curve = _curve(log, judging, cache, progress)
     past = _forecast(curve, _still_costs(log.state, prices, _ahead(curve, judging)), judging.seed)
-    prospect = quick_outlook(log.state, prices, past, seed=judging.seed) if curve.scores else None
+    prospect = None
+    if curve.scores:
+        candidate = model_in_use(log, judging.model, judging.seed, cache)
+        prospect = quick_outlook(log.state, prices, past, candidate, seed=judging.seed, cache=cache)
     return Status(
         **vars(totals),
         name=log.name,
@@ -265,12 +293,13 @@ def status_of(
         forecast=past,
         prospect=prospect,
         advice=None if prospect is None else decide(prospect, judging.until),
+        choice=strategy_of(log.settings).choice,
     )
 
 
-def past_forecast(log: Log, prices: Prices, judging: Judging) -> Forecast:
+def past_forecast(log: Log, prices: Prices, judging: Judging, cache: AssessmentCache) -> Forecast:
     """Return the forecast of a campaign's own curve; costs a learning curve."""
-    curve = _curve(log, judging, None)
+    curve = _curve(log, judging, cache, None)
     return _forecast(curve, _still_costs(log.newest(), prices, _ahead(curve, judging)), judging.seed)
 
 
@@ -284,12 +313,24 @@ def _ahead(curve: LearningCurve, judging: Judging) -> float:
     return now.spent / max(1, now.round) or 1.0
 
 
-def _curve(log: Log, judging: Judging, progress: Steps | None) -> LearningCurve:
+def _curve(log: Log, judging: Judging, cache: AssessmentCache, progress: Steps | None) -> LearningCurve:
     snapshots = take_snapshots(log.original, list(log.events()), max(2, judging.max_rounds))
     if judging.max_rounds == 1:
         snapshots = snapshots[-1:]
+    return _scored(snapshots, log, judging, cache, progress)
+
+
+def _scored(
+    snapshots: list[Snapshot], log: Log, judging: Judging, cache: AssessmentCache, progress: Steps | None
+) -> LearningCurve:
     return learning_curve(
-        snapshots, folds=judging.folds, repeats=judging.repeats, seed=judging.seed, progress=progress
+        snapshots,
+        model_in_use(log, judging.model, judging.seed, cache),
+        folds=judging.folds,
+        repeats=judging.repeats,
+        seed=judging.seed,
+        cache=cache,
+        progress=progress,
     )
 
 
@@ -300,12 +341,10 @@ class Gain(NamedTuple):
     gain: Estimate
 
 
-def gain_since(log: Log, number: int, judging: Judging | None = None) -> Gain | None:
+def gain_since(log: Log, number: int, cache: AssessmentCache) -> Gain | None:
     """Return how much the score has risen since an event; None without a score."""
-    how = judging or Judging()
     then = Log(log.store, log.name, until=number).state
-    snapshots = [snapshot(then), snapshot(log.newest())]
-    curve = learning_curve(snapshots, folds=how.folds, repeats=how.repeats, seed=how.seed)
+    curve = _scored([snapshot(then), snapshot(log.newest())], log, Judging(), cache, None)
     if len(curve.scores) < 2:
         return None
     return Gain(curve.metric, curve.scores[-1].gain(curve.scores[0]))

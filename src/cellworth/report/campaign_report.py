@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import cellworth
-from cellworth import strategy as strategies
 from cellworth.campaign import Campaign, Status
 from cellworth.campaign.forecast import VISIBLE
 from cellworth.messages import count
@@ -161,7 +160,7 @@ def _facts(campaign: Campaign, status: Status, entries: Sequence[LedgerEntry]) -
             ("as of", f"event {status.number}{until}"),
             ("table", f"{status.rows} rows, {status.columns} columns"),
             ("target", "none" if target is None else f"{target.name}, {target.kind}"),
-            ("strategy", f"{campaign.strategy}: {strategies.get(campaign.strategy).summary}"),
+            ("strategy", f"{campaign.strategy}: {campaign.settled.summary}"),
             ("made by", f"cellworth {cellworth.__version__}"),
         ]
     )
