@@ -42,6 +42,10 @@ class UnknownCampaignError(DataError):
     """The store has no campaign with this name."""
 
 
+class MissingMarkWarning(UserWarning):
+    """A text in a table may mark a hole but is read as a category; the message names it and what to do."""
+
+
 class WrongLine(NamedTuple):
     """A problem on one line of a file: the line number, counted from 1, the field and the reason."""
 

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any
-
-import numpy as np
 
 from cellworth.arrays import BoolArray
 from cellworth.campaign.events import Asked, AskedCell, Event
 from cellworth.campaign.log import Log
-from cellworth.campaign.rounds import NewestRound, Rounds
+from cellworth.campaign.rounds import Rounds
 from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
-from cellworth.messages import shorten
 from cellworth.prices import PriceList, Prices
-from cellworth.select import Selection
 from cellworth.select.selector import check_limits
 from cellworth.strategy import Batch, Purchase
 from cellworth.strategy.choosing import choose
-from cellworth.table import Column
+from cellworth.strategy.reasons import Reasons
 
 
 @dataclass(frozen=True)
@@ -119,10 +114,25 @@ class Asker:
         )
         if len(selection.cells) == 0:
             return None
-        scores = newest.scored.scores
-        average = float(scores[available[: len(scores)]].mean())
+        reasons = Reasons(
+            state.index.columns,
+            newest.completer,
+            newest.scored.scores,
+            self._strategy.selector,
+            prices=prices,
+            available=available,
+            before=before,
+        )
+        named = zip(
+            [state.index.names((i, j)) for i, j in selection.cells.tolist()],
+            selection.prices.tolist(),
+            selection.scores.tolist(),
+            reasons.of(selection),
+            strict=True,
+        )
+        cells = tuple(AskedCell(*names, price, worth, why) for names, price, worth, why in named)
         until = None if wish.lease is None else time + wish.lease
-        return Asked(newest.round, newest.based_on, until, tuple(_cells(state, newest, selection, average)))
+        return Asked(newest.round, newest.based_on, until, cells)
 
     def _offered(self, wish: Wish, time: datetime) -> tuple[BoolArray, BoolArray, float | None]:
         """Return the cells that can be bought, those already known, and the most money to spend."""
@@ -156,29 +166,3 @@ class Asker:
         if self._list is None or self._list.own.shape != self._log.state.values.shape:
             self._list = self._prices.on(self._log.state.table())
         return self._list
-
-
-def _cells(state: State, newest: NewestRound, selection: Selection, average: float) -> Iterator[AskedCell]:
-    chosen: Any = zip(
-        selection.cells.tolist(), selection.prices.tolist(), selection.scores.tolist(), strict=True
-    )
-    starts = np.searchsorted(newest.owner, np.arange(len(state.index.columns) + 1))
-    for (i, j), price, worth in chosen:
-        row, column = state.index.names((i, j))
-        guess = _guess(state.index.columns[j], newest.completer, i, slice(starts[j], starts[j + 1]))
-        much = f"worth {worth / average:.2g} times the average hole; " if average > 0 else ""
-        yield AskedCell(row, column, price, worth, f"{guess}; {much}costs {price:.2f}")
-
-
-def _guess(column: Column, completer: Any, row: int, block: slice) -> str:
-    """Describe the current guess for a cell; ± is one standard deviation."""
-    filled = np.asarray(completer.completed_[row, block], dtype=np.float64)
-    if column.kind in ("number", "integer", "date"):
-        unit = {"date": " days"}.get(column.kind, "" if column.unit is None else f" {column.unit}")
-        variance = getattr(completer, "variance_", None)
-        if variance is not None:
-            return f"known only to ±{float(np.sqrt(variance[row, block.start])):.2g}{unit}"
-        if column.kind != "date":
-            return f"guessed to be {float(filled[0]):.3g}{unit}"
-    best = float(np.argmax(filled)) if len(filled) > 1 else float(column.nearest(filled)[0])
-    return f"guessed to be {shorten(column.format(best))}"

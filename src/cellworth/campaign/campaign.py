@@ -22,10 +22,10 @@ from cellworth.campaign.stores import Store
 from cellworth.complete import FilledTable, fill
 from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.outlook import Outlook, StopAdvice, StopRule
-from cellworth.prices import Prices
+from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
-from cellworth.table import Table
+from cellworth.table import AnyTable, Table, as_table
 from cellworth.table.files import AnyFile
 
 Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
@@ -77,9 +77,10 @@ class Campaign:
     @classmethod
     def create(
         cls,
-        table: Table,
+        table: AnyTable,
         *,
-        prices: Prices | None = None,
+        target: str | None = None,
+        prices: AnyPrices | None = None,
         strategy: str = "recommended",
         budget: float | None = None,
         store: str | Path | Store = "sqlite:///study.db",
@@ -90,13 +91,12 @@ class Campaign:
     ) -> Self:
         """Start a campaign on a table with holes; the table is stored permanently, unchanged.
 
-        Without prices, every cell costs 1; without a budget, there is no spending limit. ``strategy`` is the
-        name of a registered strategy, see `cellworth.strategy.names`; ``seed`` is for those that choose at
-        random. ``store`` is a database URL or an open store, in which the name must be new (ConflictError
-        otherwise). ``who`` is the person who starts it; ``clock`` returns times with a time zone.
+        A frame or the path of a file may stand for the table; ``target`` is its column to predict. See
+        `Prices.of` for prices, by default 1 per cell; without a budget, spending has no limit. ``strategy``
+        is one of `cellworth.strategy.names`. In ``store``, a URL or an open store, the name must be new.
         """
-        stated = prices or Prices.same(1.0)
-        record = make_record(name, table, stated, strategy, budget=budget, seed=seed, who=who, time=clock())
+        said = as_table(table, target=target), Prices.of(prices), strategy
+        record = make_record(name, *said, budget=budget, seed=seed, who=who, time=clock())
         with opened(store) as (place, owned):
             place.create(record)
             return cls(Log(place, name, clock, owns_store=owned))
@@ -117,7 +117,7 @@ class Campaign:
         key: str | None = None,
         until: StopRule | None = None,
     ) -> Batch:
-        """Ask for the cells most worth buying now, best first.
+        """Ask for the cells most worth buying now, in the order in which they were chosen.
 
         ``budget`` and ``count`` limit the money and the cells; with neither, the ask uses all that is left of
         the campaign's budget. ``who`` is the person asking. The cells are reserved for ``lease``, such as
@@ -306,7 +306,7 @@ class Campaign:
     def fill(self, level: float = 0.9) -> FilledTable:
         """Fill the table as it is now with the strategy's completer, with intervals if it provides them.
 
-        Costs a completion from scratch: the result depends only on the table, not on the rounds so far.
+        Unlike that of `cellworth.fill`, most strategies' completer ignores labels. Costs a fit from scratch.
         """
         return fill(self.table, self.settled.completer, level=level)
 

@@ -45,11 +45,6 @@ def make_record(
 
     If the strategy chooses on the table, as "auto" does, this costs its choice, which is recorded.
     """
-    if not isinstance(table, Table):
-        raise ParameterError(
-            f"expected a cellworth Table; got {type(table).__name__}. Make one with Table.read, "
-            "Table.from_frame or Table.from_arrays."
-        )
     empty = [table.column_names[j] for j in np.flatnonzero(table.holes.all(axis=0))]
     if empty:
         raise DataError(
@@ -62,7 +57,7 @@ def make_record(
         "format": FORMAT,
         "prices": prices.to_dict(),
         "strategy": template.name,
-        "budget": None if budget is None else check_visit(budget, what="the budget"),
+        "budget": None if budget is None else _check_budget(budget),
         "seed": _check_seed(seed),
         "who": check_optional_text("who", who),
     }
@@ -132,6 +127,13 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
     except BaseException:
         place.close()
         raise
+
+
+def _check_budget(budget: float) -> float:
+    amount = check_visit(budget, what="the budget")
+    if amount == 0:
+        raise ParameterError("a budget of 0 buys nothing: give more, or leave it out for no limit.")
+    return amount
 
 
 def _check_seed(seed: object) -> int:

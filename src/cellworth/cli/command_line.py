@@ -24,6 +24,7 @@ from cellworth.cli import (
     result_commands,
     server_commands,
     simulate_commands,
+    store_commands,
     take_commands,
 )
 from cellworth.errors import CellworthError, ConflictError
@@ -63,6 +64,11 @@ app.command("log", epilog=result_commands.LOG_EXAMPLE)(result_commands.log)
 app.command("export", epilog=result_commands.EXPORT_EXAMPLE)(result_commands.export)
 app.command("fill", epilog=fill_command.FILL_EXAMPLE)(fill_command.fill)
 app.command("report", epilog=result_commands.REPORT_EXAMPLE)(result_commands.report)
+app.command("check", epilog=store_commands.CHECK_EXAMPLE)(store_commands.check)
+app.command("backup", epilog=store_commands.BACKUP_EXAMPLE)(store_commands.backup)
+app.command("restore", epilog=store_commands.RESTORE_EXAMPLE)(store_commands.restore)
+app.command("dump", epilog=store_commands.DUMP_EXAMPLE)(store_commands.dump)
+app.command("load", epilog=store_commands.LOAD_EXAMPLE)(store_commands.load)
 app.command("serve", epilog=server_commands.SERVE_EXAMPLE)(server_commands.serve)
 app.command("token", epilog=server_commands.TOKEN_EXAMPLE)(server_commands.token)
 app.command("fetch-data", epilog=simulate_commands.FETCH_DATA_EXAMPLE)(simulate_commands.fetch_data)

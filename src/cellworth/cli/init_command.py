@@ -24,6 +24,9 @@ def init(
     missing: options.Missing = None,
     kinds: options.Kinds = None,
     orders: options.Orders = None,
+    categories: options.Categories = None,
+    bounds: options.BoundsOption = None,
+    units: options.Units = None,
     prices: options.PricesPath = None,
     budget: Annotated[
         float | None, typer.Option(min=0, help="The most to spend in the whole campaign.")
@@ -54,6 +57,9 @@ def init(
             orders=orders,
             encoding=encoding,
             delimiter=delimiter,
+            bounds=bounds,
+            units=units,
+            categories=categories,
         )
         stated = None if prices is None else Prices.read(prices)
         with Campaign.create(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError, MissingMarkWarning, ParameterError
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -46,7 +48,10 @@ RowId = Annotated[
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(metavar="MARK", help="A text that marks a missing cell, besides blanks. May be repeated."),
+    typer.Option(
+        metavar="MARK",
+        help="A text that marks a missing cell, besides blanks, NA, NULL and the like. May be repeated.",
+    ),
 ]
 Kinds = Annotated[
     list[str] | None,
@@ -62,6 +67,26 @@ Orders = Annotated[
         "--order",
         metavar="COLUMN=LOW,...,HIGH",
         help="The values of an ordered column, from low to high. May be repeated.",
+    ),
+]
+BoundsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bounds",
+        metavar="COLUMN=LOW,HIGH",
+        help="The range of a number or date; leave a side blank if it is open. May be repeated.",
+    ),
+]
+Units = Annotated[
+    list[str] | None,
+    typer.Option("--unit", metavar="COLUMN=UNIT", help="The unit of a column. May be repeated."),
+]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categories",
+        metavar="COLUMN=TEXT,...",
+        help="All texts that a category may have, also those not seen yet. May be repeated.",
     ),
 ]
 Delimiter = Annotated[str | None, typer.Option(help="The field separator. By default, a comma.")]
@@ -116,17 +141,28 @@ def usage() -> Iterator[None]:
 def opened(store: str, name: str | None) -> Iterator[Campaign]:
     """Open an existing campaign, and close it at the end. A missing file is an error, not created."""
     from cellworth.campaign import Campaign
-    from cellworth.campaign.stores.address import read_address
 
     with usage():
-        address = read_address(store)
-        if address.kind == "sqlite" and not Path(address.rest).exists():
-            raise DataError(
-                f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
-                "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
-            )
+        check_there(store)
         with Campaign.open(store, name) as campaign:
             yield campaign
+
+
+def check_there(store: str) -> None:
+    """Raise DataError if the address is that of a file that does not exist."""
+    from cellworth.campaign.stores.address import read_address
+
+    address = read_address(store)
+    if address.kind == "sqlite" and not Path(address.rest).exists():
+        raise DataError(
+            f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
+            "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
+        )
+
+
+def shown(store: str) -> str:
+    """Return the address of a store without user and password."""
+    return "postgresql://" + store.rpartition("@")[2] if "@" in store else store
 
 
 def read_table(
@@ -139,21 +175,32 @@ def read_table(
     orders: Sequence[str] | None,
     encoding: str | None,
     delimiter: str | None,
+    bounds: Sequence[str] | None = None,
+    units: Sequence[str] | None = None,
+    categories: Sequence[str] | None = None,
 ) -> Table:
     """Read the table that a command's options describe."""
     from cellworth.table import Table
 
+    named = {column: texts.split(",") for column, texts in map(_pair, categories or ())}
     ordered = {column: texts.split(",") for column, texts in map(_pair, orders or ())}
-    return Table.read(
-        path,
-        target=target,
-        row_id=row_id,
-        missing=list(missing or ()),
-        kinds={**dict(map(_pair, kinds or ())), **dict.fromkeys(ordered, "ordered")},
-        categories=ordered,
-        encoding=encoding or "utf-8",
-        delimiter=delimiter,
-    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MissingMarkWarning)
+        table = Table.read(
+            path,
+            target=target,
+            row_id=row_id,
+            missing=list(missing or ()),
+            kinds={**dict(map(_pair, kinds or ())), **dict.fromkeys(ordered, "ordered")},
+            categories=named | ordered,
+            bounds=dict(map(_range, bounds or ())),
+            units=dict(map(_pair, units or ())),
+            encoding=encoding or "utf-8",
+            delimiter=delimiter,
+        )
+    for each in caught:
+        print(f"cellworth: {each.message}", file=sys.stderr)
+    return table
 
 
 def stop_rule(gain: float | None, reach: float | None, point_worth: float | None) -> StopRule | None:
@@ -179,6 +226,14 @@ def chosen_cells(
         raise typer.BadParameter("name cells as ROW:COLUMN or give a file with --from, one of the two.")
     found = parse_cells(cells or (), campaign.table) if path is None else read_cells(path, campaign.table)
     return [(row, column) for row, column in found]
+
+
+def _range(text: str) -> tuple[str, tuple[str | None, str | None]]:
+    column, said = _pair(text)
+    low, comma, high = (part.strip() for part in said.partition(","))
+    if not comma or "," in high:
+        raise typer.BadParameter(f"expected COLUMN=LOW,HIGH, such as age=0,120 or dose=0,; got {text!r}.")
+    return column, (low or None, high or None)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -53,15 +53,20 @@ class Curve:
 
 
 def mean_curves(
-    frame: Any, metric: str = "auc", against: str = "cells", *, level: float = 0.95, points: int = 101
+    frame: Any,
+    metric: str | None = None,
+    against: str = "cells",
+    *,
+    level: float = 0.95,
+    points: int = 101,
 ) -> list[Curve]:
     """Average each strategy's curves over its seeds, at common points.
 
     Parameters
     ----------
     frame : what `simulate` returns
-    metric : str
-        One of its columns.
+    metric : str, optional
+        One of its columns; by default "auc" for classes and "r2" for a number.
     against : {"cells", "money", "round"}
     level : float
         Confidence level of the interval for the mean over seeds (Student's t). With one seed its width is 0.
@@ -74,6 +79,7 @@ def mean_curves(
     list of Curve
         In the order of the strategies in the frame.
     """
+    metric = metric or usual_metric(frame)
     columns = _columns_of(frame, ("strategy", "seed", against, metric))
     curves = []
     for name in dict.fromkeys(columns["strategy"].tolist()):
@@ -90,6 +96,11 @@ def mean_curves(
     return curves
 
 
+def usual_metric(frame: Any) -> str:
+    """Return the metric that suits the target of a simulation: "r2" if it was a number, else "auc"."""
+    return "r2" if "r2" in nw.from_native(frame, eager_only=True).columns else "auc"
+
+
 def half_width(values: Float64Array, level: float) -> Float64Array:
     """Return the half-widths (m,) of Student's t intervals for the means of values (seeds, m)."""
     n = len(values)
@@ -100,7 +111,7 @@ def half_width(values: Float64Array, level: float) -> Float64Array:
 
 def plot_curves(
     frame: Any,
-    metric: str = "auc",
+    metric: str | None = None,
     *,
     against: Sequence[str] = ("cells", "money"),
     level: float = 0.95,
@@ -112,7 +123,8 @@ def plot_curves(
     Parameters
     ----------
     frame : what `simulate` returns
-    metric : str, default="auc"
+    metric : str, optional
+        By default "auc" for classes and "r2" for a number.
     against : names, default=("cells", "money")
         One plot each, side by side.
     level : float, default=0.95
@@ -126,6 +138,7 @@ def plot_curves(
     -------
     matplotlib Figure
     """
+    metric = metric or usual_metric(frame)
     if axes is None:
         pyplot = require("matplotlib.pyplot")
         _, axes = pyplot.subplots(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,17 @@ from sklearn.base import clone
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.blocks.row_source import Source
 from cellworth.errors import ParameterError
-from cellworth.prices import PriceList, Prices
+from cellworth.prices import AnyPrices, PriceList, Prices
 from cellworth.score import Round
 from cellworth.select import Offer, Selection, Selector
+from cellworth.select.selector import check_limits
 from cellworth.strategy.batch import Batch
 from cellworth.strategy.block_batch import check_parts, choose_from_blocks
 from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.reasons import Reasons
 from cellworth.strategy.registry import Strategy, get
 from cellworth.table import ColumnLayout, Table
+from cellworth.table.table_door import AnyTable, GivenFrame, as_table
 from cellworth.table.target import LabelKind
 
 
@@ -225,9 +228,10 @@ class Adviser:
 
 
 def advise(
-    table: Table | Source,
+    table: AnyTable | Source,
     *,
-    prices: Prices | None = None,
+    target: str | None = None,
+    prices: AnyPrices | None = None,
     budget: float | None = None,
     count: int | None = None,
     strategy: str | Strategy = "recommended",
@@ -238,14 +242,17 @@ def advise(
 
     Parameters
     ----------
-    table : Table or Source
+    table : Table, pandas or polars DataFrame, pyarrow Table, path of a file, or Source
         A table with holes; with a target, strategies can see what the cells do for a classifier. A `Source`,
         from `cellworth.blocks.open_blocks`, is a table read in row blocks; then the strategy's parts must run
         on row blocks, and prices must be by column.
-    prices : Prices, optional
-        By default every cell costs 1.
+    target : str, optional
+        The column of a frame or file to predict. A `Table` has its own.
+    prices : Prices, float, mapping or path, optional
+        See `Prices.of`: a number for every cell, or a mapping of column names to prices. By default every
+        cell costs 1.
     budget : float, optional
-        The most money to spend. Give this, `count` or both; with both, both limits apply.
+        The most money to spend, above 0. Give this, `count` or both; with both, both limits apply.
     count : int, optional
         The most cells to buy.
     strategy : str or Strategy, default="recommended"
@@ -259,8 +266,8 @@ def advise(
     Returns
     -------
     Batch
-        What a new campaign with these settings would ask for first. With the strategy "auto", ``choice`` says
-        what was chosen on the table, and why.
+        What a new campaign with these settings would ask for first, with the reason for each cell. With the
+        strategy "auto", ``choice`` says what was chosen on the table, and why.
 
     Examples
     --------
@@ -275,26 +282,40 @@ def advise(
     >>> batch.cost, [purchase.column for purchase in batch].count("useful"), len(batch)
     (25.0, 9, 10)
     """
+    if check_limits(budget, count)[0] == 0:
+        raise ParameterError("a budget of 0 buys nothing; give an amount of money above 0")
     if isinstance(table, Source):
+        prices = None if prices is None else Prices.of(prices)
         return _advise_on_blocks(table, prices, budget, count, get(strategy), refused, seed)
+    given = GivenFrame.of(table)
+    table = as_table(table, target=target)
     if not table.holes.any():
         raise ParameterError("the table has no holes, so there is nothing to buy")
     available = np.array(table.holes)
     for row, column in refused:
         available[table.row_index(row), table.column_index(column)] = False
-    task = BuyingTask.of(table, prices, seed)
+    stated = Prices.of(prices)
+    task = BuyingTask.of(table, stated, seed)
     settled = get(strategy).settled(task)
     adviser = Adviser.of(settled, table, seed=seed)
     adviser.complete(task.X, table.y)
-    adviser.score()
-    selection = adviser.choose(
-        task.prices,
-        available=available,
-        before=~table.holes,
-        budget=budget,
-        count=count,
+    scores = adviser.score()
+    offered: Any = {"available": available, "before": ~table.holes}
+    selection = adviser.choose(task.prices, **offered, budget=budget, count=count)
+    reasons = Reasons(
+        table.columns, adviser.completer, scores, adviser.strategy.selector, prices=task.prices, **offered
     )
-    return Batch.of(selection, table.row_ids, table.column_names, choice=settled.choice)
+    groups = {column: group.name for group in stated.groups for column in group.columns}
+    bare = Batch.of(selection, table.row_ids, table.column_names)
+    return Batch(
+        (
+            replace(each, group=groups.get(each.column), why=why)
+            for each, why in zip(bare, reasons.of(selection), strict=True)
+        ),
+        settled.choice,
+        row_labels=None if given is None else given.row_labels(table),
+        library=None if given is None else given.library,
+    )
 
 
 def _advise_on_blocks(
