@@ -35,6 +35,16 @@ def test_init_as_json(study):
     assert not (study.folder / "study.db").exists()
 
 
+def test_init_and_status_say_what_auto_chose(study):
+    done = study.begin("--strategy", "auto")
+    sentence = "auto chose recommended, its fallback: 30 labelled rows are too few"
+    assert sentence in done.out
+    assert sentence in study("status").out
+    assert sentence in study("status", "--json").json["choice"]["sentence"]
+    found = study.begin("--json", "--name", "other", "--strategy", "auto", "--store", "other.db").json
+    assert (found["strategy"], found["choice"].startswith(sentence)) == ("auto", True)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
