@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import BoolArray
+from cellworth.campaign.account import Terms
 from cellworth.campaign.events import Asked, AskedCell, Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.rounds import NewestRound, Rounds
 from cellworth.campaign.settings import registered
 from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.wish import Wish
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
 from cellworth.prices import PriceList, Prices
 from cellworth.select import Selection
-from cellworth.select.selector import check_limits
 from cellworth.strategy import Batch, Purchase
 from cellworth.strategy.choosing import choose
 from cellworth.table import Column
-
-
-@dataclass(frozen=True)
-class Wish:
-    """The limits of an ask: the most money, the most cells, and how long to reserve them."""
-
-    budget: float | None
-    count: int | None
-    lease: timedelta | None
-
-    def __post_init__(self) -> None:
-        if self.budget is not None or self.count is not None:
-            check_limits(self.budget, self.count)
-
-    def to_json(self) -> dict[str, object]:
-        """Return it as plain data."""
-        return {
-            "budget": None if self.budget is None else float(self.budget),
-            "count": None if self.count is None else int(self.count),
-            "lease": None if self.lease is None else self.lease.total_seconds(),
-        }
 
 
 class Asker:
@@ -122,7 +101,9 @@ class Asker:
         scores = newest.scored.scores
         average = float(scores[available[: len(scores)]].mean())
         until = None if wish.lease is None else time + wish.lease
-        return Asked(newest.round, newest.based_on, until, tuple(_cells(state, newest, selection, average)))
+        cells = tuple(_cells(state, newest, selection, average))
+        terms = self._terms(prices, selection, before)
+        return Asked(newest.round, newest.based_on, until, cells, wish, terms)
 
     def _offered(self, wish: Wish, time: datetime) -> tuple[BoolArray, BoolArray, float | None]:
         """Return the cells that can be bought, those already known, and the most money to spend."""
@@ -133,13 +114,28 @@ class Asker:
         before = (state.status == CellStatus.KNOWN) | (state.status == CellStatus.TOLD)
         limit = wish.budget
         if self._budget is not None:
-            left = state.money.spendable(self._budget, state.expired_prices(time))
+            left = state.money.spendable(self._budget, state.ended(time))
             limit = left if limit is None else min(left, limit)
         elif limit is None and wish.count is None:
             raise ParameterError(
                 "the campaign has no budget, so an ask needs a limit: give budget=, count=, or both."
             )
         return available, before, limit
+
+    def _terms(self, prices: PriceList, selection: Selection, before: BoolArray) -> tuple[Terms, ...] | None:
+        """Return what each cell owes; None if no fees are shared."""
+        if prices.additive:
+            return None
+        opened = prices.opened(before, selection.cells[:, 0])
+        found = []
+        for place, (i, j) in enumerate(selection.cells.tolist()):
+            group = int(prices.group_of[j])
+            is_open = group < 0 or bool(opened[place, group])
+            name = self._prices.groups[group].name if group >= 0 else None
+            lasting = group >= 0 and bool(prices.lasting[group])
+            fee = 0.0 if is_open else float(prices.fee[j])
+            found.append(Terms(float(prices.own[i, j]), float(prices.visit), fee, name, lasting))
+        return tuple(found)
 
     def _batch(self, event: Event | None) -> Batch:
         """Return what an event asked for."""

@@ -10,15 +10,24 @@ from typing import Any, Self
 from cellworth.campaign import answer_file, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
-from cellworth.campaign.asking import Asker, Wish
+from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.self_assessment import SelfAssessment
 from cellworth.campaign.settings import make_record, only_name, opened, registered
-from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, totals_of
+from cellworth.campaign.status import (
+    Gain,
+    Judging,
+    Status,
+    Totals,
+    gain_since,
+    totals_of,
+    warn_if_overspent,
+)
 from cellworth.campaign.stores import Store
+from cellworth.campaign.wish import Wish
 from cellworth.complete import FilledTable, fill
 from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.outlook import Outlook, StopAdvice, StopRule
@@ -150,11 +159,15 @@ class Campaign:
         Answers map (row, column) to value, or are triples (row, column, value), with values as you write
         them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
-        what each answer cost, by default its price in the ask. Raises DataError if a cell does not exist, was
-        never asked for, or cannot hold the value; ConflictError if another value is known or the key used.
+        what each answer cost, by default what it adds to what is owed: its own price, and the visit or fee
+        of its group that no answer has paid yet. An OverspentWarning says if ``left`` falls below 0. Raises
+        DataError if a cell does not exist, was never asked for, or cannot hold the value; ConflictError if
+        another value is known or the key used.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
-        return kinds.size(self._log.write(kinds.Told, make, who=who, key=key, request=make.request))
+        event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
+        warn_if_overspent(event, totals_of(self._log.state, self.budget, self._log.now()))
+        return kinds.size(event)
 
     def tell_file(
         self,

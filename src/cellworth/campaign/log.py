@@ -7,10 +7,12 @@ from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from cellworth.campaign.events import (
+    Asked,
     Content,
     Corrected,
     Event,
     Extended,
+    Told,
     check_optional_text,
     decode,
     encode,
@@ -237,6 +239,12 @@ def _record(event: Event) -> Record:
         "key": event.key,
         **content.to_json(),
     }
+    if isinstance(content, Asked):
+        del record["terms"]
+        if content.wish is None:  # version 1 did not record it
+            del record["wish"]
+    if isinstance(content, Told):
+        del record["stated"]
     if isinstance(content, Extended):
         del record["table"]
     elif not isinstance(content, Corrected):

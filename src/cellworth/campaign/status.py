@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from cellworth.campaign.events import Event, Told
 from cellworth.campaign.forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.campaign.learning_curve import LearningCurve, learning_curve, snapshot, take_snapshots
 from cellworth.campaign.log import Log
 from cellworth.campaign.prospects import quick_outlook
 from cellworth.campaign.state import CellStatus, State
-from cellworth.errors import ParameterError
+from cellworth.errors import OverspentWarning, ParameterError
 from cellworth.model.cross_validation import Estimate
 from cellworth.outlook import Outlook, StopAdvice, StopRule, decide
 from cellworth.prices import Prices
@@ -189,7 +191,7 @@ class Status(Totals):
 
 def totals_of(state: State, budget: float | None, time: datetime) -> Totals:
     """Return the totals of a state at a given time."""
-    prices = state.expired_prices(time)
+    ended = state.ended(time)
     known, bought, refused = map(state.count, (CellStatus.KNOWN, CellStatus.TOLD, CellStatus.REFUSED))
     return Totals(
         number=state.number,
@@ -197,14 +199,25 @@ def totals_of(state: State, budget: float | None, time: datetime) -> Totals:
         columns=len(state.index.columns),
         budget=budget,
         spent=state.money.spent,
-        reserved=state.money.reserved(prices),
-        left=None if budget is None else state.money.left(budget, prices),
+        reserved=state.money.reserved(ended),
+        left=None if budget is None else state.money.left(budget, ended),
         known=known,
         bought=bought,
         refused=refused,
-        open=len(state.open.asked) - len(prices),
+        open=len(state.open.asked) - len(ended),
         missing=state.status.size - known - bought,
     )
+
+
+def warn_if_overspent(event: Event | None, totals: Totals) -> None:
+    """Warn if an event's answers cost money and less than nothing is left of the budget."""
+    if event is None or not isinstance(event.content, Told) or totals.left is None or totals.left >= 0:
+        return
+    if any(cell.price > 0 for cell in event.content.cells):
+        over = f"{-totals.left:.2f} over the budget of {totals.budget:.2f}"
+        warnings.warn(
+            f"the answers were recorded, and the campaign is now {over}.", OverspentWarning, stacklevel=3
+        )
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from dataclasses import asdict, is_dataclass
 from datetime import date
 from typing import Any
 
+from cellworth.errors import OverspentWarning
+
 WIDE = 200  # characters; a table written to a file or a program is not wrapped to the screen
 
 
@@ -57,15 +59,16 @@ def working(words: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def told_warnings() -> Iterator[list[str]]:
-    """Print warnings about when to stop as lines on standard error; the list then has them, too."""
+    """Print warnings about money as lines on standard error; the list then has them, too."""
     from cellworth.outlook import StopWarning
 
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", StopWarning)
+        for kind in (StopWarning, OverspentWarning):
+            warnings.simplefilter("always", kind)
         told: list[str] = []
         yield told
     for each in caught:
-        if issubclass(each.category, StopWarning):
+        if issubclass(each.category, StopWarning | OverspentWarning):
             told.append(str(each.message))
             print(each.message, file=sys.stderr)
         else:
