@@ -109,7 +109,7 @@ def test_a_visit_is_owed_even_if_its_first_cell_is_refused():
     campaign.refuse([first], "lost")
     assert campaign.reserved == 102.0
     assert sorted(p.price for p in campaign.open_purchases()) == [1.0, 101.0]
-    campaign.tell({cell: 2.0 for cell in others})
+    campaign.tell(dict.fromkeys(others, 2.0))
     assert (campaign.spent, campaign.reserved, campaign.left) == (102.0, 0.0, 1.0)
     assert sum(cell["price"] for cell in campaign.history()[-1]["cells"]) == 102.0
 
@@ -183,7 +183,7 @@ def test_the_budget_holds_whatever_is_withdrawn():
         asked = cells_of(campaign)
         campaign.refuse(asked[:1], "lost")
         campaign.tell({cell: float(k) for cell in asked[1:3]})
-        campaign.cancel([cell for cell in asked[3:]])
+        campaign.cancel(asked[3:])
         assert campaign.spent + campaign.reserved <= 14.0
         assert campaign.left >= 0
 

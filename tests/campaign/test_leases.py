@@ -14,7 +14,7 @@ HOUR = timedelta(hours=1)
 
 
 def ask(cells, cell, until, number=1):
-    cells.ask(cell, price=1.0, worth=2.0, why="because", until=until, number=number, who="Ann")
+    cells.ask(cell, terms=1.0, worth=2.0, why="because", until=until, number=number, who="Ann")
 
 
 def test_a_lease_is_a_text_a_span_or_none():

@@ -20,6 +20,7 @@ from cellworth.campaign.wish import Wish
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
 from cellworth.prices import PriceList, Prices
+from cellworth.prices.currency import money_text
 from cellworth.select import Selection
 from cellworth.strategy import Batch, Purchase
 from cellworth.strategy.choosing import choose
@@ -101,7 +102,7 @@ class Asker:
         scores = newest.scored.scores
         average = float(scores[available[: len(scores)]].mean())
         until = None if wish.lease is None else time + wish.lease
-        cells = tuple(_cells(state, newest, selection, average))
+        cells = tuple(_cells(state, newest, selection, average, self._prices.currency))
         terms = self._terms(prices, selection, before)
         return Asked(newest.round, newest.based_on, until, cells, wish, terms)
 
@@ -154,7 +155,9 @@ class Asker:
         return self._list
 
 
-def _cells(state: State, newest: NewestRound, selection: Selection, average: float) -> Iterator[AskedCell]:
+def _cells(
+    state: State, newest: NewestRound, selection: Selection, average: float, currency: str | None
+) -> Iterator[AskedCell]:
     chosen: Any = zip(
         selection.cells.tolist(), selection.prices.tolist(), selection.scores.tolist(), strict=True
     )
@@ -163,7 +166,7 @@ def _cells(state: State, newest: NewestRound, selection: Selection, average: flo
         row, column = state.index.names((i, j))
         guess = _guess(state.index.columns[j], newest.completer, i, slice(starts[j], starts[j + 1]))
         much = f"worth {worth / average:.2g} times the average hole; " if average > 0 else ""
-        yield AskedCell(row, column, price, worth, f"{guess}; {much}costs {price:.2f}")
+        yield AskedCell(row, column, price, worth, f"{guess}; {much}costs {money_text(price, currency)}")
 
 
 def _guess(column: Column, completer: Any, row: int, block: slice) -> str:

@@ -17,21 +17,14 @@ from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_
 from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.self_assessment import SelfAssessment
 from cellworth.campaign.settings import make_record, only_name, opened, registered
-from cellworth.campaign.status import (
-    Gain,
-    Judging,
-    Status,
-    Totals,
-    gain_since,
-    totals_of,
-    warn_if_overspent,
-)
+from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, totals_of
 from cellworth.campaign.stores import Store
 from cellworth.campaign.wish import Wish
 from cellworth.complete import FilledTable, fill
 from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.outlook import Outlook, StopAdvice, StopRule
 from cellworth.prices import Prices
+from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
@@ -47,11 +40,11 @@ class Campaign:
     Start one with `create`, resume it with `open`. Its state is the original table and an append-only log of
     events: any number of processes may work on one campaign, and any moment of it can be replayed. Every read
     first catches up with the log. Use each object from one thread at a time. Asking for a cell reserves its
-    price; telling its value spends it; refusing or cancelling the cell, or letting its lease expire, releases
-    it. An answer that arrives later still counts, and still costs.
+    price; telling its value spends it; refusing or cancelling it, or letting its lease expire, releases it,
+    except fees that other cells owe, too. An answer that arrives later still counts, and still costs.
 
-    ``name``, ``strategy``, ``prices``, ``budget`` (None for no limit), ``seed`` and ``created`` (in UTC) are
-    what it was created with; ``read_only`` is True for a replay.
+    ``name``, ``strategy``, ``prices``, ``budget`` (None: no limit), ``seed`` and ``created`` (UTC) are what it
+    was created with; ``read_only`` is True for a replay.
 
     Examples
     --------
@@ -159,14 +152,13 @@ class Campaign:
         Answers map (row, column) to value, or are triples (row, column, value), with values as you write
         them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
-        what each answer cost, by default what it adds to what is owed: its own price, and the visit or fee
-        of its group that no answer has paid yet. An OverspentWarning says if ``left`` falls below 0. Raises
-        DataError if a cell does not exist, was never asked for, or cannot hold the value; ConflictError if
-        another value is known or the key used.
+        what each answer cost, by default its own price plus a visit or fee that no answer has paid yet. Warns
+        (OverspentWarning) if it leaves less than 0. Raises DataError if a cell does not exist, was never
+        asked for, or cannot hold the value; ConflictError if another value is known or the key used.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
         event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
-        warn_if_overspent(event, totals_of(self._log.state, self.budget, self._log.now()))
+        self.totals().warn_if_overspent(event)
         return kinds.size(event)
 
     def tell_file(
@@ -272,7 +264,7 @@ class Campaign:
 
     def totals(self) -> Totals:
         """Return money and cell counts, all as of the same moment; O(new events)."""
-        return totals_of(self._log.newest(), self.budget, self._log.now())
+        return totals_of(self._log.newest(), self.prices, self.budget, self._log.now())
 
     def open_purchases(self) -> list[Purchase]:
         """Return the cells that are out now, in the order they were asked for."""
@@ -406,7 +398,7 @@ class Campaign:
 
     def __repr__(self) -> str:
         (n, p), state = self._log.state.values.shape, self._log.state
-        done = f"{state.number} events, {state.money.spent:.2f} spent"
+        done = f"{state.number} events, {money_text(state.money.spent, self.prices.currency)} spent"
         return f"<campaign {self.name!r}, {self.strategy}: {n} rows, {p} columns, {done}>"
 
     def _write(self, kind: type[kinds.Content], make: Make, who: str | None) -> int:

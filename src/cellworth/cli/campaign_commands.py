@@ -108,7 +108,7 @@ def _describe_begun(campaign: Campaign) -> None:
     print_table(("column", "kind", "holes", "holds"), rows[:MOST_SHOWN], right=("holes",))
     if len(rows) > MOST_SHOWN:
         print(f"... and {len(rows) - MOST_SHOWN} more columns")
-    limit = "no limit" if campaign.budget is None else f"{campaign.budget:.2f}"
+    limit = "no limit" if campaign.budget is None else campaign.totals().text(campaign.budget)
     some = 100 if campaign.budget is None else round(campaign.budget / 10) or 1
     print(f"\nCampaign {campaign.name!r} has started. Strategy: {campaign.strategy}. Budget: {limit}.")
     print("If a kind is wrong, start again with another --name and --kind COLUMN=KIND. Next steps:")
@@ -183,6 +183,8 @@ def ask(
 
 
 def _describe_batch(batch: Sequence[Purchase], out: Path | None) -> None:
+    from cellworth.prices.currency import money_text
+
     if not batch:
         print("There is nothing to buy for this money.")
     elif out is not None:
@@ -194,7 +196,7 @@ def _describe_batch(batch: Sequence[Purchase], out: Path | None) -> None:
                 each.row,
                 each.column,
                 each.group or "",
-                f"{each.price:.2f}",
+                money_text(each.price),
                 f"{each.worth:.3g}",
                 each.why,
                 "" if each.until is None else f"{each.until:%Y-%m-%d %H:%M} UTC",
@@ -357,6 +359,7 @@ def take(
     Cells are out while they are asked for and not yet answered. Answers from others still count.
     """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
+    from cellworth.prices.currency import money_text
 
     if most is not None and (cells or path):
         raise typer.BadParameter("--count takes any free cells; do not name cells as well.")
@@ -371,7 +374,7 @@ def take(
             print_json({"cells": mine})
             return
         if mine and out is None:
-            rows = [(p.row, p.column, p.group or "", f"{p.price:.2f}", p.why) for p in mine]
+            rows = [(p.row, p.column, p.group or "", money_text(p.price), p.why) for p in mine]
             print_table(("row", "column", "group", "price", "why"), rows, right=("price",))
         until = f" until {mine[0].held_until:%Y-%m-%d %H:%M} UTC" if mine else ""
         listed = f"; the list is in {out}" if mine and out is not None else ""

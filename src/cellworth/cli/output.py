@@ -86,8 +86,9 @@ def count(number: int, noun: str) -> str:
 
 def money(campaign: Any) -> str:
     """Describe the money spent, reserved and left."""
-    left = "" if campaign.left is None else f", {campaign.left:.2f} left of {campaign.budget:.2f}"
-    return f"{campaign.spent:.2f} spent, {campaign.reserved:.2f} reserved{left}"
+    totals = campaign.totals()
+    left = "" if totals.left is None else f", {totals.text(totals.left)} left of {totals.text(totals.budget)}"
+    return f"{totals.text(totals.spent)} spent, {totals.text(totals.reserved)} reserved{left}"
 
 
 def money_json(campaign: Any) -> dict[str, float | None]:
