@@ -27,6 +27,10 @@ from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
+from cellworth.strategy import Purchase
+
+Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
+Cells = Iterable[tuple[object, str] | Purchase]
 
 FREE = Terms(0.0)
 """The terms of a cell that was never asked for."""

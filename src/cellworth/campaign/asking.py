@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
@@ -12,7 +13,7 @@ import numpy as np
 from cellworth.arrays import BoolArray
 from cellworth.campaign.account import Terms
 from cellworth.campaign.events import Asked, AskedCell, Event
-from cellworth.campaign.log import Log
+from cellworth.campaign.log import FAIR, Log
 from cellworth.campaign.rounds import NewestRound, Rounds
 from cellworth.campaign.settings import registered
 from cellworth.campaign.state import CellStatus, State
@@ -42,20 +43,38 @@ class Asker:
         self._rounds: Rounds | None = None
         self._list: PriceList | None = None
 
-    def ask(self, wish: Wish, *, who: str | None, key: str | None) -> Batch:
-        """Ask for cells and record it; in a replay, only return what would be asked for."""
-        attempts = iter((True,))
+    def ask(self, wish: Wish, *, who: str | None, key: str | None, stopped: bool = False) -> Batch:
+        """Ask for cells and record it; in a replay, only return what was or would be asked for.
+
+        If nothing can be bought, or a rule has ``stopped`` the ask, it is recorded only if it has a key.
+        """
+        attempts = itertools.count()
 
         def make(state: State, time: datetime) -> Asked | None:
-            # After a conflict, start no further round, so that the next attempt is quick.
-            return self.asked(wish, time, may_begin=next(attempts, False))
+            # After a conflict, start no further round, so that the next attempt is quick. When others wait,
+            # run none at all.
+            attempt = next(attempts)
+            found = None
+            if not stopped:
+                found = self.asked(wish, time, may_begin=attempt == 0, may_run=attempt < FAIR)
+            return Asked(0, 0, None, (), wish) if found is None and key is not None else found
 
         if self._log.read_only:
-            return self._batch(self._log.sketch(make, who=who))
+            return self._batch(self._recorded(wish) or self._log.sketch(make, who=who))
         event = self._log.write(Asked, make, who=who, key=key, request=lambda _: wish.to_json())
         if event is not None and self._rounds is not None:
             self._rounds.save(event.number)
         return self._batch(event)
+
+    def has(self, key: str | None) -> bool:
+        """Return whether a request with this key is recorded."""
+        return key is not None and key in self._log.newest().keyed
+
+    def _recorded(self, wish: Wish) -> Event | None:
+        """Return what was asked for next, after the end of a replay, if it was asked for with this wish."""
+        event = self._log.following()
+        asked = None if event is None else event.content
+        return event if isinstance(asked, Asked) and asked.wish == wish else None
 
     def preview(self, wish: Wish) -> Batch:
         """Return what would be asked for now."""
@@ -66,16 +85,18 @@ class Asker:
     def leave(self) -> None:
         """Save the newest round for whoever opens the campaign next."""
         if self._rounds is not None:  # else no round was run here
-            self._rounds.save(self._log.state.number, leaving=True)
+            self._rounds.save(self._log.state.number)
 
     def make_rounds(self) -> Rounds:
         """Return the campaign's rounds, with a separate adviser."""
         return Rounds(self._log, self._strategy, self._log.settings["seed"])
 
-    def asked(self, wish: Wish, time: datetime, *, may_begin: bool, tentative: bool = False) -> Asked | None:
+    def asked(
+        self, wish: Wish, time: datetime, *, may_begin: bool, may_run: bool = True, tentative: bool = False
+    ) -> Asked | None:
         """Return what to ask for in the newest state; None if nothing can be bought.
 
-        Set ``tentative`` if the result will not be recorded.
+        Set ``tentative`` if the result will not be recorded. See `Rounds.newest` for the others.
         """
         state = self._log.state
         available, before, limit = self._offered(wish, time)
@@ -86,7 +107,7 @@ class Asker:
             return None
         if self._rounds is None:
             self._rounds = self.make_rounds()
-        newest = self._rounds.newest(may_begin=may_begin, tentative=tentative)
+        newest = self._rounds.newest(may_begin=may_begin, may_run=may_run, tentative=tentative)
         selection = choose(
             self._strategy.selector,
             newest.scored,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
@@ -10,6 +9,7 @@ from typing import Any, Self
 from cellworth.campaign import answer_file, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
+from cellworth.campaign.answers import Answers, Cells
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
@@ -30,9 +30,6 @@ from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
 from cellworth.table.files import AnyFile
 
-Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
-Cells = Iterable[tuple[object, str] | Purchase]
-
 
 class Campaign:
     """Ask for cells, tell their values, refuse those that cannot be obtained; never lose an answer.
@@ -43,8 +40,8 @@ class Campaign:
     price; telling its value spends it; refusing or cancelling it, or letting its lease expire, releases it,
     except fees that other cells owe, too. An answer that arrives later still counts, and still costs.
 
-    ``name``, ``strategy``, ``prices``, ``budget`` (None: no limit), ``seed`` and ``created`` (UTC) are what it
-    was created with; ``read_only`` is True for a replay.
+    ``name``, ``strategy``, ``prices``, ``budget`` (None: no limit), ``seed``, ``created`` (UTC): what it was
+    created with; ``read_only`` is True for a replay.
 
     Examples
     --------
@@ -124,15 +121,15 @@ class Campaign:
         the campaign's budget. ``who`` is the person asking. The cells are reserved for ``lease``, such as
         "7d", "12h" or "30m"; None never expires. Requests with the same ``key`` are recorded once and all get
         the same batch. It is empty if the money buys nothing. Costs a selection and, if the table has changed
-        since the last ask, one warm completion and scoring. In a replay, nothing is recorded.
+        since the last ask, one warm completion and scoring. A replay returns what was asked for next, if so.
 
         If ``until``, a rule to stop, says that the next money is not worth it, the batch is empty and a
         `StopWarning` gives the reason; see `advice` for its cost. Without it, cells are asked for in any
         case, with a `StopWarning` if the forecast of the last `status` in this object says stop: O(n p).
         """
-        if self._assessment.says_stop(until):
-            return Batch()
-        return self._asker.ask(Wish(budget, count, parse_lease(lease)), who=who, key=key)
+        wish = Wish(budget, count, parse_lease(lease))
+        stopped = not self._asker.has(key) and self._assessment.says_stop(until)
+        return self._asker.ask(wish, who=who, key=key, stopped=stopped)
 
     def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
         """Return what `ask` would ask for now, at the same cost, without recording or reserving anything."""
@@ -152,9 +149,9 @@ class Campaign:
         Answers map (row, column) to value, or are triples (row, column, value), with values as you write
         them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
-        what each answer cost, by default its own price plus a visit or fee that no answer has paid yet. Warns
-        (OverspentWarning) if it leaves less than 0. Raises DataError if a cell does not exist, was never
-        asked for, or cannot hold the value; ConflictError if another value is known or the key used.
+        what each answer cost, by default its own price and a visit or fee not paid yet. An OverspentWarning
+        says if ``left`` is below 0. Raises DataError if a cell does not exist, was never asked for, or cannot
+        hold the value; ConflictError if another value is known or the key used.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
         event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
@@ -208,8 +205,7 @@ class Campaign:
     def extend(self, rows: Rows, *, who: str | None = None) -> int:
         """Append rows with new ids to the table, and return how many.
 
-        Pass a Table, read with ``Table.read(path, **campaign.table.keywords())``, or a mapping of row id to
-        values by column name, which may omit columns.
+        Pass a Table, read with ``Table.read(path, **campaign.table.keywords())``, or {row id: {column: value}}.
         """
         return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
 
@@ -283,8 +279,7 @@ class Campaign:
     ) -> open_cells.OpenPage:
         """Return at most ``most`` of the cells that are out, in the order they were asked for.
 
-        ``after`` is the previous page's ``after``, 0 for the first page; answers that arrive in between shift
-        nothing. The filters keep cells in this row or column, asked for by this person, held by this person,
+        ``after`` is the previous page's, 0 for the first; answers in between shift nothing. The filters keep cells in this row or column, asked for by this person, held by this person,
         or ``free``. O(cells that are out), a tenth of a microsecond each, and O(page).
         """
         wanted = open_cells.Wanted(row, column, asked_by, holder, free)
@@ -295,7 +290,7 @@ class Campaign:
         return row_records(self._log.newest(), self._log.now(), max(after, 0), max(after, 0) + most)
 
     def row(self, row: object) -> RowRecord:
-        """Return one row as it is now; DataError suggesting the closest id if there is no such row."""
+        """Return one row as it is now; DataError suggesting the closest id if there is none."""
         place = self._log.newest().index.row(row)
         return row_records(self._log.state, self._log.now(), place, place + 1)[0]
 

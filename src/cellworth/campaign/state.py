@@ -174,7 +174,8 @@ class State:
         self._close_all(self.open.forget_ended(event.time), CellStatus.HOLE)
         if asked.round > len(self.rounds):
             self.rounds.append(asked.based_on)
-        self.asks_by_round[asked.round] += 1
+        if asked.cells:  # else it only remembers its key
+            self.asks_by_round[asked.round] += 1
         for (row, column, _, worth, why), terms in zip(asked.cells, asked.owed(event.number), strict=True):
             cell = self.index.cell(row, column)
             self._mark(cell, CellStatus.ASKED)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -67,6 +69,12 @@ class Database(Protocol):
         ...
 
 
+class _Held(threading.local):
+    """The transaction that a thread holds, if any."""
+
+    connection: Connection | None = None
+
+
 class Transactions:
     """Runs work on a database, each piece in one transaction.
 
@@ -79,6 +87,7 @@ class Transactions:
         self._database = database
         self._engine = database.make_engine()
         self._process = os.getpid()
+        self._held = _Held()
 
     def run(self, work: Callable[[Connection], Result], *, writing: bool, patience: float) -> Result:
         """Run ``work`` and commit; retry for ``patience`` seconds while the server is unreachable.
@@ -90,16 +99,33 @@ class Transactions:
         pause = _FIRST_PAUSE
         while True:
             try:
+                if self._held.connection is not None:
+                    return work(self._held.connection)
                 with self._own_engine().begin() as connection:
                     self._database.begin(connection, writing=writing)
                     return work(connection)
             except IntegrityError:
                 raise
             except DBAPIError as error:
-                if not self._database.is_away(error) or time.monotonic() + pause > deadline:
+                late = self._held.connection is not None or time.monotonic() + pause > deadline
+                if not self._database.is_away(error) or late:
                     raise self._database.explain(error) from error
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Run all work of this thread in one writing transaction, until the end of the block; no retries."""
+        try:
+            with self._own_engine().begin() as connection:
+                self._database.begin(connection, writing=True)
+                self._held.connection = connection
+                try:
+                    yield
+                finally:
+                    self._held.connection = None
+        except DBAPIError as error:
+            raise self._database.explain(error) from error
 
     def close(self) -> None:
         """Close all connections of this process."""
@@ -237,6 +263,13 @@ class SqlStore:
             raise ConflictError(
                 f"Somebody else wrote to campaign {shorten(name)} first. Read the new events and try again."
             ) from error
+
+    @contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Keep other writers waiting while the block runs. See `Store.alone`."""
+        with self._transactions.hold():
+            self._write(lambda connection: self._check_known(connection, name, lock=True))
+            yield
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
