@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+import numpy as np
+
 from cellworth.campaign.account import Terms
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.events import (
@@ -23,6 +25,7 @@ from cellworth.campaign.events import (
     check_text,
     value_to_json,
 )
+from cellworth.campaign.settings import LARGEST_NUMBER, check_numbers
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
@@ -173,9 +176,12 @@ def _pair(cell: object) -> tuple[object, object]:
 def _parse(state: State, cell: Cell, value: object) -> float:
     row, _ = state.index.names(cell)
     try:
-        return state.index.columns[cell[1]].parse(value)
+        number = state.index.columns[cell[1]].parse(value)
     except DataError as error:
         raise DataError(f"row {shorten(row)}, {error}") from None
+    if abs(number) > LARGEST_NUMBER:
+        check_numbers(np.array([[number]]), [row], [state.index.columns[cell[1]].name])
+    return number
 
 
 def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:

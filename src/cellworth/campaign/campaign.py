@@ -205,7 +205,7 @@ class Campaign:
     def extend(self, rows: Rows, *, who: str | None = None) -> int:
         """Append rows with new ids to the table, and return how many.
 
-        Pass a Table, read with ``Table.read(path, **campaign.table.keywords())``, or {row id: {column: value}}.
+        Pass a Table from ``Table.read(path, **campaign.table.keywords())``, or {row id: {column: value}}.
         """
         return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
 
@@ -279,8 +279,8 @@ class Campaign:
     ) -> open_cells.OpenPage:
         """Return at most ``most`` of the cells that are out, in the order they were asked for.
 
-        ``after`` is the previous page's, 0 for the first; answers in between shift nothing. The filters keep cells in this row or column, asked for by this person, held by this person,
-        or ``free``. O(cells that are out), a tenth of a microsecond each, and O(page).
+        ``after`` is the previous page's, 0 for the first; answers in between shift nothing. The filters keep
+        cells in this row or column, asked for or held by this person, or ``free``. O(cells out), 0.1 us each.
         """
         wanted = open_cells.Wanted(row, column, asked_by, holder, free)
         return open_cells.open_page(self._log.newest(), self._log.now(), self._groups, wanted, after, most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cellworth import strategy as strategies
+from cellworth.arrays import Float64Array
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
@@ -25,6 +26,8 @@ from cellworth.strategy import Strategy
 from cellworth.table import Table
 
 FORMAT = 2
+LARGEST_NUMBER = 1e30
+"""Squares and fourth powers of larger numbers, and their 32-bit forms, are infinite in some completers."""
 RENAMED = {"recommended": "linear-impact"}
 """What strategies of format 1 are called now; their name has passed on to another."""
 
@@ -52,6 +55,7 @@ def make_record(
             f"every column needs at least one known value; got none in {listing(empty)}. Leave the column "
             "out, or fill in a few of its cells first."
         )
+    check_numbers(table.values, table.row_ids, table.column_names)
     prices.on(table)  # fail now if a cell has no price
     settings = {
         "format": FORMAT,
@@ -63,6 +67,18 @@ def make_record(
     }
     packed = pack(table)
     return CampaignRecord(check_text("the name of a campaign", name), time, settings, packed, digest(packed))
+
+
+def check_numbers(values: Float64Array, row_ids: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise DataError for the first value (n, p) that is too large to compute with; O(n p)."""
+    with np.errstate(invalid="ignore"):
+        large = np.argwhere(np.abs(values) > LARGEST_NUMBER)
+    if len(large):
+        i, j = large[0].tolist()
+        raise DataError(
+            f"row {shorten(row_ids[i])}, column {shorten(columns[j])}: a number must be between "
+            f"-{LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}; got {values[i, j]:g}. Is it in another unit?"
+        )
 
 
 def registered(strategy: Any) -> Strategy:

@@ -196,7 +196,7 @@ def _check_budget(budget: float | None) -> float:
         return math.inf
     try:
         money = float(budget)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         money = math.nan
     if not money >= 0:
         raise ParameterError(f"budget must be an amount of money, 0 or more; got {budget!r}")
