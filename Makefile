@@ -12,7 +12,7 @@ PYTEST := -m pytest -n 2 --dist worksteal
 # How long `make soak` draws new examples.
 MINUTES ?= 10
 
-.PHONY: demo check test beside lint types fast alone unit lowest soak docs docs-serve paper studies bench clean help
+.PHONY: demo check test beside lint types fast alone unit coverage lowest soak docs docs-serve paper studies bench clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -45,8 +45,11 @@ fast: $(VENV)/.dev   ## the tests that start nothing and take no more than about
 alone: $(VENV)/.dev   ## the tests that measure memory: nothing else runs meanwhile
 	$(BIN)/python -m pytest -q -m alone
 
-unit: $(VENV)/.dev   ## all other tests, with coverage and the ten slowest
-	$(BIN)/python $(PYTEST) -m "not alone" --cov --cov-report=term:skip-covered --durations=10
+unit: $(VENV)/.dev   ## all other tests, and which ten were slowest
+	$(BIN)/python $(PYTEST) -m "not alone" --durations=10
+
+coverage: $(VENV)/.dev   ## the same tests, half as slow again, and which lines of src none of them runs
+	$(BIN)/python $(PYTEST) -m "not alone" --cov --cov-report=term:skip-covered
 
 # On the oldest versions that pyproject.toml allows. Left out is what needs newer packages than these (browsers,
 # documentation, studies, doctests) and what is slow: it repeats for many numbers what quick tests try here once.

@@ -17,3 +17,10 @@ def begun(study):
     """A study whose campaign has begun."""
     assert study.begin().code == 0
     return study
+
+
+@pytest.fixture
+def quick(study):
+    """A study whose campaign has begun, with a strategy that fits nothing."""
+    assert study.begin("--strategy", "random").code == 0
+    return study

@@ -1,4 +1,4 @@
-"""The commands around a server: serve, token, take and give-back."""
+"""The commands around a server: serve and token."""
 
 import signal
 
@@ -20,41 +20,6 @@ def begun(tmp_path, monkeypatch, capsys):
     study = Study(tmp_path, capsys)
     assert study.begin("--strategy", "random").code == 0
     return study
-
-
-def test_take_and_give_back(begun):
-    begun.asked(count=4)
-    done = begun("take", "--count", "2", "--who", "Ann", "--lease", "2h", "--out", "mine.csv")
-    assert (done.code, done.err) == (0, "")
-    assert "2 cells taken by Ann until" in done.out
-    mine = begun.lines("mine.csv")
-    assert len(mine) == 2
-    cell = f"{mine[0]['row']}:{mine[0]['column']}"
-    other = begun("take", cell, "--who", "Bob")
-    assert (other.code, other.out) == (4, "")
-    assert "is with 'Ann'" in other.err
-    assert begun("give-back", cell, "--who", "Bob").code == 4
-    assert begun("give-back", cell, "--who", "Ann", "--json").json == {"given_back": 1}
-    taken = begun("take", cell, "--who", "Bob", "--json").json["cells"]
-    assert [each["holder"] for each in taken] == ["Bob"]
-    assert "1 cell taken by Zoe" in begun("take", "--count", "1", "--who", "Zoe").out
-    assert begun.kinds() == ["asked", "taken", "given back", "taken", "taken"]
-    assert "given back" in begun("log").out
-    begun.fill("mine.csv")
-    assert begun("tell", "mine.csv", "--who", "Cy").code == 0  # answers of others count all the same
-
-
-def test_wrong_usage_of_take(begun):
-    begun.asked(count=1)
-    for words in (
-        ["take", "--count", "1"],
-        ["take", "--who", "Ann"],
-        ["take", "p1:age", "--count", "1", "--who", "Ann"],
-        ["take", "--count", "1", "--who", "Ann", "--lease", "soon"],
-    ):
-        assert begun(*words).code == 2, words
-    assert begun("take", "--count", "1", "--who", "Ann", "--out", "nowhere/x.csv").code == 3
-    assert begun.kinds() == ["asked"]
 
 
 def test_tokens(begun):

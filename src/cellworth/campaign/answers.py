@@ -6,6 +6,7 @@ Each function returns that content, or None if there is nothing to record. None 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from cellworth.campaign.events import (
     Cancelled,
     CellName,
     Corrected,
+    Event,
     Refused,
     Told,
     ToldCell,
@@ -27,7 +29,8 @@ from cellworth.campaign.events import (
 )
 from cellworth.campaign.settings import LARGEST_NUMBER, check_numbers
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
-from cellworth.errors import ConflictError, DataError, ParameterError
+from cellworth.campaign.status import Totals
+from cellworth.errors import ConflictError, DataError, OverspentWarning, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Purchase
@@ -127,6 +130,17 @@ def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float
     prices = state.money.charges(zip(terms, cells, strict=True)) if each is None else itertools.repeat(each)
     told = (_told(state, answer, price) for answer, price in zip(new, prices, strict=False))
     return Told(tuple(told), stated=each is not None)
+
+
+def warn_if_overspent(event: Event | None, totals: Totals) -> None:
+    """Warn if an event's answers cost money and less than nothing is left of the budget."""
+    told = event.content.cells if event is not None and isinstance(event.content, Told) else ()
+    if totals.budget is None or totals.left is None or totals.left >= 0:
+        return
+    if any(cell.price > 0 for cell in told):
+        over = f"{totals.text(-totals.left)} over the budget of {totals.text(totals.budget)}"
+        said = f"the answers were recorded, and the campaign is now {over}."
+        warnings.warn(said, OverspentWarning, stacklevel=3)
 
 
 def refused(state: State, cells: list[tuple[object, object]], reason: str) -> Refused | None:

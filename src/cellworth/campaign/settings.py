@@ -23,6 +23,8 @@ from cellworth.prices import Prices
 from cellworth.prices.currency import check_digits
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
+from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 
 FORMAT = 2
@@ -43,12 +45,10 @@ def make_record(
     who: str | None,
     time: datetime,
 ) -> CampaignRecord:
-    """Check the settings of a new campaign and return its record; O(n p)."""
-    if not isinstance(table, Table):
-        raise ParameterError(
-            f"expected a cellworth Table; got {type(table).__name__}. Make one with Table.read, "
-            "Table.from_frame or Table.from_arrays."
-        )
+    """Check the settings of a new campaign and return its record; O(n p).
+
+    If the strategy chooses on the table, as "auto" does, this costs its choice, which is recorded.
+    """
     empty = [table.column_names[j] for j in np.flatnonzero(table.holes.all(axis=0))]
     if empty:
         raise DataError(
@@ -57,16 +57,28 @@ def make_record(
         )
     check_numbers(table.values, table.row_ids, table.column_names)
     prices.on(table)  # fail now if a cell has no price
+    template = registered(strategy)
     settings = {
         "format": FORMAT,
         "prices": prices.to_dict(),
-        "strategy": registered(strategy).name,
-        "budget": _check_budget(budget, prices.currency),
+        "strategy": template.name,
+        "budget": None if budget is None else _check_budget(budget, prices.currency),
         "seed": _check_seed(seed),
         "who": check_optional_text("who", who),
     }
-    packed = pack(table)
-    return CampaignRecord(check_text("the name of a campaign", name), time, settings, packed, digest(packed))
+    packed, checked = pack(table), check_text("the name of a campaign", name)
+    choice = template.settled(BuyingTask.of(table, prices, seed)).choice if template.is_open else None
+    if choice is not None:
+        settings["choice"] = choice.to_json()
+    return CampaignRecord(checked, time, settings, packed, digest(packed))
+
+
+def strategy_of(settings: dict[str, Any]) -> Strategy:
+    """Return a campaign's strategy; what was chosen on its table is read from the record, not chosen anew."""
+    template = registered(settings["strategy"])
+    if not template.is_open:
+        return template
+    return template.recalled(StrategyChoice.from_json(settings.get("choice") or {}))
 
 
 def check_numbers(values: Float64Array, row_ids: Sequence[str], columns: Sequence[str]) -> None:
@@ -134,10 +146,11 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
         raise
 
 
-def _check_budget(budget: object, currency: str | None) -> float | None:
-    if budget is None:
-        return None
-    return check_digits(check_visit(budget, what="the budget"), currency, "the budget")
+def _check_budget(budget: float, currency: str | None) -> float:
+    amount = check_visit(budget, what="the budget")
+    if amount == 0:
+        raise ParameterError("a budget of 0 buys nothing: give more, or leave it out for no limit.")
+    return check_digits(amount, currency, "the budget")
 
 
 def _check_seed(seed: object) -> int:

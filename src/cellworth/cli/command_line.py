@@ -15,16 +15,18 @@ from typing import Annotated, Any, cast
 import typer
 
 from cellworth import __version__
+from cellworth.cli import campaign_commands as campaign
 from cellworth.cli import (
-    campaign_commands,
     fill_command,
     forecast_command,
+    init_command,
     model_command,
     result_commands,
     server_commands,
     simulate_commands,
+    store_commands,
+    take_commands,
 )
-from cellworth.cli import campaign_commands as campaign
 from cellworth.errors import CellworthError, ConflictError
 
 USAGE = 2
@@ -46,10 +48,10 @@ app.command("demo", epilog=simulate_commands.DEMO_EXAMPLE)(simulate_commands.dem
 app.command("simulate", epilog=simulate_commands.SIMULATE_EXAMPLE)(simulate_commands.simulate)
 app.command("model", epilog=model_command.MODEL_EXAMPLE)(model_command.model)
 app.command("forecast", epilog=forecast_command.FORECAST_EXAMPLE)(forecast_command.forecast)
-app.command("init", epilog=campaign.INIT_EXAMPLE)(campaign.init)
+app.command("init", epilog=init_command.INIT_EXAMPLE)(init_command.init)
 app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
-app.command("take", epilog=campaign_commands.TAKE_EXAMPLE)(campaign_commands.take)
-app.command("give-back", epilog=campaign_commands.GIVE_BACK_EXAMPLE)(campaign_commands.give_back)
+app.command("take", epilog=take_commands.TAKE_EXAMPLE)(take_commands.take)
+app.command("give-back", epilog=take_commands.GIVE_BACK_EXAMPLE)(take_commands.give_back)
 app.command("tell", epilog=campaign.TELL_EXAMPLE)(campaign.tell)
 app.command("refuse", epilog=campaign.REFUSE_EXAMPLE)(campaign.refuse)
 app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)
@@ -62,6 +64,11 @@ app.command("log", epilog=result_commands.LOG_EXAMPLE)(result_commands.log)
 app.command("export", epilog=result_commands.EXPORT_EXAMPLE)(result_commands.export)
 app.command("fill", epilog=fill_command.FILL_EXAMPLE)(fill_command.fill)
 app.command("report", epilog=result_commands.REPORT_EXAMPLE)(result_commands.report)
+app.command("check", epilog=store_commands.CHECK_EXAMPLE)(store_commands.check)
+app.command("backup", epilog=store_commands.BACKUP_EXAMPLE)(store_commands.backup)
+app.command("restore", epilog=store_commands.RESTORE_EXAMPLE)(store_commands.restore)
+app.command("dump", epilog=store_commands.DUMP_EXAMPLE)(store_commands.dump)
+app.command("load", epilog=store_commands.LOAD_EXAMPLE)(store_commands.load)
 app.command("serve", epilog=server_commands.SERVE_EXAMPLE)(server_commands.serve)
 app.command("token", epilog=server_commands.TOKEN_EXAMPLE)(server_commands.token)
 app.command("fetch-data", epilog=simulate_commands.FETCH_DATA_EXAMPLE)(simulate_commands.fetch_data)

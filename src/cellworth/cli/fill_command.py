@@ -12,6 +12,7 @@ import typer
 
 from cellworth.cli import options
 from cellworth.cli.options import opened, usage
+from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import count, print_json, working
 from cellworth.errors import DataError
 
@@ -138,6 +139,7 @@ def fill(
     level: Annotated[
         float, typer.Option(callback=_level, help="Coverage of the intervals, such as 0.9 for 90 %.")
     ] = 0.9,
+    force: Force = False,
     spreadsheet: options.Spreadsheet = False,
     engine: Annotated[
         EngineName, typer.Option(help="With TABLE: run in threads of this process or on Dask workers.")
@@ -184,6 +186,7 @@ def fill(
     with opened(store, name) as campaign:
         from cellworth.table.table import guard_table
 
+        make_way(out, force=force)
         with working("Filling the table"):
             filled = campaign.fill(level)
         completed = filled.with_interval_columns() if intervals else filled.table

@@ -10,6 +10,7 @@ import typer
 
 from cellworth.cli import options
 from cellworth.cli.options import read_table, usage
+from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import count, print_json, print_table, working
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def model(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the predictions to this .csv or .tsv file.")
     ] = None,
+    force: Force = False,
     seed: Annotated[int, typer.Option(help="Seed of the folds and draws.")] = 0,
     as_json: options.Json = False,
 ) -> None:
@@ -63,6 +65,7 @@ def model(
     """
     if (predict is None) != (out is None):
         raise typer.BadParameter("--predict and --out go together: give both, or neither.")
+    make_way(out, force=force)
     with usage():
         known = read_table(
             table,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError, MissingMarkWarning, ParameterError
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -46,7 +48,10 @@ RowId = Annotated[
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(metavar="MARK", help="A text that marks a missing cell, besides blanks. May be repeated."),
+    typer.Option(
+        metavar="MARK",
+        help="A text that marks a missing cell, besides blanks, NA, NULL and the like. May be repeated.",
+    ),
 ]
 Kinds = Annotated[
     list[str] | None,
@@ -116,17 +121,28 @@ def usage() -> Iterator[None]:
 def opened(store: str, name: str | None) -> Iterator[Campaign]:
     """Open an existing campaign, and close it at the end. A missing file is an error, not created."""
     from cellworth.campaign import Campaign
-    from cellworth.campaign.stores.address import read_address
 
     with usage():
-        address = read_address(store)
-        if address.kind == "sqlite" and not Path(address.rest).exists():
-            raise DataError(
-                f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
-                "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
-            )
+        check_there(store)
         with Campaign.open(store, name) as campaign:
             yield campaign
+
+
+def check_there(store: str) -> None:
+    """Raise DataError if the address is that of a file that does not exist."""
+    from cellworth.campaign.stores.address import read_address
+
+    address = read_address(store)
+    if address.kind == "sqlite" and not Path(address.rest).exists():
+        raise DataError(
+            f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
+            "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
+        )
+
+
+def shown(store: str) -> str:
+    """Return the address of a store without user and password."""
+    return "postgresql://" + store.rpartition("@")[2] if "@" in store else store
 
 
 def read_table(
@@ -144,16 +160,21 @@ def read_table(
     from cellworth.table import Table
 
     ordered = {column: texts.split(",") for column, texts in map(_pair, orders or ())}
-    return Table.read(
-        path,
-        target=target,
-        row_id=row_id,
-        missing=list(missing or ()),
-        kinds={**dict(map(_pair, kinds or ())), **dict.fromkeys(ordered, "ordered")},
-        categories=ordered,
-        encoding=encoding or "utf-8",
-        delimiter=delimiter,
-    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MissingMarkWarning)
+        table = Table.read(
+            path,
+            target=target,
+            row_id=row_id,
+            missing=list(missing or ()),
+            kinds={**dict(map(_pair, kinds or ())), **dict.fromkeys(ordered, "ordered")},
+            categories=ordered,
+            encoding=encoding or "utf-8",
+            delimiter=delimiter,
+        )
+    for each in caught:
+        print(f"cellworth: {each.message}", file=sys.stderr)
+    return table
 
 
 def stop_rule(gain: float | None, reach: float | None, point_worth: float | None) -> StopRule | None:

@@ -10,6 +10,7 @@ import typer
 
 from cellworth.cli import options
 from cellworth.cli.options import opened
+from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import count, print_json, print_table, working
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def export(
         Path | None,
         typer.Option(metavar="FILE", help="A .csv, .tsv or .parquet file. By default, print CSV."),
     ] = None,
+    force: Force = False,
     spreadsheet: options.Spreadsheet = False,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
@@ -94,6 +96,7 @@ def export(
     with opened(store, name) as campaign:
         from cellworth.table.table import guard_table
 
+        make_way(out, force=force)
         table = guard_table(campaign.table) if spreadsheet else campaign.table
         if out is None:
             print_json({"rows": _rows(table)}) if as_json else sys.stdout.write(table.to_csv())
@@ -122,12 +125,14 @@ def report(
     out: Annotated[Path, typer.Option(metavar="FILE", help="Write the report to this HTML file.")] = Path(
         "report.html"
     ),
+    force: Force = False,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     as_json: options.Json = False,
 ) -> None:
     """Write an HTML report on a campaign: money, cells, curves, and what is still out."""
     with opened(store, name) as campaign:
+        make_way(out, force=force)
         with working("Writing the report") as progress:
             campaign.write_report(out, progress=progress)
         if as_json:

@@ -17,6 +17,8 @@ TRAINING_ROWS = 4_000
 """The most rows the model is trained on; a sample of longer tables is used."""
 EFFECT_ROWS = 400
 """The most rows whose predictions show what a column does."""
+PREDICTED_AT_ONCE = 10_000
+"""About how many rows the model predicts in one call: a forest's calls are slow, and rows take memory."""
 
 
 @dataclass(eq=False)
@@ -127,12 +129,18 @@ class TrainingGain(Memoryless):
         first, second = _draws(this_round, rows)
         of_first = model.predict_complete(first)
         effects = np.zeros(d)
-        for j in np.flatnonzero(this_round.holes[rows].any(axis=0)):
-            open_rows = this_round.holes[rows, j]
+        columns = np.flatnonzero(this_round.holes[rows].any(axis=0))
+        if not len(columns):
+            return np.ones(d)
+        for some in np.array_split(columns, max(1, len(columns) * len(rows) // PREDICTED_AT_ONCE)):
+            of, open_rows = np.nonzero(this_round.holes[rows][:, some].T)
             changed = first[open_rows]
-            changed[:, j] = second[open_rows, j]
+            changed[np.arange(len(of)), some[of]] = second[open_rows, some[of]]
             moved = model.predict_complete(changed) - of_first[open_rows]
-            effects[j] = (moved**2).sum() / 2 / max(float(unexplained[rows[open_rows], j].sum()), 1e-12)
+            squares = (moved**2).reshape(len(of), -1).sum(axis=1)
+            unknown = unexplained[rows[open_rows], some[of]]
+            sums = [np.bincount(of, each, minlength=len(some)) for each in (squares, unknown)]
+            effects[some] = sums[0] / 2 / np.maximum(sums[1], 1e-12)
         if not effects.any():
             return np.ones(d)
         return (1 - self.doubt) * effects + self.doubt * effects.mean()

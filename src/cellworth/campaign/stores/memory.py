@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -39,16 +39,17 @@ class MemoryStore:
         self._caches: dict[str, tuple[int, bytes]] = {}
         self._lock = threading.RLock()
 
-    def create(self, record: CampaignRecord) -> None:
-        """Create a campaign; ConflictError if its name is taken, DataError if its digest is wrong."""
+    def create(self, record: CampaignRecord, events: Iterable[StoredEvent] = ()) -> None:
+        """Create a campaign, with its events if it is a copy; ConflictError if its name is taken."""
         row = record_row(record, token="")
+        log = event_rows(record.name, 0, list(events), token="")
         with self._lock:
             if record.name in self._records:
                 raise ConflictError(
                     f"a campaign named {shorten(record.name)} already exists. Open it, or choose another "
                     "name."
                 )
-            self._events[record.name] = []
+            self._events[record.name] = log
             self._records[record.name] = row
 
     def names(self) -> list[str]:

@@ -1,0 +1,115 @@
+"""The init command: starts a campaign, and says what was found in the table and what to do next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cellworth.cli import options
+from cellworth.cli.options import read_table, usage
+from cellworth.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from cellworth.campaign import Campaign
+
+INIT_EXAMPLE = "Example: cellworth init clinic.csv --target outcome --row-id id --missing '?' --budget 500"
+MOST_SHOWN = 40  # columns
+
+
+def init(
+    table: options.TablePath,
+    target: options.Target,
+    row_id: options.RowId = None,
+    missing: options.Missing = None,
+    kinds: options.Kinds = None,
+    orders: options.Orders = None,
+    prices: options.PricesPath = None,
+    budget: Annotated[
+        float | None, typer.Option(min=0, help="The most to spend in the whole campaign.")
+    ] = None,
+    strategy: options.Strategy = "recommended",
+    seed: Annotated[int, typer.Option(min=0, help="Random seed for the strategy.")] = 0,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    who: options.Who = None,
+    store: options.Store = options.DEFAULT_STORE,
+    name: Annotated[str, typer.Option(help="The name of the campaign in its store.")] = "study",
+    as_json: options.Json = False,
+) -> None:
+    """Start a campaign on a table with missing cells.
+
+    The table, prices, budget, strategy and seed are recorded once and never change.
+    """
+    with usage():
+        from cellworth.campaign import Campaign
+        from cellworth.prices import Prices
+
+        read = read_table(
+            table,
+            target=target,
+            row_id=row_id,
+            missing=missing,
+            kinds=kinds,
+            orders=orders,
+            encoding=encoding,
+            delimiter=delimiter,
+        )
+        stated = None if prices is None else Prices.read(prices)
+        with Campaign.create(
+            read,
+            prices=stated,
+            budget=budget,
+            strategy=strategy,
+            seed=seed,
+            store=store,
+            name=name,
+            who=who,
+        ) as campaign:
+            print_json(_begun_json(campaign)) if as_json else _describe_begun(campaign)
+
+
+def _begun_json(campaign: Campaign) -> dict[str, Any]:
+    table = campaign.table
+    columns = [
+        {"name": column.name, "kind": column.kind, "holes": int(table.holes[:, place].sum())}
+        for place, column in enumerate(table.columns)
+    ]
+    target = table.target
+    return {
+        "name": campaign.name,
+        "rows": table.shape[0],
+        "columns": columns,
+        "holes": int(table.holes.sum()),
+        "target": None if target is None else {"name": target.name, "kind": target.kind},
+        "strategy": campaign.strategy,
+        "choice": None if campaign.settled.choice is None else campaign.settled.choice.sentence,
+        "budget": campaign.budget,
+    }
+
+
+def _describe_begun(campaign: Campaign) -> None:
+    table = campaign.table
+    print(table)
+    print()
+    rows = [
+        (column.name, column.kind, holes, column.expected)
+        for column, holes in zip(table.columns, table.holes.sum(axis=0), strict=True)
+    ]
+    print_table(("column", "kind", "holes", "holds"), rows[:MOST_SHOWN], right=("holes",))
+    if len(rows) > MOST_SHOWN:
+        print(f"... and {len(rows) - MOST_SHOWN} more columns")
+    limit = "no limit" if campaign.budget is None else campaign.totals().text(campaign.budget)
+    some = 100 if campaign.budget is None else round(campaign.budget / 10) or 1
+    print(f"\nCampaign {campaign.name!r} has started. Strategy: {campaign.strategy}. Budget: {limit}.")
+    if campaign.settled.choice is not None:
+        print(campaign.settled.choice.sentence)
+    print("If a kind is wrong, start again with another --name and --kind COLUMN=KIND. Next steps:")
+    steps = {
+        f"cellworth ask --budget {some} --out asks.csv": "choose the cells to buy now",
+        "cellworth tell asks.csv": 'record the answers once the "value" column is filled in',
+        "cellworth status": "see how the campaign is doing",
+    }
+    width = max(map(len, steps))
+    for command, what in steps.items():
+        print(f"  {command:<{width}}    {what}")
