@@ -42,6 +42,10 @@ class UnknownCampaignError(DataError):
     """The store has no campaign with this name."""
 
 
+class OverspentWarning(UserWarning):
+    """An answer cost more than was left of the budget; it was recorded, since it was paid for."""
+
+
 class WrongLine(NamedTuple):
     """A problem on one line of a file: the line number, counted from 1, the field and the reason."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
@@ -10,7 +9,8 @@ from typing import Any, Self
 from cellworth.campaign import answer_file, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
-from cellworth.campaign.asking import Asker, Wish
+from cellworth.campaign.answers import Answers, Cells
+from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
@@ -19,17 +19,16 @@ from cellworth.campaign.self_assessment import SelfAssessment
 from cellworth.campaign.settings import make_record, only_name, opened, registered
 from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, totals_of
 from cellworth.campaign.stores import Store
+from cellworth.campaign.wish import Wish
 from cellworth.complete import FilledTable, fill
 from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.outlook import Outlook, StopAdvice, StopRule
 from cellworth.prices import Prices
+from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
 from cellworth.table.files import AnyFile
-
-Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
-Cells = Iterable[tuple[object, str] | Purchase]
 
 
 class Campaign:
@@ -38,11 +37,11 @@ class Campaign:
     Start one with `create`, resume it with `open`. Its state is the original table and an append-only log of
     events: any number of processes may work on one campaign, and any moment of it can be replayed. Every read
     first catches up with the log. Use each object from one thread at a time. Asking for a cell reserves its
-    price; telling its value spends it; refusing or cancelling the cell, or letting its lease expire, releases
-    it. An answer that arrives later still counts, and still costs.
+    price; telling its value spends it; refusing or cancelling it, or letting its lease expire, releases it,
+    except fees that other cells owe, too. An answer that arrives later still counts, and still costs.
 
-    ``name``, ``strategy``, ``prices``, ``budget`` (None for no limit), ``seed`` and ``created`` (in UTC) are
-    what it was created with; ``read_only`` is True for a replay.
+    ``name``, ``strategy``, ``prices``, ``budget`` (None: no limit), ``seed``, ``created`` (UTC): what it was
+    created with; ``read_only`` is True for a replay.
 
     Examples
     --------
@@ -95,8 +94,9 @@ class Campaign:
         otherwise). ``who`` is the person who starts it; ``clock`` returns times with a time zone.
         """
         stated = prices or Prices.same(1.0)
-        record = make_record(name, table, stated, strategy, budget=budget, seed=seed, who=who, time=clock())
         with opened(store) as (place, owned):
+            time = Log.clock_of(place, clock)()
+            record = make_record(name, table, stated, strategy, budget=budget, seed=seed, who=who, time=time)
             place.create(record)
             return cls(Log(place, name, clock, owns_store=owned))
 
@@ -122,15 +122,15 @@ class Campaign:
         the campaign's budget. ``who`` is the person asking. The cells are reserved for ``lease``, such as
         "7d", "12h" or "30m"; None never expires. Requests with the same ``key`` are recorded once and all get
         the same batch. It is empty if the money buys nothing. Costs a selection and, if the table has changed
-        since the last ask, one warm completion and scoring. In a replay, nothing is recorded.
+        since the last ask, one warm completion and scoring. A replay returns what was asked for next, if so.
 
         If ``until``, a rule to stop, says that the next money is not worth it, the batch is empty and a
         `StopWarning` gives the reason; see `advice` for its cost. Without it, cells are asked for in any
         case, with a `StopWarning` if the forecast of the last `status` in this object says stop: O(n p).
         """
-        if self._assessment.says_stop(until):
-            return Batch()
-        return self._asker.ask(Wish(budget, count, parse_lease(lease)), who=who, key=key)
+        wish = Wish(budget, count, parse_lease(lease))
+        stopped = not self._asker.has(key) and self._assessment.says_stop(until)
+        return self._asker.ask(wish, who=who, key=key, stopped=stopped)
 
     def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
         """Return what `ask` would ask for now, at the same cost, without recording or reserving anything."""
@@ -150,11 +150,14 @@ class Campaign:
         Answers map (row, column) to value, or are triples (row, column, value), with values as you write
         them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
-        what each answer cost, by default its price in the ask. Raises DataError if a cell does not exist, was
-        never asked for, or cannot hold the value; ConflictError if another value is known or the key used.
+        what each answer cost, by default its own price and a visit or fee not paid yet. An OverspentWarning
+        says if ``left`` is below 0. Raises DataError if a cell does not exist, was never asked for, or cannot
+        hold the value; ConflictError if another value is known or the key used.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
-        return kinds.size(self._log.write(kinds.Told, make, who=who, key=key, request=make.request))
+        event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
+        self.totals().warn_if_overspent(event)
+        return kinds.size(event)
 
     def tell_file(
         self,
@@ -203,8 +206,7 @@ class Campaign:
     def extend(self, rows: Rows, *, who: str | None = None) -> int:
         """Append rows with new ids to the table, and return how many.
 
-        Pass a Table, read with ``Table.read(path, **campaign.table.keywords())``, or a mapping of row id to
-        values by column name, which may omit columns.
+        Pass a Table, read with ``Table.read(path, **campaign.table.keywords())``, or {row id: {column: value}}.
         """
         return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
 
@@ -259,7 +261,7 @@ class Campaign:
 
     def totals(self) -> Totals:
         """Return money and cell counts, all as of the same moment; O(new events)."""
-        return totals_of(self._log.newest(), self.budget, self._log.now())
+        return totals_of(self._log.newest(), self.prices, self.budget, self._log.now())
 
     def open_purchases(self) -> list[Purchase]:
         """Return the cells that are out now, in the order they were asked for."""
@@ -278,8 +280,7 @@ class Campaign:
     ) -> open_cells.OpenPage:
         """Return at most ``most`` of the cells that are out, in the order they were asked for.
 
-        ``after`` is the previous page's ``after``, 0 for the first page; answers that arrive in between shift
-        nothing. The filters keep cells in this row or column, asked for by this person, held by this person,
+        ``after`` is the previous page's, 0 for the first; answers in between shift nothing. The filters keep cells in this row or column, asked for by this person, held by this person,
         or ``free``. O(cells that are out), a tenth of a microsecond each, and O(page).
         """
         wanted = open_cells.Wanted(row, column, asked_by, holder, free)
@@ -290,7 +291,7 @@ class Campaign:
         return row_records(self._log.newest(), self._log.now(), max(after, 0), max(after, 0) + most)
 
     def row(self, row: object) -> RowRecord:
-        """Return one row as it is now; DataError suggesting the closest id if there is no such row."""
+        """Return one row as it is now; DataError suggesting the closest id if there is none."""
         place = self._log.newest().index.row(row)
         return row_records(self._log.state, self._log.now(), place, place + 1)[0]
 
@@ -393,7 +394,7 @@ class Campaign:
 
     def __repr__(self) -> str:
         (n, p), state = self._log.state.values.shape, self._log.state
-        done = f"{state.number} events, {state.money.spent:.2f} spent"
+        done = f"{state.number} events, {money_text(state.money.spent, self.prices.currency)} spent"
         return f"<campaign {self.name!r}, {self.strategy}: {n} rows, {p} columns, {done}>"
 
     def _write(self, kind: type[kinds.Content], make: Make, who: str | None) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from cellworth.campaign.account import Terms
 from cellworth.campaign.cell_index import Cell
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
@@ -49,7 +50,8 @@ def has_ended(until: datetime | None, time: datetime) -> bool:
 class OpenAsk(NamedTuple):
     """A cell that was asked for and has not since been answered, refused, cancelled or asked for again."""
 
-    price: float
+    terms: Terms
+    """What it owes."""
     worth: float
     why: str
     until: datetime | None
@@ -88,7 +90,7 @@ class OpenCells:
         self,
         cell: Cell,
         *,
-        price: float,
+        terms: Terms,
         worth: float,
         why: str,
         until: datetime | None,
@@ -97,7 +99,7 @@ class OpenCells:
     ) -> None:
         """Record that a cell was asked for."""
         self._n_asked += 1
-        self.asked[cell] = OpenAsk(price, worth, why, until, number, who, self._n_asked)
+        self.asked[cell] = OpenAsk(terms, worth, why, until, number, who, self._n_asked)
         if until is not None:
             heapq.heappush(self._ends, (until, number, cell))
 

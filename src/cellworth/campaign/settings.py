@@ -19,6 +19,7 @@ from cellworth.campaign.table_bytes import digest, pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.prices import Prices
+from cellworth.prices.currency import check_digits
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
 from cellworth.table import Table
@@ -56,7 +57,7 @@ def make_record(
         "format": FORMAT,
         "prices": prices.to_dict(),
         "strategy": registered(strategy).name,
-        "budget": None if budget is None else check_visit(budget, what="the budget"),
+        "budget": _check_budget(budget, prices.currency),
         "seed": _check_seed(seed),
         "who": check_optional_text("who", who),
     }
@@ -115,6 +116,12 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
     except BaseException:
         place.close()
         raise
+
+
+def _check_budget(budget: object, currency: str | None) -> float | None:
+    if budget is None:
+        return None
+    return check_digits(check_visit(budget, what="the budget"), currency, "the budget")
 
 
 def _check_seed(seed: object) -> int:

@@ -88,6 +88,8 @@ def ask(
 
 
 def _describe_batch(batch: Sequence[Purchase], out: Path | None) -> None:
+    from cellworth.prices.currency import money_text
+
     if not batch:
         print("There is nothing to buy for this money.")
     elif out is not None:
@@ -99,7 +101,7 @@ def _describe_batch(batch: Sequence[Purchase], out: Path | None) -> None:
                 each.row,
                 each.column,
                 each.group or "",
-                f"{each.price:.2f}",
+                money_text(each.price),
                 f"{each.worth:.3g}",
                 each.why,
                 "" if each.until is None else f"{each.until:%Y-%m-%d %H:%M} UTC",
@@ -133,7 +135,8 @@ def tell(
     Lines without a value are skipped. Sending the same file twice does no harm.
     """
     with opened(store, name) as campaign:
-        told = campaign.tell_file(answers, who=who, key=key, unsolicited=unsolicited, encoding=encoding)
+        with told_warnings():
+            told = campaign.tell_file(answers, who=who, key=key, unsolicited=unsolicited, encoding=encoding)
         if as_json:
             plain = {"new": told.new, "known": told.known, "blank": told.blank}
             print_json({**plain, **money_json(campaign)})

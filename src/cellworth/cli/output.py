@@ -11,6 +11,8 @@ from dataclasses import asdict, is_dataclass
 from datetime import date
 from typing import Any
 
+from cellworth.errors import OverspentWarning
+
 WIDE = 200  # characters; a table written to a file or a program is not wrapped to the screen
 
 
@@ -57,15 +59,16 @@ def working(words: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def told_warnings() -> Iterator[list[str]]:
-    """Print warnings about when to stop as lines on standard error; the list then has them, too."""
+    """Print warnings about money as lines on standard error; the list then has them, too."""
     from cellworth.outlook import StopWarning
 
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", StopWarning)
+        for kind in (StopWarning, OverspentWarning):
+            warnings.simplefilter("always", kind)
         told: list[str] = []
         yield told
     for each in caught:
-        if issubclass(each.category, StopWarning):
+        if issubclass(each.category, StopWarning | OverspentWarning):
             told.append(str(each.message))
             print(each.message, file=sys.stderr)
         else:
@@ -83,8 +86,9 @@ def count(number: int, noun: str) -> str:
 
 def money(campaign: Any) -> str:
     """Describe the money spent, reserved and left."""
-    left = "" if campaign.left is None else f", {campaign.left:.2f} left of {campaign.budget:.2f}"
-    return f"{campaign.spent:.2f} spent, {campaign.reserved:.2f} reserved{left}"
+    totals = campaign.totals()
+    left = "" if totals.left is None else f", {totals.text(totals.left)} left of {totals.text(totals.budget)}"
+    return f"{totals.text(totals.spent)} spent, {totals.text(totals.reserved)} reserved{left}"
 
 
 def money_json(campaign: Any) -> dict[str, float | None]:

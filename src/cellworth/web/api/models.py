@@ -72,6 +72,7 @@ class CampaignOut(ResponseModel):
     number: int
     rows: int
     columns: int
+    currency: str | None
     budget: float | None
     spent: float
     reserved: float
