@@ -46,6 +46,10 @@ class OverspentWarning(UserWarning):
     """An answer cost more than was left of the budget; it was recorded, since it was paid for."""
 
 
+class MissingMarkWarning(UserWarning):
+    """A text in a table may mark a hole but is read as a category; the message names it and what to do."""
+
+
 class WrongLine(NamedTuple):
     """A problem on one line of a file: the line number, counted from 1, the field and the reason."""
 

@@ -24,6 +24,15 @@ def shorten(value: object) -> str:
     return quoted if shown == text else f"{quoted} ({len(text)} characters)"
 
 
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun, pluralized if needed.
+
+    >>> count(1, "cell"), count(2, "cell")
+    ('1 cell', '2 cells')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def as_mark(text: str) -> str:
     """Return the `missing=` keyword that adds this text, abbreviated if the text is too long to show.
 

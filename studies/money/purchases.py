@@ -103,18 +103,26 @@ def _play(run: Run, folder: Path) -> Iterable[Record]:
     with worker_threads(1), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         start = start_of(run.table, run.observed, run.seed, run.prices)
-        judge = candidate_named(SVM, is_number=False) if run.strategy == PAPER else _judge_of(run, folder)
+        judge = candidate_named(SVM, is_number=False) if run.strategy == PAPER else judge_of(run, folder)
         if run.strategy == FULL:
             known = GaussianCompleter(label_trust=0.0).fit(start.world.truth)
             return [
-                {"share": 1.0, "score": _score(start, judge, known, start.world.truth), "model": judge.name}
+                {"share": 1.0, "score": score_of(start, judge, known, start.world.truth), "model": judge.name}
             ]
-        return list(_purchases(run, start, judge))
+        return list(_purchases(run, start, judge, _strategy(run.strategy)))
 
 
-def _purchases(run: Run, start: RunStart, judge: Candidate) -> Iterable[Record]:
-    for bought in buy_up(_strategy(run.strategy), start, run.seed, STEPS):
-        score = _score(start, judge, bought.completer, bought.X)
+def records_of(run: Run, folder: Path, strategy: Strategy) -> list[Record]:
+    """Return the records of a run with a strategy that need not be registered; nothing is kept."""
+    with worker_threads(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        start = start_of(run.table, run.observed, run.seed, run.prices)
+        return list(_purchases(run, start, judge_of(run, folder), strategy))
+
+
+def _purchases(run: Run, start: RunStart, judge: Candidate, strategy: Strategy) -> Iterable[Record]:
+    for bought in buy_up(strategy, start, run.seed, STEPS):
+        score = score_of(start, judge, bought.completer, bought.X)
         yield {"share": bought.spent / start.total, "score": score, "model": judge.name}
 
 
@@ -157,7 +165,7 @@ def buy_up(strategy: Strategy, start: RunStart, seed: int, steps: Sequence[float
         yield BoughtSoFar(X, known, spent, adviser.completer)
 
 
-def _score(start: RunStart, judge: Candidate, completer: Any, X: Float64Array) -> float:
+def score_of(start: RunStart, judge: Candidate, completer: Any, X: Float64Array) -> float:
     """Train the judge on the rows X (n, d), and score it on the test rows."""
     world, is_number = start.world, start.world.target == "number"
     model = fit_candidate(judge, completer, X, world.y, is_number=is_number)
@@ -167,7 +175,7 @@ def _score(start: RunStart, judge: Candidate, completer: Any, X: Float64Array) -
     return score_predictions(y, predicted, one_fold, classes=not is_number).value
 
 
-def _judge_of(run: Run, folder: Path) -> Candidate:
+def judge_of(run: Run, folder: Path) -> Candidate:
     """Return the model that cross-validation on the training rows chooses at the start; kept in a file."""
     file = folder / f"{run.table}-{run.observed:g}-{run.seed}.judge"
     world = start_of(run.table, run.observed, run.seed).world

@@ -175,9 +175,9 @@ def gaussian_table(n=120, *, kind="classes", hidden=0.5, seed=0):
     return Table.from_arrays(np.where(holes, np.nan, X), None if kind == "none" else y), X
 
 
-def play(table, truth, rounds, count=25):
+def play(table, truth, rounds, count=25, **keywords):
     """Buy the true values of some cells in each round."""
-    campaign = begin(table, prices=Prices.same(2.0), budget=1000.0)
+    campaign = begin(table, prices=Prices.same(2.0), budget=1000.0, **keywords)
     for _ in range(rounds):
         batch = campaign.ask(count=count)
         if not batch:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from cellworth import Table
 from cellworth.campaign.answer_file import (
-    FIELDS,
     FileAnswer,
     FileResult,
     check_asks_path,
@@ -21,6 +20,7 @@ from cellworth.campaign.answer_file import (
 )
 from cellworth.errors import ConflictError, ConflictingAnswersError, DataError, WrongAnswersError
 from cellworth.strategy import Purchase
+from cellworth.strategy.batch import FIELDS
 from tests.campaign.campaigns import VALUES, answers_to, begin, make_table
 
 TABLE = make_table()

@@ -29,7 +29,7 @@ def test_the_score_rises_while_what_matters_is_bought(kind, metric):
     assert found.gain.high - found.gain.low < sum(apart)
     assert ("mean of 3 classes" in found.note) == (kind == "several")
     assert found.forecast.gain is not None
-    assert found.forecast.money == pytest.approx(min(100.0, 2.0 * found.missing))
+    assert found.forecast.money == pytest.approx(min(found.spent / 5, 2.0 * found.missing))
     assert "is expected to bring" in found.describe()
 
 
@@ -84,6 +84,19 @@ def test_snapshots_are_spread_evenly_in_money():
         assert shot.spent == then.spent
     steps = np.diff([shot.spent for shot in shots])
     assert steps.max() < 3 * steps.mean()
+
+
+def test_later_curves_use_points_that_are_scored():
+    """Points between the ends are points of the curves before, or their ends, so each costs one score."""
+    campaign = begin(make_table(60), budget=None, strategy="random")
+    seen = {0}
+    for _ in range(14):
+        campaign.tell(answers_to(campaign.ask(count=2)))
+        shots = take_snapshots(campaign.original, campaign.events(), 6)
+        assert len(shots) <= 6
+        new = {shot.number for shot in shots} - seen
+        assert new == {campaign.number}
+        seen |= new
 
 
 def test_the_gain_since_an_event_is_that_of_the_learning_curve():

@@ -2,22 +2,28 @@
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from cellworth import Prices, Table
+from cellworth.campaign.assessment_cache import AssessmentCache
 from cellworth.campaign.forecast import Forecast
-from cellworth.campaign.prospects import StatusModel, full_outlook, present, quick_outlook
+from cellworth.campaign.prospects import full_outlook, present, quick_outlook
 from cellworth.campaign.state import State
-from cellworth.complete.linear_model import LinearModel
 from cellworth.errors import DataError
+from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import Estimate
+from cellworth.model.row_views import View
 from tests.campaign.campaigns import PRICES, begin, gaussian_table, make_table
 
 EARLY = Forecast("too early")
 PRICE = Prices.same(2.0)
+MODEL = Candidate("logistic regression", View(), LogisticRegression())
+RIDGE = Candidate("ridge regression", View(), Ridge())
 
 
 def quick(table, past=EARLY):
-    return quick_outlook(State(table), PRICE, past, seed=0)
+    is_number = table.target is not None and table.target.label_kind == "number"
+    return quick_outlook(State(table), PRICE, past, RIDGE if is_number else MODEL, seed=0)
 
 
 def full(table):
@@ -71,11 +77,9 @@ def test_where_there_can_be_no_forecast():
         full(gaussian_table(kind="none")[0])
 
 
-def test_the_model_is_that_of_the_learning_curve():
-    X, rng = np.random.default_rng(0).normal(size=(50, 3)), np.random.default_rng(1)
-    classes = rng.integers(0, 3, 50)
-    own = StatusModel(is_number=False).fit(X, classes)
-    same = LinearModel.fit(X, classes.astype(float), is_number=False)
-    assert np.array_equal(own.predict_proba(X), same.probabilities(X))
-    number = StatusModel(is_number=True).fit(X, X[:, 0])
-    assert number.predict(X) == pytest.approx(X[:, 0], abs=0.2)
+def test_a_forecast_is_not_made_twice(monkeypatch):
+    state, cache = State(gaussian_table()[0]), AssessmentCache()
+    first = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=cache)
+    monkeypatch.setattr("cellworth.campaign.prospects.outlook_of", None)
+    again = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=cache)
+    assert again.to_json() == first.to_json()

@@ -6,6 +6,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cellworth import Prices, StopRule
+from cellworth.campaign import Campaign
+from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.errors import DataError
 from cellworth.outlook import StopWarning
 from tests.campaign.campaigns import begin, gaussian_table, play
 
@@ -36,6 +39,38 @@ def test_an_ask_obeys_a_rule(campaign):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert len(campaign.ask(count=3, until=NEVER)) == 3
+
+
+def test_a_repeated_request_gets_its_cells_whatever_the_rule_says_now(campaign):
+    first = campaign.ask(count=2, key="mine", until=NEVER)
+    assert campaign.ask(count=2, key="mine", until=ALWAYS) == first
+
+
+def test_what_was_found_out_is_there_for_the_next_process(monkeypatch):
+    store = MemoryStore()
+    table, truth = gaussian_table()
+    first = play(table, truth, rounds=1, store=store, strategy="random")
+    found = first.status()
+    for name in ("learning_curve.cross_validate", "model_in_use.choose_model"):
+        monkeypatch.setattr(f"cellworth.campaign.{name}", None)  # nothing is scored or chosen again
+    other = Campaign.open(store)
+    assert other.assessment.has_forecast
+    assert other.status() == found
+    assert other.replay(until=other.number).status().history == found.history
+    assert other.gain_since(0).gain == found.gain
+    other.ask(count=1)
+    other.close()  # the rounds are cached beside
+    assert Campaign.open(store).status().history == found.history
+
+
+def test_a_store_that_cannot_keep_a_cache_still_gives_a_status(campaign):
+    def full(*_):
+        raise DataError("the disk is full")
+
+    campaign._log.store.save_cache = full
+    assert campaign.status(repeats=1).score is not None
+    campaign._log.store.load_cache = lambda *_: (0, b"cellworth cache\n" + bytes(8) + b"rounds")
+    assert not Campaign.open(campaign._log.store).assessment.has_forecast
 
 
 def test_without_a_rule_an_ask_only_warns_and_makes_no_forecast(campaign, monkeypatch):

@@ -52,3 +52,16 @@ def test_progress_goes_from_nothing_to_all_points():
     found = campaign.status(progress=lambda done, total: told.append((done, total)))
     points = len(found.history)
     assert told == [(done, points) for done in range(points + 1)]
+
+
+def test_the_forecast_is_for_what_a_round_costs():
+    campaign = play(*gaussian_table(), rounds=5, count=20)
+    expected = campaign.status(repeats=1).forecast
+    assert expected.money == pytest.approx(campaign.spent / 5)
+
+
+def test_one_event_is_not_plural():
+    campaign = begin(make_table(40))
+    campaign.ask(count=1)
+    assert "after 1 event\n" in campaign.status(repeats=1, max_rounds=1).describe()
+    assert "1 event," in repr(campaign)

@@ -4,19 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score, roc_auc_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
-from threadpoolctl import threadpool_limits
 
 from cellworth.model.cross_validation import (
     Score,
     area,
-    cross_validate,
     deal,
     explained,
-    mean_score,
     scorable,
 )
 
@@ -106,34 +100,6 @@ def test_intervals_stay_where_scores_can_be(value, error, of_area):
     assert found.low >= 0 or not of_area
 
 
-def draw(rng, n, classes):
-    X = rng.normal(size=(n, 4))
-    z = X.sum(axis=1) / 2 + rng.normal(size=n)
-    return X, (z > 0).astype(float) if classes else z
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("classes", [True, False])
-def test_intervals_cover_the_score_on_new_rows(classes):
-    """Covered were 94 % of 300 tables with classes and 92 % of 1,800 with a number; 100 spread by 3 %."""
-    hits = []
-    with threadpool_limits(1):
-        for seed in range(100):
-            rng = np.random.default_rng(seed)
-            X, y = draw(rng, 80, classes)
-            deals = [deal(y, 5, rng, classes=classes) for _ in range(2)]
-            everyone = np.ones(80, dtype=bool)
-            found = mean_score([cross_validate(X, y, fold, everyone, classes=classes) for fold in deals])
-            kind = LogisticRegression(max_iter=1000) if classes else Ridge()
-            model = make_pipeline(StandardScaler(), kind).fit(X, y)
-            X_new, y_new = draw(rng, 5000, classes)
-            truth = (
-                roc_auc_score(y_new, model.decision_function(X_new)) if classes else model.score(X_new, y_new)
-            )
-            hits.append(found.estimate().low <= truth <= found.estimate().high)
-    assert 0.82 <= np.mean(hits) <= 0.99
-
-
 @given(st.integers(0, 1000), st.integers(2, 6))
 @settings(max_examples=20)
 def test_every_fold_has_its_share_of_every_class(seed, folds):
@@ -147,11 +113,7 @@ def test_every_fold_has_its_share_of_every_class(seed, folds):
 
 
 def test_a_rare_class_has_no_area_of_its_own():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    y = (X[:, 0] > 0).astype(float)
+    y = (np.arange(60) % 2).astype(float)
     y[0] = 2.0
     assert scorable(y, classes=True) == [0.0, 1.0]
     assert scorable(y[:6], classes=True) == []
-    found = cross_validate(X, y, deal(y, 5, rng, classes=True), np.ones(60, dtype=bool), classes=True)
-    assert found.value > 0.9

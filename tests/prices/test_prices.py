@@ -241,3 +241,18 @@ def test_what_makes_no_sense(make, words):
 
 def test_prices_by_column_take_no_memory_per_row():
     assert Prices.same(1).on(plain_table(3, 4)).own.strides[0] == 0
+
+
+def test_plain_prices_are_understood(tmp_path):
+    assert Prices.of(None) == Prices.same(1.0)
+    assert Prices.of(2) == Prices.of(np.float64(2.0)) == Prices.same(2.0)
+    assert Prices.of({"age": 1}) == Prices.per_column({"age": 1})
+    assert Prices.of({("p1", "age"): 1}) == Prices.per_cell({("p1", "age"): 1})
+    path = tmp_path / "prices.csv"
+    Prices.same(3.0).write(path)
+    assert Prices.of(path) == Prices.of(str(path)) == Prices.same(3.0)
+    own = Prices.same(4.0)
+    assert Prices.of(own) is own
+    for wrong in ([1, 2], True, object()):
+        with pytest.raises(ParameterError, match="prices must be a number, a mapping"):
+            Prices.of(wrong)

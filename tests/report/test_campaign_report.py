@@ -9,7 +9,7 @@ from cellworth import Prices, Table
 from cellworth.campaign.forecast import VISIBLE
 from cellworth.errors import DataError, MissingDependencyError
 from cellworth.report import write_report
-from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES
+from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES, OUT_HEADER
 from tests.campaign.campaigns import answers_to, begin, gaussian_table, make_table, play
 from tests.report.pages import read_page
 
@@ -44,6 +44,10 @@ def test_numbers_are_those_of_the_campaign(tmp_path):
     for words in (f"{campaign.spent:.2f}", f"{campaign.left:.2f}", f"{campaign.reserved:.2f} reserved"):
         assert words in found.text
     assert "1 refused, 3 out" in found.text
+    out = [row for row in found.rows if len(row) == len(OUT_HEADER) and row[2] == "Ann"]
+    assert [(row[0], row[1], row[5]) for row in out] == [
+        (p.row, p.column, f"{p.price:.2f}") for p in batch[5:]
+    ]
     rows = ledger_rows(found)
     bought = [row for row in rows if row[3] == "bought"]
     assert {(row[4], row[5]) for row in bought} == {(p.row, p.column) for p in batch[:4]}
@@ -87,7 +91,8 @@ def test_several_classes_and_numbers(kind, tmp_path):
     assert f"{status.score.value:.3f}" in found.text
     ahead = status.forecast.gain
     assert (f"{ahead.value:+.3f}" if ahead.value >= VISIBLE else f"below {ahead.high:.3f}") in found.text
-    assert [row[0] for row in found.rows if len(row) == 6][1:] == [f"{m.spent:.2f}" for m in status.history]
+    curve = [row[0] for row in found.rows if len(row) == 6 and row[3] != "taken by"]
+    assert curve[1:] == [f"{m.spent:.2f}" for m in status.history]
 
 
 def test_without_a_target_the_score_is_left_out_and_it_is_said_so(tmp_path):

@@ -1,9 +1,10 @@
 """The columns: means, order and errors against plain loops."""
 
 import pytest
+from scipy import stats
 
 from cellworth.report import columns_summary
-from cellworth.report.column_summaries import plus_minus
+from cellworth.report.column_summaries import digits, log_interval, wilson
 from cellworth.report.fill_errors import fill_errors
 from cellworth.strategy import get
 
@@ -31,14 +32,20 @@ def test_columns_are_summarised_over_the_holes_that_can_be_had(campaign):
     assert "wrong" in found["hue"]["error"]["words"]
 
 
-@pytest.mark.parametrize(
-    ("value", "spread", "written"),
-    [
-        (258.3, 71.0, "260 ± 70"),
-        (0.01138, 0.00066, "0.0114 ± 0.0007"),
-        (3.0, 0.0, "3 ± 0"),
-        (9.96, 1.0, "10 ± 1"),
-    ],
-)
-def test_a_number_and_its_error_end_at_the_same_place(value, spread, written):
-    assert plus_minus(value, spread) == written
+def test_the_interval_of_an_error_is_positive_and_holds_the_error():
+    low, high = log_interval(0.723, 0.813)
+    assert 0 < low < 0.723 < high
+    assert low * high == pytest.approx(0.723**2)
+    assert log_interval(0.0, 0.0) == (0.0, 0.0)
+    # For a small spread it is the usual one.
+    assert log_interval(10.0, 0.1) == pytest.approx((10 - 0.196, 10 + 0.196), abs=0.002)
+
+
+@pytest.mark.parametrize(("wrong", "n"), [(0, 10), (10, 10), (3, 10), (150, 500)])
+def test_the_interval_of_a_share_is_wilsons(wrong, n):
+    result = stats.binomtest(wrong, n).proportion_ci(0.95, method="wilson")
+    assert wilson(wrong / n, n) == pytest.approx((result.low, result.high), abs=1e-9)
+
+
+def test_large_numbers_are_written_in_full():
+    assert [digits(value, 2) for value in (1234.5, 12.3, 9.87, 0.0123)] == ["1,234", "12", "9.9", "0.012"]

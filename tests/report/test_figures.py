@@ -1,10 +1,14 @@
 """The map of the report, against plain loops."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.report.figures import mosaic, shades
+from cellworth.campaign.forecast import Forecast, Projection
+from cellworth.campaign.status import CurvePoint, Status
+from cellworth.model.cross_validation import Estimate
+from cellworth.report.figures import draw_learning_curve, mosaic, shades
 from cellworth.report.summaries import inputs_of
 
 
@@ -33,3 +37,23 @@ def test_shades_tell_the_four_states_apart(campaign):
     assert (shade[cells.bought] == 1).all()
     assert (shade[cells.refused] == 4).all()
     assert (shade[cells.available] == 2.25).all()
+
+
+def test_no_band_leaves_the_range_of_the_score():
+    pytest.importorskip("matplotlib")
+    points = [
+        CurvePoint(k, k, 10.0 * k, k, Estimate(0.98, 0.9, 0.999), Estimate(0.0, -1.2, 0.4)) for k in range(3)
+    ]
+    end = np.array([0.0, 0.3])
+    ahead = Forecast("expected", 20.0, Estimate(0.01, 0.0, 0.3), Projection(end * 60, end / 30, end * 0, end))
+    counts = dict.fromkeys(("known", "bought", "refused", "open", "missing"), 1)
+    status = Status(
+        3, 4, 5, None, 20.0, 0.0, None, **counts, name="s", metric="AUC", note="", history=tuple(points),
+        forecast=ahead,
+    )  # fmt: skip
+    (axis,) = draw_learning_curve(status).axes
+    for band in axis.collections:
+        heights = band.get_paths()[0].vertices[:, 1]
+        assert heights.min() >= 0
+        assert heights.max() <= 1
+    assert axis.get_ylim()[1] <= 1.02

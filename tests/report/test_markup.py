@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cellworth.errors import MissingDependencyError
 from cellworth.report import figures, markup
-from cellworth.report.markup import STYLE
+from cellworth.report.markup import PRINT, STYLE
 from tests.report.pages import Strict
 
 TEXTS = st.text(st.characters(exclude_categories=()), max_size=30)
@@ -55,7 +55,7 @@ def test_the_policy_admits_the_style_and_nothing_else():
     style = re.search(r"<style>(.*?)</style>", whole, re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:"
-    assert style == STYLE
+    assert style == STYLE + PRINT
 
 
 def test_a_figure_gives_the_same_bytes_each_time():

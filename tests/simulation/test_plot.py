@@ -33,3 +33,30 @@ def test_the_plot_has_a_line_and_a_band_per_strategy(curves, tmp_path):
     figure.savefig(tmp_path / "curves.png")
     with pytest.raises(ParameterError, match="no column 'gini'"):
         plot_curves(curves, "gini")
+
+
+def test_a_band_stays_within_the_range_of_its_metric():
+    frame = pd.DataFrame(
+        {
+            "strategy": "s",
+            "seed": [0, 0, 1, 1],
+            "money": [0, 9, 0, 9],
+            "auc": [0.1, 0.7, 0.8, 1.0],
+            "r2": -0.5,
+        }
+    )
+    (curve,) = mean_curves(frame, "auc", "money", points=5)
+    assert curve.low[0] == 0
+    assert curve.high[-1] == 1
+    assert curve.seeds == 2
+    (curve,) = mean_curves(frame, "r2", "money", points=5)
+    assert curve.low[0] == -0.5
+
+
+def test_the_metric_suits_the_target():
+    runs = {"strategy": ["a", "a"], "seed": [0, 0], "cells": [0, 5], "money": [0.0, 5.0]}
+    numbers = pd.DataFrame({**runs, "r2": [0.1, 0.3], "rmse": [2.0, 1.0]})
+    assert mean_curves(numbers)[0].mean[-1] == 0.3
+    assert plot_curves(numbers).axes[0].get_ylabel() == "R² on test rows"
+    classes = pd.DataFrame({**runs, "auc": [0.6, 0.7], "accuracy": [0.5, 0.6]})
+    assert mean_curves(classes)[0].mean[-1] == 0.7

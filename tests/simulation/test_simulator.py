@@ -2,6 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.svm import LinearSVC
 
 from cellworth import Prices, Table, simulate, strategy
@@ -140,3 +141,18 @@ def test_progress_is_shown(tumours, capsys):
     shown = capsys.readouterr().err
     assert "2/2" in shown
     assert "random, seed" in shown
+
+
+def test_a_model_of_the_wrong_kind_is_refused():
+    X = np.arange(40.0).reshape(20, 2)
+    classes, numbers = Table.from_arrays(X, np.arange(20) % 2), Table.from_arrays(X, np.arange(20) / 3)
+    with pytest.raises(
+        ParameterError, match=r"'target' is a number, but LogisticRegression predicts classes"
+    ):
+        simulate(numbers, "random", count_per_round=1, classifier=LogisticRegression())
+    with pytest.raises(ParameterError, match=r"'target' has two classes, but Ridge predicts numbers"):
+        simulate(classes, "random", count_per_round=1, classifier=Ridge())
+    with pytest.raises(ParameterError, match="budget_per_round must be above 0"):
+        simulate(classes, "random", budget_per_round=0)
+    with pytest.raises(ParameterError, match="budget must be an amount of money"):
+        simulate(classes, "random", budget_per_round="5")

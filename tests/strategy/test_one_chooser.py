@@ -18,7 +18,7 @@ pytestmark = pytest.mark.latest
 
 PRICES = Prices.per_column({"a": 3.0, "b": 1.0, "c": 2.5, "d": 1.0, "e": 7.0})
 BUDGET, SEED = 20.0, 3
-QUICK = {"afasmc", "stability", "random-gaussian", "recommended"}
+QUICK = {"afasmc", "stability", "random-gaussian", "recommended", "auto"}
 NAMES = [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in strategy.names()]
 
 

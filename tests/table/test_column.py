@@ -102,3 +102,35 @@ def test_a_hole_is_formatted_as_none():
 def test_columns_that_make_no_sense_are_refused(settings_):
     with pytest.raises(ParameterError, match="column 'a'"):
         Column("a", **settings_)
+
+
+def test_booleans_come_back_in_the_users_words():
+    ill = Column("ill", "boolean", words=("No", "Yes"))
+    assert [ill.format(0.0), ill.format(1.0), ill.parse("yes"), ill.parse(True)] == ["No", "Yes", 1.0, 1.0]
+    assert Column("ill", "boolean", words=("FALSE", "TRUE")).format(1.0) is True
+    assert Column("ill", "boolean", words=("FALSE", "TRUE")).texts(np.array([0.0, np.nan])) == ["FALSE", ""]
+
+
+@pytest.mark.parametrize(
+    ("observed", "guess", "rounded"),
+    [
+        ([88.8, 70.0], 99.00698317576969, 99.0),
+        ([88.8, 70.25], 99.00698317576969, 99.01),
+        ([88.0, 70.0], 99.6, 100.0),
+        ([1e-7, 3e-8], 2.16e-8, 2e-8),
+        ([1 / 3, 2 / 3], 0.12345678901234, 0.12345678901234),
+        ([1e300], 2.5, 2.0),
+        ([], 2.5, 2.5),
+    ],
+)
+def test_guesses_have_the_decimals_of_the_column(observed, guess, rounded):
+    column = Column("x", "number")
+    assert column.rounded_like(np.array([guess]), np.array(observed)).tolist() == [rounded]
+
+
+def test_rounding_respects_bounds_and_times():
+    bounded = Column("x", "number", bounds=(0, 9.5))
+    assert bounded.rounded_like(np.array([9.9]), np.array([1.0])).tolist() == [9.5]
+    when = Column("when", "date")
+    minutes = np.array([18262.0 + 630 / 1440])
+    assert when.format(float(when.rounded_like(minutes + 1e-5, minutes)[0])).second == 0

@@ -1,7 +1,12 @@
 """Which cells are holes."""
 
+import re
+import warnings
+
+import pandas as pd
 import pytest
 
+from cellworth.errors import MissingMarkWarning
 from cellworth.table import Table
 
 
@@ -33,3 +38,37 @@ def test_marks_of_holes(tmp_path, missing, holes):
 def test_marks_apply_before_the_kind_is_found(tmp_path):
     table = read(tmp_path, "a\n1\n-9.0\n2\n", missing=[-9])
     assert table.columns[0].kind == "integer"
+
+
+USUAL = ["NA", "N/A", "#N/A", "n/a", "NULL", "null", "None", "<NA>"]
+
+
+@pytest.mark.parametrize("mark", USUAL)
+def test_the_marks_of_pandas_are_holes_by_default(tmp_path, mark):
+    path = tmp_path / "t.csv"
+    path.write_text(f"drug,dose\n{mark},1.5\naspirin,{mark}\nibuprofen,2\n")
+    table = Table.read(path)
+    assert table.holes.tolist() == [[True, False], [False, True], [False, False]]
+    assert table.columns[0].categories == ("aspirin", "ibuprofen")
+    assert pd.read_csv(path).isna().to_numpy().tolist() == table.holes.tolist()
+    named = Table.read(path, categories={"drug": ["aspirin", "ibuprofen", mark]})
+    assert not named.holes[:, 0].any()
+
+
+def test_a_declared_category_is_no_hole():
+    frame = pd.DataFrame({"drug": pd.Categorical(["None", "aspirin", None])})
+    assert Table.from_frame(frame).holes[:, 0].tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("mark", ["?", "unknown", "Unknown", "-", "n.a.", "missing"])
+def test_lookalikes_are_categories_with_a_warning_that_names_the_option(tmp_path, mark):
+    path = tmp_path / "t.csv"
+    path.write_text(f"drug\n{mark}\naspirin\nibuprofen\n")
+    said = rf"'drug': '{re.escape(mark)}' is read as a category.*missing="
+    with pytest.warns(MissingMarkWarning, match=said):
+        table = Table.read(path)
+    assert mark in table.columns[0].categories
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert Table.read(path, missing=[mark]).holes[0, 0]
+        Table.read(path, categories={"drug": [mark, "aspirin", "ibuprofen"]})

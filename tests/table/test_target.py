@@ -21,7 +21,8 @@ def target_of(labels, **keywords):
         ([0.5, 2.5, 1], "number", None),
         (list(range(21)), "number", None),
         (list(range(20)), "several classes", tuple(range(20))),
-        (["yes", "no"], "two classes", (False, True)),
+        (["yes", "no"], "two classes", ("no", "yes")),
+        (["TRUE", "FALSE"], "two classes", (False, True)),
     ],
 )
 def test_kinds_found(labels, kind, classes):
@@ -71,3 +72,15 @@ def test_targets_that_cannot_be_used(labels, keywords, words):
 def test_a_kind_that_does_not_exist():
     with pytest.raises(ParameterError, match="'two classes', 'several classes', 'number', got 'classes'"):
         target_of([0, 1], target_kind="classes")
+
+
+def test_a_target_that_is_said_to_be_a_number_is_one():
+    X, y = [[1.0], [2.0], [3.0]], [0, 1, 1]
+    assert Table.from_arrays(X, y).target.kind == "two classes"
+    assert Table.from_arrays(X, y, kinds={"target": "number"}).target.kind == "number"
+    assert Table.from_arrays(X, [0.5, 1.5, 1.5], kinds={"target": "category"}).target.classes == (
+        "0.5",
+        "1.5",
+    )
+    stated = Table.from_arrays(X, y, kinds={"target": "number"}, target_kind="two classes")
+    assert stated.target.kind == "two classes"

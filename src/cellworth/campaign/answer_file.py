@@ -1,7 +1,7 @@
 """Files of cells: written for people to fill in, then read back line by line as answers.
 
-A file of asks has the fields `FIELDS`, with an empty ``value`` column. Once that column is filled in, by hand
-or in a spreadsheet, it is a file of answers; only ``row``, ``column`` and ``value`` are read.
+A file of asks, as `Batch.write` writes it, has an empty ``value`` column. Once that column is filled in, by
+hand or in a spreadsheet, it is a file of answers; only ``row``, ``column`` and ``value`` are read.
 """
 
 from __future__ import annotations
@@ -26,13 +26,11 @@ from cellworth.errors import (
     WrongLine,
 )
 from cellworth.messages import shorten
-from cellworth.strategy import Purchase
+from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
-from cellworth.table.csv_format import check_place, csv_text, guard, write_lines
+from cellworth.table.csv_format import check_place, csv_text
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines
-
-FIELDS = ("row", "column", "group", "price", "worth", "why", "until", "value")
 
 
 class FileAnswer(NamedTuple):
@@ -85,12 +83,12 @@ def write_asks(path: str | os.PathLike[str], purchases: Iterable[Purchase]) -> N
 
     The file is replaced atomically. Once filled in, pass it to `Campaign.tell_file`.
     """
-    write_lines(Path(path), [FIELDS, *map(_record, purchases)])
+    Batch(purchases).write(path)
 
 
 def asks_csv(purchases: Iterable[Purchase]) -> str:
     """Return what `write_asks` writes to a .csv file, as text."""
-    return csv_text([FIELDS, *map(_record, purchases)])
+    return csv_text(Batch(purchases).records())
 
 
 def check_asks_path(path: str | os.PathLike[str]) -> None:
@@ -227,19 +225,6 @@ def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:
     """
     index = _index(table)
     return [_parse_cell(text, index) for text in texts]
-
-
-def _record(purchase: Purchase) -> list[str]:
-    until = "" if purchase.until is None else purchase.until.isoformat(timespec="seconds")
-    texts = map(guard, (purchase.row, purchase.column, purchase.group or ""))
-    return [
-        *texts,
-        repr(float(purchase.price)),
-        f"{purchase.worth:.6g}",
-        guard(purchase.why or ""),
-        until,
-        "",
-    ]
 
 
 def _index(table: Table) -> CellIndex:

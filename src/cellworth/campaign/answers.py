@@ -6,9 +6,12 @@ Each function returns that content, or None if there is nothing to record. None 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
+
+import numpy as np
 
 from cellworth.campaign.account import Terms
 from cellworth.campaign.cell_index import Cell
@@ -16,6 +19,7 @@ from cellworth.campaign.events import (
     Cancelled,
     CellName,
     Corrected,
+    Event,
     Refused,
     Told,
     ToldCell,
@@ -23,8 +27,10 @@ from cellworth.campaign.events import (
     check_text,
     value_to_json,
 )
+from cellworth.campaign.settings import LARGEST_NUMBER, check_numbers
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
-from cellworth.errors import ConflictError, DataError, ParameterError
+from cellworth.campaign.status import Totals
+from cellworth.errors import ConflictError, DataError, OverspentWarning, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Purchase
@@ -126,6 +132,17 @@ def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float
     return Told(tuple(told), stated=each is not None)
 
 
+def warn_if_overspent(event: Event | None, totals: Totals) -> None:
+    """Warn if an event's answers cost money and less than nothing is left of the budget."""
+    told = event.content.cells if event is not None and isinstance(event.content, Told) else ()
+    if totals.budget is None or totals.left is None or totals.left >= 0:
+        return
+    if any(cell.price > 0 for cell in told):
+        over = f"{totals.text(-totals.left)} over the budget of {totals.text(totals.budget)}"
+        said = f"the answers were recorded, and the campaign is now {over}."
+        warnings.warn(said, OverspentWarning, stacklevel=3)
+
+
 def refused(state: State, cells: list[tuple[object, object]], reason: str) -> Refused | None:
     """Return the cells to mark as refused, without those already refused."""
     check_text("the reason", reason)
@@ -173,9 +190,12 @@ def _pair(cell: object) -> tuple[object, object]:
 def _parse(state: State, cell: Cell, value: object) -> float:
     row, _ = state.index.names(cell)
     try:
-        return state.index.columns[cell[1]].parse(value)
+        number = state.index.columns[cell[1]].parse(value)
     except DataError as error:
         raise DataError(f"row {shorten(row)}, {error}") from None
+    if abs(number) > LARGEST_NUMBER:
+        check_numbers(np.array([[number]]), [row], [state.index.columns[cell[1]].name])
+    return number
 
 
 def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:

@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
-from typing import Any
-
-import numpy as np
 
 from cellworth.arrays import BoolArray
 from cellworth.campaign.account import Terms
 from cellworth.campaign.events import Asked, AskedCell, Event
 from cellworth.campaign.log import FAIR, Log
-from cellworth.campaign.rounds import NewestRound, Rounds
-from cellworth.campaign.settings import registered
+from cellworth.campaign.rounds import Rounds
+from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.campaign.wish import Wish
 from cellworth.errors import ParameterError
-from cellworth.messages import shorten
 from cellworth.prices import PriceList, Prices
-from cellworth.prices.currency import money_text
 from cellworth.select import Selection
 from cellworth.strategy import Batch, Purchase
 from cellworth.strategy.choosing import choose
-from cellworth.table import Column
+from cellworth.strategy.reasons import Reasons
 
 
 class Asker:
@@ -36,7 +31,7 @@ class Asker:
 
     def __init__(self, log: Log, prices: Prices, groups: Mapping[str, str]) -> None:
         self._log = log
-        self._strategy = registered(log.settings["strategy"])
+        self._strategy = strategy_of(log.settings)
         self._prices = prices
         self._groups = groups
         self._budget: float | None = log.settings["budget"]
@@ -65,10 +60,6 @@ class Asker:
         if event is not None and self._rounds is not None:
             self._rounds.save(event.number)
         return self._batch(event)
-
-    def has(self, key: str | None) -> bool:
-        """Return whether a request with this key is recorded."""
-        return key is not None and key in self._log.newest().keyed
 
     def _recorded(self, wish: Wish) -> Event | None:
         """Return what was asked for next, after the end of a replay, if it was asked for with this wish."""
@@ -120,10 +111,25 @@ class Asker:
         )
         if len(selection.cells) == 0:
             return None
-        scores = newest.scored.scores
-        average = float(scores[available[: len(scores)]].mean())
+        reasons = Reasons(
+            state.index.columns,
+            newest.completer,
+            newest.scored.scores,
+            self._strategy.selector,
+            prices=prices,
+            available=available,
+            before=before,
+            currency=self._prices.currency,
+        )
+        named = zip(
+            [state.index.names((i, j)) for i, j in selection.cells.tolist()],
+            selection.prices.tolist(),
+            selection.scores.tolist(),
+            reasons.of(selection),
+            strict=True,
+        )
+        cells = tuple(AskedCell(*names, price, worth, why) for names, price, worth, why in named)
         until = None if wish.lease is None else time + wish.lease
-        cells = tuple(_cells(state, newest, selection, average, self._prices.currency))
         terms = self._terms(prices, selection, before)
         return Asked(newest.round, newest.based_on, until, cells, wish, terms)
 
@@ -174,31 +180,3 @@ class Asker:
         if self._list is None or self._list.own.shape != self._log.state.values.shape:
             self._list = self._prices.on(self._log.state.table())
         return self._list
-
-
-def _cells(
-    state: State, newest: NewestRound, selection: Selection, average: float, currency: str | None
-) -> Iterator[AskedCell]:
-    chosen: Any = zip(
-        selection.cells.tolist(), selection.prices.tolist(), selection.scores.tolist(), strict=True
-    )
-    starts = np.searchsorted(newest.owner, np.arange(len(state.index.columns) + 1))
-    for (i, j), price, worth in chosen:
-        row, column = state.index.names((i, j))
-        guess = _guess(state.index.columns[j], newest.completer, i, slice(starts[j], starts[j + 1]))
-        much = f"worth {worth / average:.2g} times the average hole; " if average > 0 else ""
-        yield AskedCell(row, column, price, worth, f"{guess}; {much}costs {money_text(price, currency)}")
-
-
-def _guess(column: Column, completer: Any, row: int, block: slice) -> str:
-    """Describe the current guess for a cell; ± is one standard deviation."""
-    filled = np.asarray(completer.completed_[row, block], dtype=np.float64)
-    if column.kind in ("number", "integer", "date"):
-        unit = {"date": " days"}.get(column.kind, "" if column.unit is None else f" {column.unit}")
-        variance = getattr(completer, "variance_", None)
-        if variance is not None:
-            return f"known only to ±{float(np.sqrt(variance[row, block.start])):.2g}{unit}"
-        if column.kind != "date":
-            return f"guessed to be {float(filled[0]):.3g}{unit}"
-    best = float(np.argmax(filled)) if len(filled) > 1 else float(column.nearest(filled)[0])
-    return f"guessed to be {shorten(column.format(best))}"

@@ -16,18 +16,18 @@ from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.self_assessment import SelfAssessment
-from cellworth.campaign.settings import make_record, only_name, opened, registered
-from cellworth.campaign.status import Gain, Judging, Status, Totals, gain_since, totals_of
+from cellworth.campaign.settings import make_record, only_name, opened, strategy_of
+from cellworth.campaign.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.stores import Store
 from cellworth.campaign.wish import Wish
 from cellworth.complete import FilledTable, fill
 from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.outlook import Outlook, StopAdvice, StopRule
-from cellworth.prices import Prices
+from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
-from cellworth.table import Table
+from cellworth.table import AnyTable, Table, as_table
 from cellworth.table.files import AnyFile
 
 
@@ -41,7 +41,7 @@ class Campaign:
     except fees that other cells owe, too. An answer that arrives later still counts, and still costs.
 
     ``name``, ``strategy``, ``prices``, ``budget`` (None: no limit), ``seed``, ``created`` (UTC): what it was
-    created with; ``read_only`` is True for a replay.
+    created with; ``settled``: the strategy's parts; ``assessment``: behind `status`; ``read_only``: a replay.
 
     Examples
     --------
@@ -59,25 +59,26 @@ class Campaign:
     (2.0, 2.0, 6.0)
     """
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, assessed: SelfAssessment | None = None) -> None:
         self._log = log
-        self.name = log.name
-        self.created = log.created
+        self.name, self.created = log.name, log.created
         self.budget: float | None = log.settings["budget"]
-        self.strategy: str = registered(log.settings["strategy"]).name
+        self.settled = strategy_of(log.settings)
+        self.strategy = self.settled.name
         self.prices = Prices.from_dict(log.settings["prices"])
         self.seed: int = log.settings["seed"]
         self.read_only = log.read_only
         self._groups = {column: group.name for group in self.prices.groups for column in group.columns}
         self._asker = Asker(log, self.prices, self._groups)
-        self._assessment = SelfAssessment(log, self.prices, self.budget)
+        self.assessment = SelfAssessment(log, self.prices, self.budget, assessed)
 
     @classmethod
     def create(
         cls,
-        table: Table,
+        table: AnyTable,
         *,
-        prices: Prices | None = None,
+        target: str | None = None,
+        prices: AnyPrices | None = None,
         strategy: str = "recommended",
         budget: float | None = None,
         store: str | Path | Store = "sqlite:///study.db",
@@ -88,16 +89,14 @@ class Campaign:
     ) -> Self:
         """Start a campaign on a table with holes; the table is stored permanently, unchanged.
 
-        Without prices, every cell costs 1; without a budget, there is no spending limit. ``strategy`` is the
-        name of a registered strategy, see `cellworth.strategy.names`; ``seed`` is for those that choose at
-        random. ``store`` is a database URL or an open store, in which the name must be new (ConflictError
-        otherwise). ``who`` is the person who starts it; ``clock`` returns times with a time zone.
+        A frame or the path of a file may stand for the table; ``target`` is its column to predict. See
+        `Prices.of` for prices, by default 1 per cell; without a budget, spending has no limit. ``strategy``
+        is one of `cellworth.strategy.names`. In ``store``, a URL or an open store, the name must be new.
         """
-        stated = prices or Prices.same(1.0)
+        said = as_table(table, target=target), Prices.of(prices), strategy
         with opened(store) as (place, owned):
             time = Log.clock_of(place, clock)()
-            record = make_record(name, table, stated, strategy, budget=budget, seed=seed, who=who, time=time)
-            place.create(record)
+            place.create(make_record(name, *said, budget=budget, seed=seed, who=who, time=time))
             return cls(Log(place, name, clock, owns_store=owned))
 
     @classmethod
@@ -116,7 +115,7 @@ class Campaign:
         key: str | None = None,
         until: StopRule | None = None,
     ) -> Batch:
-        """Ask for the cells most worth buying now, best first.
+        """Ask for the cells most worth buying now, in the order in which they were chosen.
 
         ``budget`` and ``count`` limit the money and the cells; with neither, the ask uses all that is left of
         the campaign's budget. ``who`` is the person asking. The cells are reserved for ``lease``, such as
@@ -126,10 +125,10 @@ class Campaign:
 
         If ``until``, a rule to stop, says that the next money is not worth it, the batch is empty and a
         `StopWarning` gives the reason; see `advice` for its cost. Without it, cells are asked for in any
-        case, with a `StopWarning` if the forecast of the last `status` in this object says stop: O(n p).
+        case, with a `StopWarning` if the last forecast, of a `status` in any process, says stop: O(n p).
         """
         wish = Wish(budget, count, parse_lease(lease))
-        stopped = not self._asker.has(key) and self._assessment.says_stop(until)
+        stopped = self.assessment.says_stop(until, key)
         return self._asker.ask(wish, who=who, key=key, stopped=stopped)
 
     def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
@@ -156,7 +155,7 @@ class Campaign:
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
         event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
-        self.totals().warn_if_overspent(event)
+        reports.warn_if_overspent(event, self.totals())
         return kinds.size(event)
 
     def tell_file(
@@ -206,7 +205,7 @@ class Campaign:
     def extend(self, rows: Rows, *, who: str | None = None) -> int:
         """Append rows with new ids to the table, and return how many.
 
-        Pass a Table, read with ``Table.read(path, **campaign.table.keywords())``, or {row id: {column: value}}.
+        Pass a Table from ``Table.read(path, **campaign.table.keywords())``, or {row id: {column: value}}.
         """
         return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
 
@@ -280,8 +279,8 @@ class Campaign:
     ) -> open_cells.OpenPage:
         """Return at most ``most`` of the cells that are out, in the order they were asked for.
 
-        ``after`` is the previous page's, 0 for the first; answers in between shift nothing. The filters keep cells in this row or column, asked for by this person, held by this person,
-        or ``free``. O(cells that are out), a tenth of a microsecond each, and O(page).
+        ``after`` is the previous page's, 0 for the first; answers in between shift nothing. The filters keep
+        cells in this row or column, asked for or held by this person, or ``free``. O(cells out), 0.1 us each.
         """
         wanted = open_cells.Wanted(row, column, asked_by, holder, free)
         return open_cells.open_page(self._log.newest(), self._log.now(), self._groups, wanted, after, most)
@@ -306,9 +305,9 @@ class Campaign:
     def fill(self, level: float = 0.9) -> FilledTable:
         """Fill the table as it is now with the strategy's completer, with intervals if it provides them.
 
-        Costs a completion from scratch: the result depends only on the table, not on the rounds so far.
+        Unlike that of `cellworth.fill`, most strategies' completer ignores labels. Costs a fit from scratch.
         """
-        return fill(self.table, registered(self.strategy).completer, level=level)
+        return fill(self.table, self.settled.completer, level=level)
 
     def model(self, **settings: Any) -> CompletingClassifier | CompletingRegressor:
         """Return a model of the target, chosen on and fitted to the table as it is now.
@@ -323,15 +322,14 @@ class Campaign:
     ) -> Status:
         """Report how the campaign, or a replay of it, is doing: money, cells, learning curve and forecast.
 
-        ``until``, by default ``StopRule()``, says whether to stop. ``progress`` is called with the number of
-        points of the curve scored and the total. ``settings``, such as ``max_rounds=1`` for a score of now
-        only, are those of `cellworth.campaign.status.Judging`, which also states the cost.
+        ``until``, by default ``StopRule()``, says whether to stop; ``progress`` gets the points scored and
+        their number; ``settings`` are those of `cellworth.campaign.status.Judging`, which states the cost.
         """
-        return self._assessment.status(Judging(until=until or StopRule(), **settings), progress)
+        return self.assessment.status(Judging(until=until or StopRule(), **settings), progress)
 
     def gain_since(self, number: int) -> Gain | None:
         """Return how much the score has risen since an event, on the same rows; None without a score."""
-        return gain_since(self._log, number)
+        return self.assessment.gain_since(number)
 
     def forecast(self, **settings: Any) -> Outlook:
         """Forecast the score that more money would buy, from the table as it is now.
@@ -339,14 +337,14 @@ class Campaign:
         ``settings`` are those of `cellworth.forecast`: model, seconds, seed, n_jobs and progress. Cells
         refused are not counted on. After four rounds with answers, the campaign's own curve is weighed in.
         """
-        return self._assessment.forecast(**settings)
+        return self.assessment.forecast(**settings)
 
     def advice(self, until: StopRule | None = None) -> StopAdvice | None:
         """Say by a rule whether the next money is worth it; None if nothing can be forecast.
 
-        Uses the last forecast made in this object, O(n p), or makes that of `status`.
+        Uses the last forecast, of any process, O(n p), or makes that of `status`.
         """
-        return self._assessment.advice(until)
+        return self.assessment.advice(until)
 
     def write_report(self, path: str | Path, *, progress: Steps | None = None) -> None:
         """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""
@@ -365,7 +363,7 @@ class Campaign:
 
     def replay(self, until: int | datetime) -> Self:
         """Return a read-only view of the campaign as it was after an event, by number, or at a time."""
-        return type(self)(Log(self._log.store, self.name, until=check_moment(until)))
+        return type(self)(Log(self._log.store, self.name, until=check_moment(until)), self.assessment)
 
     def refresh(self) -> bool:
         """Read the log to its end, and return whether there was anything new. O(new events)."""
@@ -394,7 +392,8 @@ class Campaign:
 
     def __repr__(self) -> str:
         (n, p), state = self._log.state.values.shape, self._log.state
-        done = f"{state.number} events, {money_text(state.money.spent, self.prices.currency)} spent"
+        spent = money_text(state.money.spent, self.prices.currency)
+        done = f"{state.number} event{'s' * (state.number != 1)}, {spent} spent"
         return f"<campaign {self.name!r}, {self.strategy}: {n} rows, {p} columns, {done}>"
 
     def _write(self, kind: type[kinds.Content], make: Make, who: str | None) -> int:

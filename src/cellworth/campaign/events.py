@@ -364,7 +364,7 @@ def value_from_json(column: Column, value: Value) -> float:
     """Undo `value_to_json`: return the number stored in the table, without checking it again."""
     if column.kind in LABELLED:
         return float(column.categories.index(str(value)))
-    return column.parse(value) if column.kind == "date" else float(value)
+    return column.parse(value) if column.kind in ("date", "boolean") else float(value)
 
 
 def fingerprint(data: object) -> str:

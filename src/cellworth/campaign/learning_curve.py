@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -10,15 +12,17 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.threads import worker_threads
+from cellworth.campaign.assessment_cache import AssessmentCache
 from cellworth.campaign.events import Corrected, Event, Extended, Told
 from cellworth.campaign.state import CellStatus, State
 from cellworth.complete import GaussianCompleter
-from cellworth.model.cross_validation import Score, cross_validate, deal, mean_score, scorable
+from cellworth.model.candidate_scores import cross_validate
+from cellworth.model.candidates import Candidate
+from cellworth.model.cross_validation import Score, deal, mean_score, scorable
+from cellworth.model.row_views import ViewedRows
+from cellworth.outlook.day_zero import sample_rows
 from cellworth.progress import Steps
 from cellworth.table import Table, Target
-
-MOST_ROWS = 20_000
-"""The most rows to use; at this size the error of an area is a few thousandths."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +32,7 @@ class Snapshot:
     Attributes
     ----------
     number : int
-        The event's number; 0 before the first.
+        Of the last event that changed the table; 0 before the first.
     round : int
         Rounds asked by then.
     spent : float
@@ -69,14 +73,16 @@ class LearningCurve:
 def snapshot(state: State) -> Snapshot:
     """Return a snapshot of the campaign after its last event."""
     bought = int((state.status == CellStatus.TOLD).sum())
-    return Snapshot(state.number, len(state.rounds), state.money.spent, bought, state.table())
+    return Snapshot(state.table_number, len(state.rounds), state.money.spent, bought, state.table())
 
 
 def take_snapshots(original: Table, events: Sequence[Event], most: int) -> list[Snapshot]:
     """Return snapshots of the start, the newest table, and points between; at most ``most`` (2 or more).
 
     There is one after each event that changed the table. If that is more than ``most``, they are thinned to
-    be evenly spaced in money, or in number if nothing was spent. O(events), plus O(n p) per snapshot.
+    be evenly spaced in money, or in number if nothing was spent: the first after each multiple of a power of
+    two. So points of a later curve are points of the curves before, or their ends, and need not be scored
+    again. O(events), plus O(n p) per snapshot.
     """
     changes = [event for event in events if isinstance(event.content, Told | Corrected | Extended)]
     spent = np.cumsum([0.0, *map(_spent_by, changes)]).tolist()
@@ -92,46 +98,86 @@ def take_snapshots(original: Table, events: Sequence[Event], most: int) -> list[
 
 def learning_curve(
     snapshots: Sequence[Snapshot],
+    candidate: Candidate,
     *,
     folds: int,
     repeats: int | None,
     seed: int,
+    cache: AssessmentCache,
     progress: Steps | None = None,
 ) -> LearningCurve:
-    """Score each snapshot; the last one is the newest table.
+    """Score a candidate at each snapshot; the last one is the newest table.
 
     The scored rows are the labelled ones that were in the first snapshot; rows added later are only trained
     on. Snapshots with fewer than half of today's labelled rows are left out, so that few rows do not stand in
-    for many. The newest table is completed first and does not depend on the others.
+    for many. No score depends on the other snapshots.
+
+    Notes
+    -----
+    Each snapshot that is not in the cache costs a completion, and ``folds * repeats`` fits of the candidate;
+    at most 2,000 labelled rows are used, and as many others.
     """
     target = snapshots[-1].table.target
     if target is None:
         return LearningCurve("AUC", "the table has no target", [], [])
     classes = target.label_kind == "classes"
     metric: Literal["AUC", "R2"] = "AUC" if classes else "R2"
-    rows = _rows(target.values, seed)
+    rows = sample_rows(target.values, seed)
     y = target.values[rows]
-    kept = [shot for shot in snapshots if 2 * (rows < shot.table.shape[0]).sum() >= len(rows)]
-    scored = rows < kept[0].table.shape[0]
+    labelled = ~np.isnan(y)
+    size = int(labelled.sum())
+    kept = [shot for shot in snapshots if 2 * (rows[labelled] < shot.table.shape[0]).sum() >= size]
+    scored = labelled & (rows < kept[0].table.shape[0])
     of_classes = scorable(y[scored], classes=classes)
     if not of_classes:
         return LearningCurve(metric, _too_few(target), [], [])
-    deals = _deals(y, scored, folds, repeats or _repeats(len(rows)), seed, classes=classes)
-    scores = []
-    completer = GaussianCompleter(label_trust=0.0, calibrate=False, warm_start=True)
-    with worker_threads(1):
-        for done, shot in enumerate(reversed(kept)):
-            if progress is not None:
-                progress(done, len(kept))
-            there = rows < shot.table.shape[0]
-            filled = completer.fit(shot.table.encode().X).completed_
-            X, labels, tested = filled[rows[there]].astype(np.float64, copy=False), y[there], scored[there]
-            each = [cross_validate(X, labels, fold[there], tested, classes=classes) for fold in deals]
-            scores.append(mean_score(each))
+    deals = _deals(y, scored, labelled, folds, repeats or _repeats(size), seed, classes=classes)
+    known = cache.points(_key(candidate, rows, y, scored, deals))
+    for done, shot in enumerate(reversed(kept)):
+        if progress is not None:
+            progress(done, len(kept))
+        if shot.number not in known:
+            known[shot.number] = _score(shot.table, candidate, rows, y, scored, deals, seed)
     if progress is not None:
         progress(len(kept), len(kept))
-    note = _note(target, folds, len(deals), int(scored.sum()), len(of_classes))
-    return LearningCurve(metric, note, kept, scores[::-1])
+    scores = [known[shot.number] for shot in kept]
+    note = _note(target, candidate, folds, len(deals), int(scored.sum()), len(of_classes))
+    return LearningCurve(metric, note, kept, scores)
+
+
+def _score(
+    table: Table,
+    candidate: Candidate,
+    rows: IntArray,
+    y: Float64Array,
+    scored: BoolArray,
+    deals: list[IntArray],
+    seed: int,
+) -> Score:
+    """Return the score of a table in which some of the rows may not be yet."""
+    assert table.target is not None
+    there = rows < table.shape[0]
+    X = table.encode().X[rows[there]]
+    with worker_threads(1):
+        completer = GaussianCompleter(label_trust=0.0, calibrate=False).fit(X)
+        filled = ViewedRows.trained_on(completer, X, seed)
+        is_number = table.target.label_kind == "number"
+        return mean_score(
+            [
+                cross_validate(candidate, filled, y[there], fold[there], scored[there], is_number=is_number)
+                for fold in deals
+            ]
+        )
+
+
+def _key(
+    candidate: Candidate, rows: IntArray, y: Float64Array, scored: BoolArray, deals: list[IntArray]
+) -> str:
+    """Return what tells scores apart that are of the same event."""
+    digest = hashlib.sha256(candidate.name.encode())
+    for array in (rows, y, scored, *deals):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
 
 
 def _spent_by(event: Event) -> float:
@@ -141,33 +187,36 @@ def _spent_by(event: Event) -> float:
 def _thin(numbers: list[int], spent: list[float], most: int) -> set[int]:
     if len(numbers) <= most:
         return set(numbers)
+    ends = {numbers[0], numbers[-1]}
+    if most < 3:
+        return ends
     place = np.array(spent) if spent[-1] > 0 else np.arange(len(numbers), dtype=float)
-    chosen = np.searchsorted(place, np.linspace(0, place[-1], most)[:-1])
-    return {numbers[k] for k in chosen} | {numbers[0], numbers[-1]}
-
-
-def _rows(labels: Float64Array, seed: int) -> IntArray:
-    """Return the labelled rows to use, in order."""
-    rows = np.flatnonzero(~np.isnan(labels))
-    if len(rows) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(seed).choice(rows, MOST_ROWS, replace=False))
-    return rows
+    width = 2.0 ** math.ceil(math.log2(place[-1] / (most - 2)))
+    chosen = np.searchsorted(place, np.arange(width, place[-1], width))
+    return {numbers[k] for k in chosen} | ends
 
 
 def _repeats(n: int) -> int:
     """Return how often to repeat the split: with few rows, the luck of one split matters."""
-    return max(1, min(10, 2000 // n))
+    return max(1, min(2, 200 // n))
 
 
 def _deals(
-    y: Float64Array, scored: BoolArray, folds: int, repeats: int, seed: int, *, classes: bool
+    y: Float64Array,
+    scored: BoolArray,
+    labelled: BoolArray,
+    folds: int,
+    repeats: int,
+    seed: int,
+    *,
+    classes: bool,
 ) -> list[IntArray]:
-    """Return the fold of each row, once per repeat; scored rows and other rows are spread separately."""
+    """Return the fold of each row, once per repeat, -1 without a label; scored rows are spread separately."""
     rng = np.random.default_rng(seed)
     deals = []
     for _ in range(repeats):
-        fold = np.empty(len(y), dtype=np.intp)
-        for part in (scored, ~scored):
+        fold = np.full(len(y), -1, dtype=np.intp)
+        for part in (scored, labelled & ~scored):
             fold[part] = deal(y[part], folds, rng, classes=classes)
         deals.append(fold)
     return deals
@@ -179,9 +228,10 @@ def _too_few(target: Target) -> str:
     return f"too few rows are labelled in each class of {target.name!r}"
 
 
-def _note(target: Target, folds: int, repeats: int, n: int, of_classes: int) -> str:
+def _note(target: Target, candidate: Candidate, folds: int, repeats: int, n: int, of_classes: int) -> str:
     several = ""
     if target.kind == "several classes":
         several = f"mean of {of_classes} classes, each against the rest; "
     times = "" if repeats == 1 else f" dealt {repeats} times"
-    return f"{several}cross-validated on {n} rows in {folds} folds{times}, holes filled without labels"
+    how = f"cross-validated on {n} rows in {folds} folds{times}, holes filled without labels"
+    return f"{several}{candidate.name}, {how}"

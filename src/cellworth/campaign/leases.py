@@ -21,6 +21,8 @@ ASK_LEASE = "7d"
 """How long the money of an ask is reserved by default."""
 TAKE_LEASE = "8h"
 """How long a cell is reserved by default for the person who took it."""
+LONGEST = timedelta(days=36_525)
+"""A lease of a hundred years ends within the calendar of any computer."""
 _UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 _TEXT = re.compile(r"(\d{1,6}(?:\.\d+)?)\s*([dhm])")
 
@@ -34,10 +36,10 @@ def parse_lease(lease: object) -> timedelta | None:
     if lease is None:
         return None
     span = lease if isinstance(lease, timedelta) else _from_text(lease)
-    if span is None or span <= timedelta(0):
+    if span is None or not timedelta(0) < span <= LONGEST:
         raise ParameterError(
-            "a lease must be a time such as '7d', '12h' or '30m', a positive timedelta, or None for no end; "
-            f"got {shorten(lease)}."
+            "a lease must be a time such as '7d', '12h' or '30m', a positive timedelta, or None for no end, "
+            f"and at most {LONGEST.days} days long; got {shorten(lease)}."
         )
     return span
 

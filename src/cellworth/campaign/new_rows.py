@@ -10,6 +10,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.events import Extended
+from cellworth.campaign.settings import check_numbers
 from cellworth.campaign.state import State
 from cellworth.campaign.table_bytes import pack
 from cellworth.errors import DataError, ParameterError
@@ -19,7 +20,7 @@ from cellworth.table import Column, Table
 from cellworth.table.build_table import check_names, check_row_ids
 from cellworth.table.column import LABELLED
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of
-from cellworth.table.missing_marks import missing_marks, open_holes
+from cellworth.table.missing_marks import USUAL_MARKS, missing_marks, open_holes
 from cellworth.table.raw_cells import Origin, as_texts
 from cellworth.table.read_csv import read_csv
 from cellworth.table.values import label
@@ -37,6 +38,7 @@ def extended(state: State, rows: Rows, prices: Prices) -> Extended:
             f"new rows must have new ids; already taken: {listing(taken)}. To add values to existing rows, "
             "use tell, with unsolicited=True if they were never asked for."
         )
+    check_numbers(new.values, new.row_ids, new.column_names)
     values = np.vstack([table.values, new.values])
     # A matrix of prices has none for new rows; fail now rather than at the next ask.
     prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))
@@ -80,8 +82,14 @@ def read_rows(
     check_readable(file)
     columns, source = read_csv(file, encoding, delimiter)
     check_names([column.name for column in columns], source)
-    marks = missing_marks(missing)
-    texts = {column.name: as_texts(open_holes(column.cells, marks)).texts for column in columns}
+    known = {column.name: column.categories for column in like.columns}
+    if like.target is not None:
+        known[like.target.name] = like.target.column.categories
+    own = list(missing)
+    texts = {}
+    for column in columns:  # a row may be called NA
+        named = USUAL_MARKS if column.name == like.row_id else known.get(column.name, ())
+        texts[column.name] = as_texts(open_holes(column.cells, missing_marks(own, named))).texts
     if like.row_id is None:
         row_ids = [str(len(like.row_ids) + place) for place in range(len(source.row_ids))]
     elif like.row_id in texts:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-from cellworth.arrays import BoolArray, Float64Array
+from cellworth.arrays import BoolArray
+from cellworth.campaign.assessment_cache import AssessmentCache
 from cellworth.campaign.forecast import Forecast
 from cellworth.campaign.state import CellStatus, State
-from cellworth.complete.linear_model import LinearModel
 from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import scorable
-from cellworth.model.row_views import View
 from cellworth.outlook.day_zero import chosen_candidate, outlook_of, sample_rows
 from cellworth.outlook.forecast_result import Outlook
 from cellworth.prices import Prices
@@ -49,19 +47,33 @@ def present(state: State, prices: Prices) -> Present:
     return Present(share, min(1.0, share + float(wanted.mean())), cost)
 
 
-def quick_outlook(state: State, prices: Prices, past: Forecast, *, seed: int) -> Outlook | None:
-    """Return the forecast for a status, with the model of its score; None where there can be none."""
+def quick_outlook(
+    state: State,
+    prices: Prices,
+    past: Forecast,
+    candidate: Candidate,
+    *,
+    seed: int,
+    cache: AssessmentCache | None = None,
+) -> Outlook | None:
+    """Return the forecast for a status, with the model of its score; None where there can be none.
+
+    Costs nine fits of the completer and of the candidate, unless it is in the cache.
+    """
     target = state.table().target
     if target is None or not _can_forecast(state, target):
         return None
-    is_number = target.label_kind == "number"
-    model = Candidate(
-        "ridge regression" if is_number else "logistic regression", View(), StatusModel(is_number=is_number)
-    )
-    try:
-        return _outlook(state, target, prices, past, model, seed, depths=STATUS_DEPTHS, folds=STATUS_FOLDS)
-    except DataError:  # next to no cell is known
-        return None
+    kept = AssessmentCache() if cache is None else cache
+    key = (state.table_number, candidate.name, seed)
+    if key not in kept.outlooks:
+        kept.outlooks.clear()  # tables that are no more
+        try:
+            settings: dict[str, Any] = {"depths": STATUS_DEPTHS, "folds": STATUS_FOLDS}
+            kept.outlooks[key] = _outlook(state, target, prices, candidate, seed, **settings)
+        except DataError:  # next to no cell is known
+            kept.outlooks[key] = None
+    found = kept.outlooks[key]
+    return None if found is None else _weighed(found.moved(**vars(present(state, prices))), past, seed)
 
 
 def full_outlook(
@@ -86,21 +98,16 @@ def full_outlook(
     candidate = chosen_candidate(
         model, X, y, is_number=target.label_kind == "number", seconds=seconds, seed=seed, n_jobs=n_jobs
     )
-    return _outlook(state, target, prices, past, candidate, seed, n_jobs=n_jobs, progress=progress)
+    found = _outlook(state, target, prices, candidate, seed, n_jobs=n_jobs, progress=progress)
+    return _weighed(found, past, seed)
 
 
 def _outlook(
-    state: State,
-    target: Target,
-    prices: Prices,
-    past: Forecast,
-    candidate: Candidate,
-    seed: int,
-    **settings: Any,
+    state: State, target: Target, prices: Prices, candidate: Candidate, seed: int, **settings: Any
 ) -> Outlook:
     rows = sample_rows(target.values, seed)
     now = present(state, prices)
-    found = outlook_of(
+    return outlook_of(
         state.table().encode().X[rows],
         target.values[rows],
         state.table().layout.owner,
@@ -112,6 +119,9 @@ def _outlook(
         seed=seed,
         **settings,
     )
+
+
+def _weighed(found: Outlook, past: Forecast, seed: int) -> Outlook:
     if past.gain is None or past.money is None:
         return found
     return found.weighed(past.money, past.gain, seed)
@@ -125,25 +135,3 @@ def _can_forecast(state: State, target: Target) -> bool:
 
 def _has(state: State, *kinds: CellStatus) -> BoolArray:
     return np.isin(state.status, kinds)
-
-
-class StatusModel(BaseEstimator):  # type: ignore[misc]
-    """The model of the learning curve, as an estimator: logistic or ridge regression, fixed penalty."""
-
-    def __init__(self, *, is_number: bool) -> None:
-        self.is_number = is_number
-
-    def fit(self, X: Float64Array, y: Any) -> Self:
-        """Fit to complete rows X (n, d) and their labels y (n,)."""
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        labels = np.asarray(y if self.is_number else codes, dtype=np.float64)
-        self._model = LinearModel.fit(X, labels, is_number=self.is_number)
-        return self
-
-    def predict(self, X: Float64Array) -> Float64Array:
-        """Return the numbers (m,) of rows X (m, d)."""
-        return np.asarray(self._model.predict(X)[:, 0])
-
-    def predict_proba(self, X: Float64Array) -> Float64Array:
-        """Return the probabilities (m, K) of rows X (m, d)."""
-        return self._model.probabilities(X)

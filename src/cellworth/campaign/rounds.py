@@ -10,6 +10,7 @@ import numpy as np
 
 from cellworth.arrays import IntArray
 from cellworth.campaign.adviser_cache import pack_cache, unpack_cache
+from cellworth.campaign.cache_parts import ROUNDS, load_part, save_part
 from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError, UnusableCacheError
 from cellworth.messages import shorten
@@ -113,14 +114,14 @@ class Rounds:
             return
         try:
             content["adviser"]["completer"] = completer.fitted_state()
-            self._log.store.save_cache(self._log.name, number, pack_cache(content))
+            save_part(self._log.store, self._log.name, number, ROUNDS, pack_cache(content))
         except CellworthError as error:  # such as a cache too large for the store
             logger.info("campaign %s is not cached: %s", shorten(self._log.name), error)
 
     def _begin(self) -> None:
         self._adviser = Adviser.of(self._strategy, self._log.original, seed=self._seed)
         self._done: list[int] = []
-        self._saved = 0  # how many of them are cached
+        self._saved: int = 0  # how many of them are cached
         self._cached = False  # resumed from a cache
 
     def _recover(self) -> None:
@@ -168,11 +169,11 @@ class Rounds:
 
     def _read_cache(self, rounds: list[int]) -> None:
         """Resume from the cache in the store, if it holds the first of these rounds and is usable."""
-        found = self._log.store.load_cache(self._log.name, self._log.state.number)
+        found = load_part(self._log.store, self._log.name, self._log.state.number, ROUNDS)
         if found is None or not hasattr(self._adviser.completer, "restore_fitted"):
             return
         try:
-            content = unpack_cache(found[1])
+            content = unpack_cache(found)
             known = content["rounds"]
             if known != rounds[: len(known)] or 0 < len(known) <= len(self._done):
                 return

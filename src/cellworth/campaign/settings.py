@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cellworth import strategy as strategies
+from cellworth.arrays import Float64Array
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
@@ -22,9 +23,13 @@ from cellworth.prices import Prices
 from cellworth.prices.currency import check_digits
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
+from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 
 FORMAT = 2
+LARGEST_NUMBER = 1e30
+"""Squares and fourth powers of larger numbers, and their 32-bit forms, are infinite in some completers."""
 RENAMED = {"recommended": "linear-impact"}
 """What strategies of format 1 are called now; their name has passed on to another."""
 
@@ -40,29 +45,52 @@ def make_record(
     who: str | None,
     time: datetime,
 ) -> CampaignRecord:
-    """Check the settings of a new campaign and return its record; O(n p)."""
-    if not isinstance(table, Table):
-        raise ParameterError(
-            f"expected a cellworth Table; got {type(table).__name__}. Make one with Table.read, "
-            "Table.from_frame or Table.from_arrays."
-        )
+    """Check the settings of a new campaign and return its record; O(n p).
+
+    If the strategy chooses on the table, as "auto" does, this costs its choice, which is recorded.
+    """
     empty = [table.column_names[j] for j in np.flatnonzero(table.holes.all(axis=0))]
     if empty:
         raise DataError(
             f"every column needs at least one known value; got none in {listing(empty)}. Leave the column "
             "out, or fill in a few of its cells first."
         )
+    check_numbers(table.values, table.row_ids, table.column_names)
     prices.on(table)  # fail now if a cell has no price
+    template = registered(strategy)
     settings = {
         "format": FORMAT,
         "prices": prices.to_dict(),
-        "strategy": registered(strategy).name,
-        "budget": _check_budget(budget, prices.currency),
+        "strategy": template.name,
+        "budget": None if budget is None else _check_budget(budget, prices.currency),
         "seed": _check_seed(seed),
         "who": check_optional_text("who", who),
     }
-    packed = pack(table)
-    return CampaignRecord(check_text("the name of a campaign", name), time, settings, packed, digest(packed))
+    packed, checked = pack(table), check_text("the name of a campaign", name)
+    choice = template.settled(BuyingTask.of(table, prices, seed)).choice if template.is_open else None
+    if choice is not None:
+        settings["choice"] = choice.to_json()
+    return CampaignRecord(checked, time, settings, packed, digest(packed))
+
+
+def strategy_of(settings: dict[str, Any]) -> Strategy:
+    """Return a campaign's strategy; what was chosen on its table is read from the record, not chosen anew."""
+    template = registered(settings["strategy"])
+    if not template.is_open:
+        return template
+    return template.recalled(StrategyChoice.from_json(settings.get("choice") or {}))
+
+
+def check_numbers(values: Float64Array, row_ids: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise DataError for the first value (n, p) that is too large to compute with; O(n p)."""
+    with np.errstate(invalid="ignore"):
+        large = np.argwhere(np.abs(values) > LARGEST_NUMBER)
+    if len(large):
+        i, j = large[0].tolist()
+        raise DataError(
+            f"row {shorten(row_ids[i])}, column {shorten(columns[j])}: a number must be between "
+            f"-{LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}; got {values[i, j]:g}. Is it in another unit?"
+        )
 
 
 def registered(strategy: Any) -> Strategy:
@@ -118,10 +146,11 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
         raise
 
 
-def _check_budget(budget: object, currency: str | None) -> float | None:
-    if budget is None:
-        return None
-    return check_digits(check_visit(budget, what="the budget"), currency, "the budget")
+def _check_budget(budget: float, currency: str | None) -> float:
+    amount = check_visit(budget, what="the budget")
+    if amount == 0:
+        raise ParameterError("a budget of 0 buys nothing: give more, or leave it out for no limit.")
+    return check_digits(amount, currency, "the budget")
 
 
 def _check_seed(seed: object) -> int:

@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from cellworth.campaign.events import Event, Told
+from cellworth.campaign.assessment_cache import AssessmentCache
 from cellworth.campaign.forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
-from cellworth.campaign.learning_curve import LearningCurve, learning_curve, snapshot, take_snapshots
+from cellworth.campaign.learning_curve import (
+    LearningCurve,
+    Snapshot,
+    learning_curve,
+    snapshot,
+    take_snapshots,
+)
 from cellworth.campaign.log import Log
+from cellworth.campaign.model_in_use import model_in_use
 from cellworth.campaign.prospects import quick_outlook
+from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
-from cellworth.errors import OverspentWarning, ParameterError
+from cellworth.errors import ParameterError
+from cellworth.messages import count
 from cellworth.model.cross_validation import Estimate
 from cellworth.outlook import Outlook, StopAdvice, StopRule, decide
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
+from cellworth.strategy.strategy_choice import StrategyChoice
 
 
 @dataclass(frozen=True)
@@ -33,7 +42,7 @@ class Totals:
         The number of the last event.
     rows, columns : int
     currency : str or None
-        The code of the currency, such as "EUR", if the prices have one.
+        Its code, if the prices have one.
     budget, left : float or None
         None without a budget.
     spent, reserved : float
@@ -62,15 +71,6 @@ class Totals:
     def text(self, amount: float) -> str:
         """Return an amount of money as people write it."""
         return money_text(amount, self.currency)
-
-    def warn_if_overspent(self, event: Event | None) -> None:
-        """Warn if an event's answers cost money and less than nothing is left of the budget."""
-        if event is None or not isinstance(event.content, Told) or self.budget is None or self.left is None:
-            return
-        if self.left < 0 and any(cell.price > 0 for cell in event.content.cells):
-            over = f"{self.text(-self.left)} over the budget of {self.text(self.budget)}"
-            said = f"the answers were recorded, and the campaign is now {over}."
-            warnings.warn(said, OverspentWarning, stacklevel=3)
 
 
 @dataclass(frozen=True)
@@ -122,6 +122,8 @@ class Status(Totals):
         complete rows, with 90 % intervals. None if nothing can be forecast.
     advice : StopAdvice or None
         Whether the next money is worth it.
+    choice : StrategyChoice or None
+        What the strategy chose on the table at the start; None if it left nothing open.
     """
 
     name: str
@@ -131,6 +133,7 @@ class Status(Totals):
     forecast: Forecast
     prospect: Outlook | None = field(default=None, repr=False, compare=False)
     advice: StopAdvice | None = None
+    choice: StrategyChoice | None = None
 
     @property
     def score(self) -> Estimate | None:
@@ -148,11 +151,13 @@ class Status(Totals):
         if self.left is not None and self.budget is not None:
             of_budget = f"{self.text(self.left)} left of {self.text(self.budget)}"
         lines = [
-            f"campaign {self.name!r} after {self.number} events",
+            f"campaign {self.name!r} after {count(self.number, 'event')}",
             f"money  {self.text(self.spent)} spent, {self.text(self.reserved)} reserved, {of_budget}",
             f"cells  {self.known} known at the start, {self.bought} bought, {self.missing} still missing: of "
             f"these {self.refused} refused, {self.open} out",
         ]
+        if self.choice is not None:
+            lines.append(f"choice {self.choice.sentence}")
         if self.score is None:
             return "\n".join([*lines, f"score  none: {self.note}"])
         lines.append(f"{self.metric:<6} {_in_words(self.score)}; {self.note}")
@@ -203,6 +208,7 @@ class Status(Totals):
             "forecast": asdict(self.forecast),
             "prospect": None if self.prospect is None else self.prospect.to_json(),
             "advice": None if self.advice is None else self.advice.to_json(),
+            "choice": None if self.choice is None else self.choice.to_json(),
         }
         del plain["forecast"]["projection"]
         return plain
@@ -233,22 +239,26 @@ def totals_of(state: State, prices: Prices, budget: float | None, time: datetime
 class Judging:
     """How to evaluate a campaign.
 
-    The same settings give the same status. Costs one completion per point of the curve, mostly warm, and
-    ``folds * repeats`` small fits each, of at most 20,000 labelled rows: a few seconds for a few hundred; and
-    nine completions and fits for the forecast.
+    The same settings give the same status, in every process. Each point of the curve costs one completion and
+    ``folds * repeats`` fits of the model, to at most 2,000 labelled rows, and is then cached by its event: a
+    second or two for a few hundred rows. Choosing a model costs six fits, once and each time half as many
+    cells again are known; the forecast costs nine completions and fits.
 
     Attributes
     ----------
     folds : int
         Of the cross-validation.
     repeats : int or None
-        How often it is repeated; by default 10 times for up to 200 labelled rows, less often for more, and
-        once from 2,000 on.
+        How often it is repeated; by default twice for up to 100 labelled rows, and once for more.
     max_rounds : int
         The most points of the learning curve, including the start and now; 1 means now only.
-    ahead : float
-        How much more money the forecast of the campaign's own curve is for.
+    ahead : float or None
+        How much more money the forecast of the campaign's own curve is for; by default, what a round has cost
+        on average.
     seed : int
+    model : str
+        The name of a candidate of `cellworth.CompletingClassifier`, or "auto": linear, extra trees, or the
+        average of both, by cross-validation.
     until : StopRule
         Applied to a forecast from the known cells, which are hidden again, weighed with the campaign's curve.
     """
@@ -256,8 +266,9 @@ class Judging:
     folds: int = 5
     repeats: int | None = None
     max_rounds: int = 12
-    ahead: float = 100.0
+    ahead: float | None = None
     seed: int = 0
+    model: str = "auto"
     until: StopRule = field(default_factory=StopRule)
 
     def __post_init__(self) -> None:
@@ -265,17 +276,25 @@ class Judging:
         for name, number, at_least in least:
             if number is not None and number < at_least:
                 raise ParameterError(f"{name} must be a whole number, {at_least} or more; got {number!r}.")
-        if not 0 < self.ahead < float("inf"):
+        if self.ahead is not None and not 0 < self.ahead < float("inf"):
             raise ParameterError(f"ahead must be an amount of money above 0; got {self.ahead!r}.")
 
 
 def status_of(
-    log: Log, prices: Prices, totals: Totals, judging: Judging, progress: Steps | None = None
+    log: Log,
+    prices: Prices,
+    totals: Totals,
+    judging: Judging,
+    cache: AssessmentCache,
+    progress: Steps | None = None,
 ) -> Status:
     """Return the status of a campaign as of the end of its log."""
-    curve = _curve(log, judging, progress)
-    past = _forecast(curve, _still_costs(log.state, prices, judging.ahead), judging.seed)
-    prospect = quick_outlook(log.state, prices, past, seed=judging.seed) if curve.scores else None
+    curve = _curve(log, judging, cache, progress)
+    past = _forecast(curve, _still_costs(log.state, prices, _ahead(curve, judging)), judging.seed)
+    prospect = None
+    if curve.scores:
+        candidate = model_in_use(log, judging.model, judging.seed, cache)
+        prospect = quick_outlook(log.state, prices, past, candidate, seed=judging.seed, cache=cache)
     return Status(
         **vars(totals),
         name=log.name,
@@ -285,21 +304,44 @@ def status_of(
         forecast=past,
         prospect=prospect,
         advice=None if prospect is None else decide(prospect, judging.until),
+        choice=strategy_of(log.settings).choice,
     )
 
 
-def past_forecast(log: Log, prices: Prices, judging: Judging) -> Forecast:
+def past_forecast(log: Log, prices: Prices, judging: Judging, cache: AssessmentCache) -> Forecast:
     """Return the forecast of a campaign's own curve; costs a learning curve."""
-    curve = _curve(log, judging, None)
-    return _forecast(curve, _still_costs(log.newest(), prices, judging.ahead), judging.seed)
+    curve = _curve(log, judging, cache, None)
+    return _forecast(curve, _still_costs(log.newest(), prices, _ahead(curve, judging)), judging.seed)
 
 
-def _curve(log: Log, judging: Judging, progress: Steps | None) -> LearningCurve:
+def _ahead(curve: LearningCurve, judging: Judging) -> float:
+    """Return how much money to forecast for; any amount will do if nothing was spent."""
+    if judging.ahead is not None:
+        return judging.ahead
+    if not curve.snapshots:
+        return 1.0
+    now = curve.snapshots[-1]
+    return now.spent / max(1, now.round) or 1.0
+
+
+def _curve(log: Log, judging: Judging, cache: AssessmentCache, progress: Steps | None) -> LearningCurve:
     snapshots = take_snapshots(log.original, list(log.events()), max(2, judging.max_rounds))
     if judging.max_rounds == 1:
         snapshots = snapshots[-1:]
+    return _scored(snapshots, log, judging, cache, progress)
+
+
+def _scored(
+    snapshots: list[Snapshot], log: Log, judging: Judging, cache: AssessmentCache, progress: Steps | None
+) -> LearningCurve:
     return learning_curve(
-        snapshots, folds=judging.folds, repeats=judging.repeats, seed=judging.seed, progress=progress
+        snapshots,
+        model_in_use(log, judging.model, judging.seed, cache),
+        folds=judging.folds,
+        repeats=judging.repeats,
+        seed=judging.seed,
+        cache=cache,
+        progress=progress,
     )
 
 
@@ -310,12 +352,10 @@ class Gain(NamedTuple):
     gain: Estimate
 
 
-def gain_since(log: Log, number: int, judging: Judging | None = None) -> Gain | None:
+def gain_since(log: Log, number: int, cache: AssessmentCache) -> Gain | None:
     """Return how much the score has risen since an event; None without a score."""
-    how = judging or Judging()
     then = Log(log.store, log.name, until=number).state
-    snapshots = [snapshot(then), snapshot(log.newest())]
-    curve = learning_curve(snapshots, folds=how.folds, repeats=how.repeats, seed=how.seed)
+    curve = _scored([snapshot(then), snapshot(log.newest())], log, Judging(), cache, None)
     if len(curve.scores) < 2:
         return None
     return Gain(curve.metric, curve.scores[-1].gain(curve.scores[0]))

@@ -69,7 +69,7 @@ def digest(packed: bytes) -> str:
 
 
 def _column_to_plain(column: Column) -> dict[str, Any]:
-    return {
+    plain = {
         "name": column.name,
         "kind": column.kind,
         "categories": list(column.categories),
@@ -77,12 +77,19 @@ def _column_to_plain(column: Column) -> dict[str, Any]:
         "unit": column.unit,
         "whole_days": column.whole_days,
     }
+    # Only where they say something, so that tables without them are packed as ever.
+    if column.words != Column.words:
+        plain["words"] = list(column.words)
+    if column.date_format is not None:
+        plain["date_format"] = column.date_format
+    return plain
 
 
 def _column_from_plain(plain: Mapping[str, Any]) -> Column:
     low, high = plain["bounds"]
     bounds = -math.inf if low is None else low, math.inf if high is None else high
-    return Column(**{**plain, "categories": tuple(plain["categories"]), "bounds": bounds})
+    words = tuple(plain.get("words", Column.words))
+    return Column(**{**plain, "categories": tuple(plain["categories"]), "bounds": bounds, "words": words})
 
 
 def _target_to_plain(target: Target) -> dict[str, Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Self
 
+from cellworth.errors import ParameterError
 from cellworth.select.selector import check_limits
 
 
@@ -24,7 +26,9 @@ class Wish:
 
     def __post_init__(self) -> None:
         if self.budget is not None or self.count is not None:
-            check_limits(self.budget, self.count)
+            money, _ = check_limits(self.budget, self.count)
+            if self.budget is not None and not math.isfinite(money):
+                raise ParameterError(f"budget must be a finite amount of money; got {self.budget!r}.")
 
     def to_json(self) -> dict[str, object]:
         """Return it as plain data; the lease in seconds."""

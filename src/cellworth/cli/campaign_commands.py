@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from cellworth.strategy import Purchase
 
 
+NO_FORECAST = "No forecast yet: run cellworth status to see whether the next money is worth it."
 ASK_EXAMPLE = "Example: cellworth ask --budget 60 --who Ann --out asks.csv"
 TELL_EXAMPLE = "Example: cellworth tell asks.csv --who laboratory"
 REFUSE_EXAMPLE = "Example: cellworth refuse P017:culture P021:culture --reason 'the sample is lost'"
@@ -84,6 +86,8 @@ def ask(
         else:
             if batch or not told:  # else the reason is told already
                 _describe_batch(batch, out)
+                if not (only_open or campaign.assessment.has_forecast):
+                    print(NO_FORECAST, file=sys.stderr)
             print(f"{count(len(batch), 'cell')}; {money(campaign)}")
 
 

@@ -83,6 +83,7 @@ def _begun_json(campaign: Campaign) -> dict[str, Any]:
         "holes": int(table.holes.sum()),
         "target": None if target is None else {"name": target.name, "kind": target.kind},
         "strategy": campaign.strategy,
+        "choice": None if campaign.settled.choice is None else campaign.settled.choice.sentence,
         "budget": campaign.budget,
     }
 
@@ -101,6 +102,8 @@ def _describe_begun(campaign: Campaign) -> None:
     limit = "no limit" if campaign.budget is None else campaign.totals().text(campaign.budget)
     some = 100 if campaign.budget is None else round(campaign.budget / 10) or 1
     print(f"\nCampaign {campaign.name!r} has started. Strategy: {campaign.strategy}. Budget: {limit}.")
+    if campaign.settled.choice is not None:
+        print(campaign.settled.choice.sentence)
     print("If a kind is wrong, start again with another --name and --kind COLUMN=KIND. Next steps:")
     steps = {
         f"cellworth ask --budget {some} --out asks.csv": "choose the cells to buy now",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError, MissingMarkWarning, ParameterError
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -46,7 +48,10 @@ RowId = Annotated[
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(metavar="MARK", help="A text that marks a missing cell, besides blanks. May be repeated."),
+    typer.Option(
+        metavar="MARK",
+        help="A text that marks a missing cell, besides blanks, NA, NULL and the like. May be repeated.",
+    ),
 ]
 Kinds = Annotated[
     list[str] | None,
@@ -155,16 +160,21 @@ def read_table(
     from cellworth.table import Table
 
     ordered = {column: texts.split(",") for column, texts in map(_pair, orders or ())}
-    return Table.read(
-        path,
-        target=target,
-        row_id=row_id,
-        missing=list(missing or ()),
-        kinds={**dict(map(_pair, kinds or ())), **dict.fromkeys(ordered, "ordered")},
-        categories=ordered,
-        encoding=encoding or "utf-8",
-        delimiter=delimiter,
-    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MissingMarkWarning)
+        table = Table.read(
+            path,
+            target=target,
+            row_id=row_id,
+            missing=list(missing or ()),
+            kinds={**dict(map(_pair, kinds or ())), **dict.fromkeys(ordered, "ordered")},
+            categories=ordered,
+            encoding=encoding or "utf-8",
+            delimiter=delimiter,
+        )
+    for each in caught:
+        print(f"cellworth: {each.message}", file=sys.stderr)
+    return table
 
 
 def stop_rule(gain: float | None, reach: float | None, point_worth: float | None) -> StopRule | None:

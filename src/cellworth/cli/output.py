@@ -12,6 +12,7 @@ from datetime import date
 from typing import Any
 
 from cellworth.errors import OverspentWarning
+from cellworth.messages import count as count
 
 WIDE = 200  # characters; a table written to a file or a program is not wrapped to the screen
 
@@ -73,15 +74,6 @@ def told_warnings() -> Iterator[list[str]]:
             print(each.message, file=sys.stderr)
         else:
             warnings.showwarning(each.message, each.category, each.filename, each.lineno)
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun, pluralized if needed.
-
-    >>> count(1, "cell"), count(2, "cell")
-    ('1 cell', '2 cells')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def money(campaign: Any) -> str:

@@ -20,6 +20,7 @@ from cellworth.cli.output import print_json, print_table
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
     from cellworth.demo import Demo
+    from cellworth.simulation import Curve
     from cellworth.table import Table
 
 DEMO_EXAMPLE = "Example: cellworth demo --hidden 0.5 --report cellworth-demo.html"
@@ -27,6 +28,7 @@ SIMULATE_EXAMPLE = (
     "Example: cellworth simulate clinic.csv --target outcome --row-id id --missing '?' "
     "--strategy recommended --strategy random --rounds 5 --budget-per-round 50"
 )
+LEAST_SEEDS = 3  # two say next to nothing about their spread
 PICTURES = (".png", ".svg", ".pdf")
 FETCH_DATA_EXAMPLE = "Example: cellworth fetch-data --to data/paper"
 
@@ -223,18 +225,28 @@ def _without_nan(record: dict[str, Any]) -> dict[str, Any]:
 def _describe(curves: Any, metric: str) -> None:
     from cellworth.simulation import mean_curves
 
+    found = mean_curves(curves, metric, "money")
     rows = [
         (
             curve.strategy,
             f"{curve.at[-1]:.2f}",
-            f"{curve.mean[0]:.3f} ± {curve.half[0]:.3f}",
-            f"{curve.mean[-1]:.3f} ± {curve.half[-1]:.3f}",
+            _with_interval(curve, 0),
+            _with_interval(curve, -1),
         )
-        for curve in mean_curves(curves, metric, "money")
+        for curve in found
     ]
     header = ("strategy", "money", f"{metric} at the start", f"{metric} at the end")
     print_table(header, rows, right=header[1:])
-    print("On test rows; ± is the 95 % interval of the mean over the seeds.")
+    if found[0].seeds >= LEAST_SEEDS:
+        print("On test rows; in brackets, the 95 % interval of the mean over the seeds.")
+    else:
+        print(f"On test rows. From --seeds {LEAST_SEEDS} on, each mean has an interval.")
+
+
+def _with_interval(curve: Curve, place: int) -> str:
+    if curve.seeds < LEAST_SEEDS:
+        return f"{curve.mean[place]:.3f}"
+    return f"{curve.mean[place]:.3f} ({curve.low[place]:.3f} to {curve.high[place]:.3f})"
 
 
 def fetch_data(

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from cellworth.arrays import FloatArray
+from cellworth.arrays import AnyArray, BoolArray, Float64Array, FloatArray
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.errors import DataError
+from cellworth.messages import shorten
 from cellworth.table import Table
 from cellworth.table.column import BOUNDED
+from cellworth.table.table_door import AnyTable, GivenFrame, as_array, as_table, frame_of_columns
+from cellworth.table.write_table import Library, usual_library
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,10 @@ class FilledTable:
         given, or the completer has no intervals.
     level : float or None
         The fraction of hidden cells that should fall inside their intervals; None if not given.
+    guessed : (n, p) array of bool
+        The cells that were holes, and now hold guesses.
+    given : GivenFrame or None
+        The frame that was filled, for results like it; None if it was a `Table`.
     """
 
     table: Table
@@ -42,6 +49,51 @@ class FilledTable:
     lower: FloatArray | None = None
     upper: FloatArray | None = None
     level: float | None = None
+    guessed: BoolArray = field(default_factory=lambda: np.zeros((0, 0), dtype=bool), repr=False)
+    given: GivenFrame | None = field(default=None, repr=False)
+
+    def to_frame(self, library: Library | None = None, *, intervals: bool = False) -> Any:
+        """Return the filled table as a frame.
+
+        If a frame was filled, this is a copy of it with the guesses filled in: same library, index, columns,
+        order and types. ``library`` asks for another one, "pandas", "polars" or "pyarrow". ``intervals`` adds
+        the columns of `with_interval_columns`, last.
+        """
+        if self.given is None or library not in (None, self.given.library):
+            return (self.with_interval_columns() if intervals else self.table).to_frame(library)
+        extra = {}
+        if intervals:
+            wide = self.with_interval_columns()
+            for j, column in enumerate(wide.columns):
+                if column.name not in self.table.column_names:
+                    extra[column.name] = as_array(column, wide.values[:, j])
+        return self.given.filled(self.table, self.guessed, extra)
+
+    def mask(self, library: Library | None = None) -> Any:
+        """Return which cells were guessed, as a frame of booleans like `to_frame`, without the target."""
+        columns = {name: self.guessed[:, j] for j, name in enumerate(self.table.column_names)}
+        if self.given is not None and library in (None, self.given.library):
+            return self.given.like(columns)
+        return frame_of_columns(columns, library or usual_library())
+
+    def interval(self, column: str) -> tuple[AnyArray, AnyArray]:
+        """Return the lower and upper ends (n,) of one column's intervals.
+
+        Datetimes for dates, and places in the categories for an ordered column.
+
+        Raises DataError if there are none, or if the column is a boolean or a category.
+        """
+        if self.lower is None or self.upper is None:
+            raise DataError(self._why_no_intervals())
+        j = self.table.column_index(column)
+        described = self.table.columns[j]
+        if described.kind in ("boolean", "category"):
+            raise DataError(
+                f"column {shorten(column)} holds {described.kind} values, which have no interval; only "
+                "numbers, dates and ordered columns have."
+            )
+        lower, upper = (as_array(described, end[:, j].astype(np.float64)) for end in (self.lower, self.upper))
+        return lower, upper
 
     def with_interval_columns(self) -> Table:
         """Return the filled table with two extra columns after each number, whole number and date; O(n p).
@@ -77,15 +129,27 @@ class FilledTable:
         )
 
 
-def fill(table: Table, completer: Any | None = None, *, level: float | None = None) -> FilledTable:
+def fill(
+    table: AnyTable,
+    completer: Any | None = None,
+    *,
+    target: str | None = None,
+    level: float | None = None,
+) -> FilledTable:
     """Fill the holes of a table, using the kinds of its columns and its target.
+
+    Guesses have no more decimals than the known values of their column.
 
     Parameters
     ----------
-    table : Table
+    table : Table, pandas or polars DataFrame, pyarrow Table, or path of a file
     completer : estimator, optional
         Any completer, from this package or your own; by default ``GaussianCompleter()``. A clone of it is
-        fitted. If its parameter ``target`` is "auto", the table's kind of target is used.
+        fitted. If its parameter ``target`` is "auto", the table's kind of target is used. The default trusts
+        labels as far as held-out cells say it should; `Campaign.fill` uses the completer of its strategy,
+        which ignores labels in the recommended one, ``GaussianCompleter(label_trust=0.0)``.
+    target : str, optional
+        The column of a frame or file to predict, which is not filled. A `Table` has its own.
     level : float, optional
         Also compute intervals that should contain this fraction of hidden cells; between 0 and 1. A
         completer without ``predict_interval`` gives none.
@@ -96,7 +160,17 @@ def fill(table: Table, completer: Any | None = None, *, level: float | None = No
 
     Examples
     --------
+    A frame comes back as a frame, with its index:
+
+    >>> import pandas
     >>> from cellworth import Table, fill
+    >>> frame = pandas.DataFrame({"size": [1.5, None, 3.0], "grade": ["low", "low", None]}, index=[7, 8, 9])
+    >>> filled = fill(frame)
+    >>> filled.to_frame().index.tolist(), filled.mask().values.tolist()
+    ([7, 8, 9], [[False, False], [True, False], [False, True]])
+
+    Tables and intervals:
+
     >>> rows = [[1.0, "low"], [1.1, "low"], [1.2, None], [3.0, "high"], [2.9, "high"], [None, "high"]]
     >>> table = Table.from_arrays(rows, columns=["size", "grade"])
     >>> fill(table).table.to_frame("pandas")["grade"].tolist()
@@ -104,6 +178,8 @@ def fill(table: Table, completer: Any | None = None, *, level: float | None = No
     >>> fill(table, level=0.9).with_interval_columns().column_names
     ('size', 'size_lower', 'size_upper', 'grade')
     """
+    given = GivenFrame.of(table)
+    table = as_table(table, target=target)
     fitted = clone(GaussianCompleter() if completer is None else completer)
     if table.target is not None and fitted.get_params().get("target") == "auto":
         fitted.set_params(target=table.target.label_kind)
@@ -112,12 +188,23 @@ def fill(table: Table, completer: Any | None = None, *, level: float | None = No
     variance = getattr(fitted, "variance_", None)
     lower = upper = None
     if level is not None and hasattr(fitted, "predict_interval"):
-        lower, upper = (encoded.decode_ends(end) for end in fitted.predict_interval(level))
+        lower, upper = (_rounded(table, encoded.decode_ends(end)) for end in fitted.predict_interval(level))
     return FilledTable(
-        table=table.with_values(encoded.decode(fitted.completed_)),
+        table=table.with_values(_rounded(table, encoded.decode(fitted.completed_))),
         completer=fitted,
         variance=None if variance is None else encoded.sum_by_cell(variance),
         lower=lower,
         upper=upper,
         level=level,
+        guessed=table.holes,
+        given=given,
     )
+
+
+def _rounded(table: Table, cells: Float64Array) -> Float64Array:
+    """Round the cells (n, p) in the holes of a table to the digits of its known cells; O(n p)."""
+    for j, column in enumerate(table.columns):
+        holes = table.holes[:, j]
+        if holes.any():
+            cells[holes, j] = column.rounded_like(cells[holes, j], table.values[~holes, j])
+    return cells

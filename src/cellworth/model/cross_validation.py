@@ -1,7 +1,5 @@
-r"""Cross-validate how well a table predicts its target, with each row's influence on the score.
+r"""Scores of cross-validated predictions, with each row's influence on the score.
 
-Holes are filled without labels, so that no row's label leaks into its own features. Rows are dealt into
-folds; a logistic or ridge regression on standardised columns, trained on the other folds, predicts each fold.
 For classes, the score is the area under the ROC curve within folds, averaged; with several classes, one
 versus rest. For a number, it is the R2 of all predictions.
 
@@ -33,7 +31,6 @@ import numpy as np
 from scipy.stats import rankdata
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.complete.linear_model import LinearModel
 
 Z = 1.959963984540054  # the 97.5 % quantile of the normal distribution
 LEAST_OF_CLASS = 5
@@ -122,51 +119,6 @@ def scorable(y: Float64Array, *, classes: bool) -> list[float]:
     found, counts = np.unique(y, return_counts=True)
     enough = found[counts >= LEAST_OF_CLASS].tolist()
     return enough if len(enough) > 1 else []
-
-
-def cross_validate(
-    X: Float64Array, y: Float64Array, fold: IntArray, scored: BoolArray, *, classes: bool
-) -> Score:
-    """Score the models for one assignment of rows to folds.
-
-    Parameters
-    ----------
-    X : (n, d) array
-        Without holes.
-    y : (n,) array
-        Labels: class codes or numbers, without NaN.
-    fold : (n,) array of int
-    scored : (n,) array of bool
-        Rows to score; the others are only trained on.
-    classes : bool
-        Whether y holds classes.
-
-    Returns
-    -------
-    Score
-        With the influence of the scored rows, in order.
-
-    Notes
-    -----
-    One fit per fold, at O(n d) per step.
-    """
-    labels, of_label = np.unique(y, return_inverse=True) if classes else (np.zeros(1), y)
-    predicted = np.zeros((len(y), len(labels)))
-    for number in np.unique(fold[scored]):
-        tested = scored & (fold == number)
-        trained = fold != number
-        if not classes:
-            model = LinearModel.fit(X[trained], y[trained], is_number=True)
-            predicted[tested, 0] = model.predict(X[tested])[:, 0]
-        else:
-            # A class whose only row is in the test fold has no model; it is not scored either.
-            there, codes = np.unique(of_label[trained], return_inverse=True)
-            model = LinearModel.fit(X[trained], codes.astype(np.float64), is_number=False)
-            predicted[np.ix_(tested, there)] = model.probabilities(X[tested])
-    score = score_predictions(
-        of_label[scored].astype(np.float64), predicted[scored], fold[scored], classes=classes
-    )
-    return widened(score, X.shape[1], len(y) * (1 - 1 / len(np.unique(fold))))
 
 
 def score_predictions(y: Float64Array, predicted: Float64Array, fold: IntArray, *, classes: bool) -> Score:

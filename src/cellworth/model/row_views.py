@@ -99,6 +99,14 @@ class ViewedRows:
             None if self._draw is None else lambda _: self.draws[:, :, columns],
         )
 
+    def with_rows(self, rows: BoolArray) -> ViewedRows:
+        """Return some of the rows; (n,) bool says which. They are filled as they are among all rows."""
+        return ViewedRows(
+            self.X[rows],
+            lambda: self.mean[rows],
+            None if self._draw is None else lambda _: self.draws[:, rows],
+        )
+
     def features(self, view: View, rows: IntArray | slice = slice(None)) -> Float64Array:
         """Return the features of some rows, (copies, n, d), or (copies, n, 2 d) with a mask."""
         if view.fill == "draws":

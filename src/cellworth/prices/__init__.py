@@ -6,6 +6,6 @@ Sums of prices are exact; see `money`.
 
 from cellworth.prices.group import Group
 from cellworth.prices.price_list import Bill, PriceList
-from cellworth.prices.prices import Prices
+from cellworth.prices.prices import AnyPrices, Prices
 
-__all__ = ["Bill", "Group", "PriceList", "Prices"]
+__all__ = ["AnyPrices", "Bill", "Group", "PriceList", "Prices"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,10 @@ from cellworth.prices.rules import (
     rule_from_dict,
 )
 from cellworth.table import Table
-from cellworth.table.files import AnyFile, file_of
+from cellworth.table.files import AnyFile, FileBytes, file_of
+
+AnyPrices = Any
+"""`Prices`, a number, a mapping of column names or of (row id, column name) to prices, or a path."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -148,6 +153,37 @@ class Prices:
             )
         cells = ByFunction(prices) if callable(prices) else ByMatrix.of(prices)
         return cls(cells, tuple(groups), visit, currency)
+
+    @classmethod
+    def of(cls, prices: AnyPrices | None) -> Prices:
+        """Return the prices that the user means.
+
+        Parameters
+        ----------
+        prices : Prices, float, mapping, path or None
+            A number prices every cell; a mapping prices columns by name, or cells by (row id, column name); a
+            path is read. None stands for 1 per cell.
+
+        Examples
+        --------
+        >>> Prices.of(2.5), Prices.of({"age": 1, "mri": 350})
+        (Prices.same(2.5), Prices.per_column({'age': 1.0, 'mri': 350.0}))
+        """
+        if isinstance(prices, Prices):
+            return prices
+        if prices is None:
+            return cls.same(1.0)
+        if isinstance(prices, Mapping):
+            cells = any(isinstance(key, tuple) for key in prices)
+            return cls.per_cell(prices) if cells else cls.per_column(prices)
+        if isinstance(prices, str | os.PathLike | FileBytes):
+            return cls.read(prices)
+        if isinstance(prices, Real | Decimal) and not isinstance(prices, bool | np.bool_):
+            return cls.same(float(prices))
+        raise ParameterError(
+            "prices must be a number, a mapping of column names to prices, such as {'age': 1.0}, the path of "
+            f"a price list, or Prices; got {shorten(prices)}."
+        )
 
     def on(self, table: Table) -> PriceList:
         """Apply the prices to the cells of a table.

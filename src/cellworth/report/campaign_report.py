@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import cellworth
-from cellworth import strategy as strategies
 from cellworth.campaign import Campaign, Status
 from cellworth.campaign.forecast import VISIBLE
+from cellworth.messages import count
 from cellworth.optional_packages import require
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
@@ -27,6 +27,8 @@ MOST_BANDS = 400
 """Most lines in the map; longer tables put several rows on a line."""
 LEDGER_SHOWN = 20
 MOST_LEDGER_LINES = 2000
+OUT_HEADER = ("row", "column", "asked by", "taken by", "reserved until (UTC)", "price")
+MOST_OUT_LINES = 500
 LONGEST = 60
 """Most characters of a user's text shown in the ledger."""
 LEDGER_HEADER = ("event", "when (UTC)", "who", "what", "row", "column", "value", "price")
@@ -119,6 +121,7 @@ def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> st
         cell_map,
         _worth_and_price(columns),
         _column_table(columns),
+        _still_out(inputs),
         _ledger(entries, spent=status.spent),
     ]
     return markup.page(f"Campaign {campaign.name}", parts, markup.STYLE + markup.CAMPAIGN)
@@ -158,7 +161,7 @@ def _facts(campaign: Campaign, status: Status, entries: Sequence[LedgerEntry]) -
             ("as of", f"event {status.number}{until}"),
             ("table", f"{status.rows} rows, {status.columns} columns"),
             ("target", "none" if target is None else f"{target.name}, {target.kind}"),
-            ("strategy", f"{campaign.strategy}: {strategies.get(campaign.strategy).summary}"),
+            ("strategy", f"{campaign.strategy}: {campaign.settled.summary}"),
             ("made by", f"cellworth {cellworth.__version__}"),
         ]
     )
@@ -279,8 +282,8 @@ def _column_table(columns: Sequence[ColumnSummary]) -> str:
     )
     notes = (
         "The error is measured on known cells that were hidden and filled "
-        "again, ± one standard error: root mean square in the column's unit, days for dates, or the share of "
-        "wrong values for texts and booleans. The best single guess is the error of always guessing the "
+        "again, with its 95 % interval: root mean square in the column's unit, days for dates, or the share "
+        "of wrong values for texts and booleans. The best single guess is the error of always guessing the "
         "mean, or the most common value. The last column counts the hidden cells inside their intervals."
     )
     parts = [markup.paragraph(notes), markup.table(f"The {len(rows)} columns.", header, rows, texts=(1,))]
@@ -300,6 +303,29 @@ def _measured(column: ColumnSummary) -> tuple[str, str, str]:
         return "too few known", "", ""
     covered = "" if error.covered is None else f"{error.covered} of {error.hidden}"
     return error.words, error.guess_words, covered
+
+
+def _still_out(inputs: SummaryInputs) -> str:
+    """Return the section with the cells that were asked for and have no answer yet, oldest first."""
+    heading, out = "Still out", inputs.view.open_purchases()
+    if not out:
+        return markup.section(heading, [markup.paragraph("No answer is outstanding.")])
+    lines = [
+        (
+            _text(each.row),
+            _text(each.column),
+            _text(each.asked_by or ""),
+            _text(each.holder or ""),
+            "" if each.until is None else f"{each.until:%Y-%m-%d %H:%M}",
+            f"{each.price:.2f}",
+        )
+        for each in out[:MOST_OUT_LINES]
+    ]
+    caption = f"{count(len(out), 'cell')} asked for and not answered yet, oldest first."
+    parts = [markup.table(caption, OUT_HEADER, lines, (1, 2, 3, 4))]
+    if len(out) > MOST_OUT_LINES:
+        parts.append(markup.paragraph(f"{len(out) - MOST_OUT_LINES} more are in campaign.open_purchases()."))
+    return markup.section(heading, parts)
 
 
 def _ledger(entries: Sequence[LedgerEntry], *, spent: float) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
+from cellworth.model.cross_validation import Z
 from cellworth.report.fill_errors import LEVEL, FillError
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.table import Column
@@ -25,7 +26,7 @@ class ColumnError:
     Attributes
     ----------
     words, guess_words : str
-        The error with its standard error and unit, and that of the best single guess.
+        The error with its 95 % interval and unit, and that of the best single guess.
     error, spread, guess, hidden, covered
         As in `FillError`.
     relative : float or None
@@ -170,10 +171,10 @@ def _column_error(column: Column, measured: FillError | None) -> ColumnError | N
         return None
     if column.kind in BOUNDED:
         unit = " days" if column.kind == "date" else f" {column.unit}" if column.unit else ""
-        words = f"{plus_minus(measured.error, measured.spread)}{unit}", f"{measured.guess:.3g}{unit}"
+        words = f"{_with_ends(measured.error, measured.spread)}{unit}", f"{digits(measured.guess, 3)}{unit}"
     else:
-        spread = max(measured.spread, 0.005)
-        words = f"{measured.error:.0%} ± {spread:.0%} wrong", f"{measured.guess:.0%} wrong"
+        low, high = wilson(measured.error, measured.hidden)
+        words = f"{measured.error:.0%} ({low:.0%} to {high:.0%}) wrong", f"{measured.guess:.0%} wrong"
     return ColumnError(
         *words,
         measured.error,
@@ -185,13 +186,36 @@ def _column_error(column: Column, measured: FillError | None) -> ColumnError | N
     )
 
 
-def plus_minus(value: float, spread: float) -> str:
-    """Format a number with its standard error, both rounded to the error's first significant digit.
+def _with_ends(error: float, spread: float) -> str:
+    low, high = log_interval(error, spread)
+    return f"{digits(error, 3)} ({digits(low, 2)} to {digits(high, 2)})"
 
-    >>> plus_minus(258.3, 71.0), plus_minus(0.01138, 0.00066)
-    ('260 ± 70', '0.0114 ± 0.0007')
+
+def digits(value: float, most: int) -> str:
+    """Format a number with at most so many significant digits, whole numbers in full.
+
+    >>> digits(0.01138, 3), digits(179.6, 2)
+    ('0.0114', '180')
     """
-    if spread <= 0:
-        return f"{value:.3g} ± 0"
-    places = -math.floor(math.log10(spread))
-    return f"{round(value, places):.{max(0, places)}f} ± {round(spread, places):.{max(0, places)}f}"
+    return f"{value:,.0f}" if abs(value) >= 10 ** (most - 1) else f"{value:.{most}g}"
+
+
+def log_interval(value: float, spread: float) -> tuple[float, float]:
+    """Return a 95 % interval of a positive number from its standard error, symmetric on the log scale.
+
+    >>> [round(end, 2) for end in log_interval(0.72, 0.81)]
+    [0.08, 6.53]
+    """
+    width = math.exp(Z * spread / value) if value > 0 else 1.0
+    return value / width, value * width
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """Return Wilson's 95 % interval of a share of n, always within 0 and 1.
+
+    >>> [round(end, 3) for end in wilson(0.0, 20)]
+    [0.0, 0.161]
+    """
+    middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * math.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    return max(0.0, middle - half), min(1.0, middle + half)

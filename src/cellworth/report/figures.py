@@ -20,6 +20,7 @@ KNOWN, BOUGHT, FAINT = "#0072B2", "#E69F00", "#7F7F7F"
 """Safe for most kinds of colour blindness (Okabe and Ito)."""
 REFUSED = "#3B3B3B"
 SURE, UNSURE = "#2F9E77", "#E9F4EF"
+RANGES = {"AUC": (0.0, 1.0), "R2": (-np.inf, 1.0)}
 MOST_NAMES = 40  # maps with more columns show no names
 MAP_WIDTH = 1200  # approximate width of a map's grid, in points
 
@@ -68,10 +69,11 @@ def draw_learning_curve(status: Status) -> Any:
         linewidth=0,
         label="95 % interval of the score",
     )
+    least, most = RANGES[str(status.metric)]
     axis.fill_between(
         money,
-        [start + point.gain.low for point in history],
-        [start + point.gain.high for point in history],
+        np.clip([start + point.gain.low for point in history], least, most),
+        np.clip([start + point.gain.high for point in history], least, most),
         color=KNOWN,
         alpha=0.25,
         linewidth=0,
@@ -81,6 +83,9 @@ def draw_learning_curve(status: Status) -> Any:
     _draw_forecast(axis, status, money[-1], score[-1])
     if status.budget is not None and axis.get_xlim()[1] > status.budget:
         axis.axvline(status.budget, color=FAINT, linewidth=1, linestyle=":", label="budget")
+    bottom, top = axis.get_ylim()
+    # An R2 has no lower bound, but a band far below 0 would hide the curve.
+    axis.set_ylim(max(bottom, least - 0.02, min(0.0, float(score.min())) - 0.25), min(top, most + 0.02))
     axis.set(xlabel="money spent", ylabel=status.metric)
     axis.grid(alpha=0.25)
     axis.spines[["top", "right"]].set_visible(False)
@@ -93,10 +98,10 @@ def _draw_forecast(axis: Any, status: Status, spent: float, score: float) -> Non
     if projection is None:
         return
     at = spent + projection.money
+    _, most = RANGES[str(status.metric)]
     axis.plot(at, score + projection.gain, "--", color=BOUGHT, linewidth=1.6, label="forecast")
-    axis.fill_between(
-        at, score + projection.low, score + projection.high, color=BOUGHT, alpha=0.2, linewidth=0
-    )
+    low, high = (np.minimum(score + end, most) for end in (projection.low, projection.high))
+    axis.fill_between(at, low, high, color=BOUGHT, alpha=0.2, linewidth=0)
 
 
 def draw_columns(columns: Sequence[ColumnSummary]) -> Any:

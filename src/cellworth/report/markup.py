@@ -56,6 +56,26 @@ td.text { text-align: left; } thead th.number { text-align: right; }
 """
 """Additional styles for the campaign report."""
 
+PRINT = """
+@page { margin: 14mm 12mm; }
+@media print {
+  :root { --ink: #000; --faint: #444; --ground: #fff; --rule: #bbb; --shade: #f1f4f6; color-scheme: light; }
+  body { font-size: 10pt; line-height: 1.4; } main { max-width: none; padding: 0; } p, dl { max-width: none; }
+  h1, h2, h2 + p, summary, caption, thead { break-after: avoid; }
+  h2 { margin-top: 1.6rem; } p { orphans: 3; widows: 3; }
+  figure, tr, ul.tiles li, ul.tiles { break-inside: avoid; }
+  figure img { filter: none; max-width: 150mm; max-height: 190mm; object-fit: contain;
+    object-position: left; }
+  .wide { overflow: visible; } table { width: 100%; font-size: 8pt; } thead { display: table-header-group; }
+  th, td { white-space: normal; padding: 0.15rem 0.35rem; } td.text, tbody th { overflow-wrap: anywhere;
+    min-width: 4.8em; }
+  ul.tiles { grid-template-columns: repeat(4, 1fr); } ul.tiles b { font-size: 1.2rem; }
+  details::details-content { content-visibility: visible; display: block; block-size: auto; }
+  summary { list-style: none; }
+}
+"""
+"""On paper nothing scrolls or folds: tables wrap, details are open, headings stay with their text."""
+
 _TEMPLATE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -90,6 +110,7 @@ def page(title: str, parts: Iterable[str], style: str = STYLE) -> str:
 
     Its policy forbids the browser to run or load anything but the page's own style, by digest, and images.
     """
+    style += PRINT
     digest = b64encode(sha256(style.encode()).digest()).decode("ascii")
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:"
     return _TEMPLATE.format(policy=policy, title=escape(title), style=style, body="\n".join(parts))

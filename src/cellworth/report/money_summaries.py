@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cellworth import strategy as strategies
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign, Gain, Status
 from cellworth.campaign.events import Asked, Corrected, Event, Extended, Refused, Told
@@ -112,7 +111,7 @@ def overview_summary(campaign: Campaign) -> OverviewSummary:
         None if status.advice is None else status.advice.sentence,
         _last_round(inputs),
         campaign.strategy,
-        strategies.get(campaign.strategy).summary,
+        campaign.settled.summary,
     )
 
 
@@ -124,7 +123,7 @@ def _projection(status: Status) -> ForecastCurve | None:
         status.spent + projection.money,
         score.value + projection.gain,
         score.value + projection.low,
-        score.value + projection.high,
+        np.minimum(score.value + projection.high, 1.0),
     )
 
 
@@ -227,7 +226,7 @@ def _front(inputs: SummaryInputs, ask: Event) -> tuple[BatchWorth, WorthCurve, W
     offer = Offer(cells.worth / unit, cells.available, then.prices.on(table), ~table.holes)
     rng = np.random.default_rng(0)
     greedy = Ratio().select(offer, budget=GREEDY_REACH * money, rng=rng)
-    searched = strategies.get(then.strategy).selector.select(offer, budget=money, rng=rng).front
+    searched = then.settled.selector.select(offer, budget=money, rng=rng).front
     return (
         BatchWorth(money, float(offer.scores[tuple(chosen.T)].sum()), len(chosen)),
         _curve(np.cumsum(np.append(0.0, greedy.prices)), np.cumsum(np.append(0.0, greedy.scores))),

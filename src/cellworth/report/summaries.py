@@ -16,7 +16,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from cellworth import strategy as strategies
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign import Campaign, CellArrays, Status
 from cellworth.campaign.events import Asked, Cancelled, Corrected, Event, Extended, Refused, Told
@@ -163,7 +162,7 @@ class SummaryInputs:
     @property
     def fill_errors(self) -> list[FillError | None]:
         """How well each column is filled."""
-        completer = strategies.get(self.view.strategy).completer
+        completer = self.view.settled.completer
         return self.once("fill errors", self.changed, lambda: fill_errors(self.table, completer))
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
+from decimal import Decimal
 from numbers import Real
 from typing import Protocol
 
@@ -194,10 +195,7 @@ def check_limits(budget: float | None, count: int | None) -> tuple[float, float]
 def _check_budget(budget: float | None) -> float:
     if budget is None:
         return math.inf
-    try:
-        money = float(budget)
-    except (TypeError, ValueError):
-        money = math.nan
+    money = math.nan if isinstance(budget, str | bool) else as_number(budget)
     if not money >= 0:
         raise ParameterError(f"budget must be an amount of money, 0 or more; got {budget!r}")
     return money
@@ -217,7 +215,10 @@ def _check_count(count: int | None) -> float:
 
 def as_number(value: object) -> float:
     """Return a parameter as a float, or NaN if it is not a number."""
-    return float(value) if isinstance(value, Real) else math.nan
+    try:
+        return float(value) if isinstance(value, Real | Decimal) else math.nan
+    except OverflowError:  # a whole number larger than any float
+        return math.nan
 
 
 def positive_integer(name: str, value: int) -> int:

@@ -24,28 +24,49 @@ LABELS = {
     "r2": "R² on test rows",
     "rmse": "root mean squared error on test rows",
 }
+RANGES = {"accuracy": (0.0, 1.0), "auc": (0.0, 1.0), "r2": (-np.inf, 1.0)}
+"""Values that a metric can take; those of the others are 0 or more."""
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One strategy's mean curve over seeds, with the half-width of its interval."""
+    """One strategy's mean curve over seeds.
+
+    Attributes
+    ----------
+    strategy : str
+    at, mean : (points,) arrays
+    half : (points,) array
+        The half-width of the interval of the mean.
+    low, high : (points,) arrays
+        The ends of the interval, within the range of the metric.
+    seeds : int
+    """
 
     strategy: str
     at: Float64Array
     mean: Float64Array
     half: Float64Array
+    low: Float64Array
+    high: Float64Array
+    seeds: int
 
 
 def mean_curves(
-    frame: Any, metric: str = "auc", against: str = "cells", *, level: float = 0.95, points: int = 101
+    frame: Any,
+    metric: str | None = None,
+    against: str = "cells",
+    *,
+    level: float = 0.95,
+    points: int = 101,
 ) -> list[Curve]:
     """Average each strategy's curves over its seeds, at common points.
 
     Parameters
     ----------
     frame : what `simulate` returns
-    metric : str
-        One of its columns.
+    metric : str, optional
+        One of its columns; by default "auc" for classes and "r2" for a number.
     against : {"cells", "money", "round"}
     level : float
         Confidence level of the interval for the mean over seeds (Student's t). With one seed its width is 0.
@@ -58,6 +79,7 @@ def mean_curves(
     list of Curve
         In the order of the strategies in the frame.
     """
+    metric = metric or usual_metric(frame)
     columns = _columns_of(frame, ("strategy", "seed", against, metric))
     curves = []
     for name in dict.fromkeys(columns["strategy"].tolist()):
@@ -68,8 +90,15 @@ def mean_curves(
             runs.append((columns[against][run].astype(float), columns[metric][run].astype(float)))
         at = np.linspace(max(x[0] for x, _ in runs), min(x[-1] for x, _ in runs), points)
         values = np.array([np.interp(at, x, v) for x, v in runs])
-        curves.append(Curve(name, at, values.mean(axis=0), half_width(values, level)))
+        mean, half = values.mean(axis=0), half_width(values, level)
+        low, high = (np.clip(end, *RANGES.get(metric, (0.0, np.inf))) for end in (mean - half, mean + half))
+        curves.append(Curve(name, at, mean, half, low, high, len(runs)))
     return curves
+
+
+def usual_metric(frame: Any) -> str:
+    """Return the metric that suits the target of a simulation: "r2" if it was a number, else "auc"."""
+    return "r2" if "r2" in nw.from_native(frame, eager_only=True).columns else "auc"
 
 
 def half_width(values: Float64Array, level: float) -> Float64Array:
@@ -82,7 +111,7 @@ def half_width(values: Float64Array, level: float) -> Float64Array:
 
 def plot_curves(
     frame: Any,
-    metric: str = "auc",
+    metric: str | None = None,
     *,
     against: Sequence[str] = ("cells", "money"),
     level: float = 0.95,
@@ -94,7 +123,8 @@ def plot_curves(
     Parameters
     ----------
     frame : what `simulate` returns
-    metric : str, default="auc"
+    metric : str, optional
+        By default "auc" for classes and "r2" for a number.
     against : names, default=("cells", "money")
         One plot each, side by side.
     level : float, default=0.95
@@ -108,6 +138,7 @@ def plot_curves(
     -------
     matplotlib Figure
     """
+    metric = metric or usual_metric(frame)
     if axes is None:
         pyplot = require("matplotlib.pyplot")
         _, axes = pyplot.subplots(
@@ -123,14 +154,7 @@ def plot_curves(
         for place, curve in enumerate(mean_curves(frame, metric, unit, level=level)):
             colour, dashes = f"C{place % 10}", ("-", "--", ":")[place // 10 % 3]
             axis.plot(curve.at, curve.mean, dashes, color=colour, label=curve.strategy, linewidth=1.6)
-            axis.fill_between(
-                curve.at,
-                curve.mean - curve.half,
-                curve.mean + curve.half,
-                color=colour,
-                alpha=0.15,
-                linewidth=0,
-            )
+            axis.fill_between(curve.at, curve.low, curve.high, color=colour, alpha=0.15, linewidth=0)
         if full is not None:
             axis.axhline(full, color="0.4", linestyle="--", linewidth=1, label="every cell known")
         axis.set_xlabel(LABELS.get(unit, unit))

@@ -12,26 +12,33 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 from joblib import Parallel, delayed
+from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import shorten
+from cellworth.model import Candidate
 from cellworth.optional_packages import require
-from cellworth.prices import Prices
+from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import ProgressLine
 from cellworth.select import Selection
+from cellworth.select.selector import check_limits
 from cellworth.simulation.chosen_judge import choose_judge
 from cellworth.simulation.evaluate import judge, name_of
 from cellworth.simulation.hidden_truth import World, make_world
 from cellworth.strategy import Strategy, get
+from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choosing import Adviser
 from cellworth.table import Table
+from cellworth.table.table_door import AnyTable, as_table, library_of
+from cellworth.table.write_table import LIBRARIES, Library
 
 Record = dict[str, Any]
 
@@ -76,7 +83,8 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
     """
     world = make_world(table, observed=settings.observed, train=settings.train, seed=seed)
     prices = settings.prices.on(table).of_rows(world.rows)
-    adviser = Adviser.of(strategy, table, seed=seed)
+    task = BuyingTask(world.start, world.y, world.layout, world.target, prices, seed)
+    adviser = Adviser.of(strategy.settled(task), table, seed=seed)
     X, available, known = world.start, world.hidden.copy(), world.known_at_start
     model = _model_in(world, settings.model, seed)
     cells, spent = 0, 0.0
@@ -172,14 +180,12 @@ def _words(thing: object) -> str:
     return repr(thing)
 
 
-Library = Literal["pandas", "polars", "pyarrow"]
-
-
 def simulate(
-    table: Table,
+    table: AnyTable,
     strategy: str | Strategy | Sequence[str | Strategy],
     *,
-    prices: Prices | None = None,
+    target: str | None = None,
+    prices: AnyPrices | None = None,
     budget_per_round: float | None = None,
     count_per_round: int | None = None,
     rounds: int = 20,
@@ -190,7 +196,7 @@ def simulate(
     n_jobs: int | None = None,
     resume: str | os.PathLike[str] | None = None,
     progress: bool = False,
-    frame: Library = "pandas",
+    frame: Library | None = None,
 ) -> Any:
     """Hide cells of a table, let strategies buy them back, and return what the money bought.
 
@@ -200,12 +206,14 @@ def simulate(
 
     Parameters
     ----------
-    table : Table
+    table : Table, pandas or polars DataFrame, pyarrow Table, or path of a file
         With a target. Cells missing from the table itself are never bought, and no error includes them.
+    target : str, optional
+        The column of a frame or file to predict. A `Table` has its own.
     strategy : str, Strategy, or several
         See `cellworth.strategy.names`.
-    prices : Prices, optional
-        By default every cell costs 1.
+    prices : Prices, float, mapping or path, optional
+        See `Prices.of`. By default every cell costs 1.
     budget_per_round : float, optional
         Money for one batch. Give this, `count_per_round` or both; with both, both limits apply.
     count_per_round : int, optional
@@ -229,7 +237,8 @@ def simulate(
         A folder in which finished runs are saved, so that they are not repeated.
     progress : bool, default=False
         Show a progress bar with the time left on standard error.
-    frame : {"pandas", "polars", "pyarrow"}, default="pandas"
+    frame : {"pandas", "polars", "pyarrow"}, optional
+        The library of the result; by default that of the frame given, or pandas.
 
     Returns
     -------
@@ -255,9 +264,12 @@ def simulate(
     >>> curves[["round", "cells", "money"]].values.tolist()
     [[0.0, 0.0, 0.0], [1.0, 100.0, 100.0], [2.0, 200.0, 200.0], [3.0, 300.0, 300.0]]
     """
-    if frame not in get_args(Library):
-        raise ParameterError(f"frame must be one of {', '.join(get_args(Library))}; got {frame!r}")
+    frame = frame or library_of(table) or "pandas"
+    if frame not in LIBRARIES:
+        raise ParameterError(f"frame must be one of {', '.join(LIBRARIES)}; got {frame!r}")
     require(frame)
+    table = as_table(table, target=target)
+    _check_model(table, classifier)
     strategies = [get(s) for s in ([strategy] if isinstance(strategy, str | Strategy) else strategy)]
     seeds = [seed] if isinstance(seed, int) else [int(s) for s in seed]
     settings = _settings(
@@ -292,6 +304,7 @@ def full_information(
     the one chosen when ``observed`` of the cells are known, trained on all of them. `GaussianCompleter` fills
     cells missing from the table itself.
     """
+    _check_model(table, classifier)
     model = _model_in(make_world(table, observed=observed, train=train, seed=seed), classifier, seed)
     world = make_world(table, observed=1.0, train=train, seed=seed)
     with worker_threads(1):
@@ -300,6 +313,23 @@ def full_information(
         )
         completed = world.truth if completer is None else completer.fit_transform(world.truth)
         return judge(world, world.truth, completed, completer, model)
+
+
+def _check_model(table: Table, model: Any | None) -> None:
+    """Raise ParameterError if a classifier is to predict a number, or a regressor classes."""
+    if model is None or table.target is None or isinstance(model, Candidate):
+        return
+    name, target = type(model).__name__, f"the target {shorten(table.target.name)}"
+    if table.target.kind == "number" and is_classifier(model):
+        raise ParameterError(
+            f"{target} is a number, but {name} predicts classes. Pass a regressor, such as Ridge(), or leave "
+            "classifier out. If the numbers are classes, make the Table with target_kind='several classes'."
+        )
+    if table.target.kind != "number" and is_regressor(model):
+        raise ParameterError(
+            f"{target} has {table.target.kind}, but {name} predicts numbers. Pass a classifier, such as "
+            "LogisticRegression(), or leave it out. For a number, make the Table with target_kind='number'."
+        )
 
 
 def _model_in(world: World, model: Any | None, seed: int) -> Any:
@@ -322,7 +352,7 @@ def _play(
 
 def _settings(
     table: Table,
-    prices: Prices | None,
+    prices: AnyPrices | None,
     budget: float | None,
     count: int | None,
     rounds: int,
@@ -335,12 +365,14 @@ def _settings(
         raise ParameterError(
             "give budget_per_round (money per batch), count_per_round (cells per batch), or both"
         )
+    if check_limits(budget, count)[0] == 0:
+        raise ParameterError("budget_per_round must be above 0: nothing costs nothing")
     if rounds < 1:
         raise ParameterError(f"rounds must be at least 1; got {rounds}")
     names = [s.name for s in strategies]
     if not names or len(set(names)) < len(names):
         raise ParameterError(f"give at least one strategy, each with its own name; got {names}")
-    return Settings(prices or Prices.same(1.0), budget, count, rounds, observed, train, classifier)
+    return Settings(Prices.of(prices), budget, count, rounds, observed, train, classifier)
 
 
 def frame_of(records: Sequence[Record], library: Library) -> Any:

@@ -1,16 +1,23 @@
-"""A batch: the cells to buy, under the user's own names, best first."""
+"""A batch: the cells to buy, under the user's own names, in the order in which they were chosen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, overload
 
 from cellworth.prices.money import add_up
+from cellworth.table.csv_format import check_place, guard, write_lines
+from cellworth.table.notebook import html_table
+from cellworth.table.table_door import frame_of_columns
+from cellworth.table.write_table import Library, usual_library
 
 if TYPE_CHECKING:
     from cellworth.select import Selection
+    from cellworth.strategy.strategy_choice import StrategyChoice
 
 
 @dataclass(frozen=True)
@@ -29,9 +36,10 @@ class Purchase:
     group : str or None
         The column's price group, such as one blood draw; cells in the same row and group come together.
     why : str or None
-        A one-sentence explanation. This and the following attributes are set only by campaigns.
+        A one-sentence explanation.
     until : datetime or None
-        When the lease expires and the cell may be asked for again, in UTC; None for never.
+        When the lease expires and the cell may be asked for again, in UTC; None for never. This and the
+        following attributes are set only by campaigns.
     asked_by : str or None
         Who asked.
     holder : str or None
@@ -52,12 +60,27 @@ class Purchase:
     held_until: datetime | None = None
 
 
+FIELDS = ("row", "column", "group", "price", "worth", "why", "until", "value")
+"""The fields of a list of cells to buy; ``value`` is blank, for people to fill in."""
+MOST_SHOWN = 20
+"""Show this many cells; the rest is counted."""
+
+
 class Batch(Sequence[Purchase]):
-    """A sequence of purchases, best first. It compares equal to a list or tuple of the same purchases.
+    """The cells to buy, in the order in which they were chosen, which is by chance if the strategy draws.
+
+    A sequence of `Purchase`, and a table of them: a notebook shows it by row, each of which is one visit. It
+    compares equal to a list or tuple of the same purchases.
 
     Parameters
     ----------
     purchases : iterable of Purchase
+    choice : StrategyChoice, optional
+        What the strategy chose on the table, and why; None if it leaves nothing open.
+    row_labels : mapping of str to object, optional
+        What `to_frame` shows for a row id, such as 7 for "7"; by default the id itself.
+    library : {"pandas", "polars", "pyarrow"}, optional
+        The library that `to_frame` uses by default; if None, the first that is installed.
 
     Examples
     --------
@@ -66,18 +89,39 @@ class Batch(Sequence[Purchase]):
     (2, 'p1', 0.3)
     >>> batch.cells
     [('p1', 'age'), ('p2', 'age')]
+    >>> batch
+    Batch of 2 cells in 2 rows for 0.30
+    row  column  price  worth  why
+    p1   age      0.10  3
+    p2   age      0.20  1
     """
 
-    def __init__(self, purchases: Iterable[Purchase] = ()) -> None:
+    def __init__(
+        self,
+        purchases: Iterable[Purchase] = (),
+        choice: StrategyChoice | None = None,
+        *,
+        row_labels: Mapping[str, Any] | None = None,
+        library: Library | None = None,
+    ) -> None:
         self.purchases = tuple(purchases)
+        self.choice = choice
+        self._row_labels = row_labels or {}
+        self._library = library
 
     @classmethod
-    def of(cls, selection: Selection, rows: Sequence[str], columns: Sequence[str]) -> Batch:
+    def of(
+        cls,
+        selection: Selection,
+        rows: Sequence[str],
+        columns: Sequence[str],
+        choice: StrategyChoice | None = None,
+    ) -> Batch:
         """Name the cells of a selection by the row ids and column names of its table."""
         each = zip(
             selection.cells.tolist(), selection.prices.tolist(), selection.scores.tolist(), strict=True
         )
-        return cls(Purchase(rows[i], columns[j], price, worth) for (i, j), price, worth in each)
+        return cls((Purchase(rows[i], columns[j], price, worth) for (i, j), price, worth in each), choice)
 
     @property
     def cost(self) -> float:
@@ -94,6 +138,40 @@ class Batch(Sequence[Purchase]):
         """The row id and column name of each purchase."""
         return [(purchase.row, purchase.column) for purchase in self.purchases]
 
+    def by_row(self) -> dict[str, Batch]:
+        """Return the purchases of each row, which is one visit; rows in the order of their first purchase."""
+        rows: dict[str, list[Purchase]] = {}
+        for purchase in self.purchases:
+            rows.setdefault(purchase.row, []).append(purchase)
+        return {row: self._like(purchases) for row, purchases in rows.items()}
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """Return one row per purchase: row, column, group, price, worth and why.
+
+        In the library of the frame that was advised on, with its own labels of rows; otherwise in the first
+        of pandas, polars and pyarrow that is installed. ``library`` asks for another one.
+        """
+        columns = {
+            "row": [self._row_labels.get(each.row, each.row) for each in self.purchases],
+            **{
+                name: [getattr(each, name) for each in self.purchases]
+                for name in ("column", "group", "price", "worth", "why")
+            },
+        }
+        return frame_of_columns(columns, library or self._library or usual_library())
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write a shopping list to a .csv or .tsv file, with a blank column ``value`` to fill in.
+
+        The file is replaced atomically. A campaign reads it back with `Campaign.tell_file`.
+        """
+        check_place(Path(path))
+        write_lines(Path(path), self.records())
+
+    def records(self) -> list[Sequence[str]]:
+        """Return the lines of `write`, header first, as fields safe to open in a spreadsheet."""
+        return [FIELDS, *map(_record, self.purchases)]
+
     def __len__(self) -> int:
         return len(self.purchases)
 
@@ -105,10 +183,10 @@ class Batch(Sequence[Purchase]):
     @overload
     def __getitem__(self, which: slice) -> Batch: ...
     def __getitem__(self, which: int | slice) -> Purchase | Batch:
-        return Batch(self.purchases[which]) if isinstance(which, slice) else self.purchases[which]
+        return self._like(self.purchases[which]) if isinstance(which, slice) else self.purchases[which]
 
     def __add__(self, more: Iterable[Purchase]) -> Batch:
-        return Batch([*self.purchases, *more])
+        return self._like([*self.purchases, *more])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Batch | list | tuple):
@@ -119,4 +197,47 @@ class Batch(Sequence[Purchase]):
         return hash(self.purchases)
 
     def __repr__(self) -> str:
-        return f"Batch({list(self.purchases)!r})"
+        lines = self._lines()
+        widths = [max(map(len, texts)) for texts in zip(*lines, strict=True)]
+        shown = [
+            "  ".join(
+                text.rjust(width) if place == 2 else text.ljust(width)
+                for place, (text, width) in enumerate(zip(line, widths, strict=True))
+            ).rstrip()
+            for line in lines
+        ]
+        return "\n".join([self._summary(), *(shown if self.purchases else []), *self._rest()])
+
+    def _repr_html_(self) -> str:
+        """Return the same as a table for notebooks."""
+        header, *rows = self._lines()
+        return html_table(self._summary(), header, rows, "".join(self._rest()))
+
+    def _like(self, purchases: Iterable[Purchase]) -> Batch:
+        return Batch(purchases, self.choice, row_labels=self._row_labels, library=self._library)
+
+    def _summary(self) -> str:
+        n, rows = len(self), len({purchase.row for purchase in self.purchases})
+        cells, visits = (f"{k} {noun}{'s' if k != 1 else ''}" for k, noun in ((n, "cell"), (rows, "row")))
+        return f"Batch of {cells} in {visits} for {self.cost:.2f}"
+
+    def _lines(self) -> list[list[str]]:
+        """Return the header and the first purchases, those of a row together under its id."""
+        lines = [["row", "column", "price", "worth", "why"]]
+        for row, visit in self.by_row().items():
+            for place, each in enumerate(visit):
+                name = row if place == 0 else ""
+                lines.append([name, each.column, f"{each.price:.2f}", f"{each.worth:.3g}", each.why or ""])
+            if len(lines) > MOST_SHOWN:
+                break
+        return lines[: MOST_SHOWN + 1]
+
+    def _rest(self) -> list[str]:
+        return [f"... and {len(self) - MOST_SHOWN} more"] if len(self) > MOST_SHOWN else []
+
+
+def _record(purchase: Purchase) -> list[str]:
+    until = "" if purchase.until is None else purchase.until.isoformat(timespec="seconds")
+    texts = map(guard, (purchase.row, purchase.column, purchase.group or ""))
+    price, why = repr(float(purchase.price)), guard(purchase.why or "")
+    return [*texts, price, f"{purchase.worth:.6g}", why, until, ""]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -21,14 +21,18 @@ from sklearn.base import clone
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.blocks.row_source import Source
 from cellworth.errors import ParameterError
-from cellworth.prices import PriceList, Prices
+from cellworth.prices import AnyPrices, PriceList, Prices
 from cellworth.score import Round
 from cellworth.score.scorer import Memoryless
 from cellworth.select import Offer, Selection, Selector
+from cellworth.select.selector import check_limits
 from cellworth.strategy.batch import Batch
 from cellworth.strategy.block_batch import check_parts, choose_from_blocks
+from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.reasons import Reasons
 from cellworth.strategy.registry import Strategy, get
 from cellworth.table import ColumnLayout, Table
+from cellworth.table.table_door import AnyTable, GivenFrame, as_table
 from cellworth.table.target import LabelKind
 
 
@@ -112,7 +116,7 @@ class Adviser:
     Parameters
     ----------
     strategy : Strategy
-        Its parts are copied.
+        Settled; its parts are copied.
     layout : ColumnLayout
         The cell column that each column of X belongs to; a category is bought as one cell.
     target : {"classes", "number"} or None
@@ -132,6 +136,10 @@ class Adviser:
     def __init__(
         self, strategy: Strategy, *, layout: ColumnLayout, target: LabelKind | None, seed: int = 0
     ) -> None:
+        if strategy.is_open:
+            raise ParameterError(
+                f"strategy {strategy.name!r} chooses its parts on a table; call its settled(task) first"
+            )
         self.strategy = strategy
         self.completer: Any = clone(strategy.completer)
         settings = self.completer.get_params()
@@ -230,9 +238,10 @@ class Adviser:
 
 
 def advise(
-    table: Table | Source,
+    table: AnyTable | Source,
     *,
-    prices: Prices | None = None,
+    target: str | None = None,
+    prices: AnyPrices | None = None,
     budget: float | None = None,
     count: int | None = None,
     strategy: str | Strategy = "recommended",
@@ -243,14 +252,17 @@ def advise(
 
     Parameters
     ----------
-    table : Table or Source
+    table : Table, pandas or polars DataFrame, pyarrow Table, path of a file, or Source
         A table with holes; with a target, strategies can see what the cells do for a classifier. A `Source`,
         from `cellworth.blocks.open_blocks`, is a table read in row blocks; then the strategy's parts must run
         on row blocks, and prices must be by column.
-    prices : Prices, optional
-        By default every cell costs 1.
+    target : str, optional
+        The column of a frame or file to predict. A `Table` has its own.
+    prices : Prices, float, mapping or path, optional
+        See `Prices.of`: a number for every cell, or a mapping of column names to prices. By default every
+        cell costs 1.
     budget : float, optional
-        The most money to spend. Give this, `count` or both; with both, both limits apply.
+        The most money to spend, above 0. Give this, `count` or both; with both, both limits apply.
     count : int, optional
         The most cells to buy.
     strategy : str or Strategy, default="recommended"
@@ -264,7 +276,8 @@ def advise(
     Returns
     -------
     Batch
-        What a new campaign with these settings would ask for first.
+        What a new campaign with these settings would ask for first, with the reason for each cell. With the
+        strategy "auto", ``choice`` says what was chosen on the table, and why.
 
     Examples
     --------
@@ -279,24 +292,40 @@ def advise(
     >>> batch.cost, [purchase.column for purchase in batch].count("useful"), len(batch)
     (25.0, 9, 10)
     """
+    if check_limits(budget, count)[0] == 0:
+        raise ParameterError("a budget of 0 buys nothing; give an amount of money above 0")
     if isinstance(table, Source):
+        prices = None if prices is None else Prices.of(prices)
         return _advise_on_blocks(table, prices, budget, count, get(strategy), refused, seed)
+    given = GivenFrame.of(table)
+    table = as_table(table, target=target)
     if not table.holes.any():
         raise ParameterError("the table has no holes, so there is nothing to buy")
     available = np.array(table.holes)
     for row, column in refused:
         available[table.row_index(row), table.column_index(column)] = False
-    adviser = Adviser.of(get(strategy), table, seed=seed)
-    adviser.complete(table.encode().X, table.y)
-    adviser.score()
-    selection = adviser.choose(
-        (prices or Prices.same(1.0)).on(table),
-        available=available,
-        before=~table.holes,
-        budget=budget,
-        count=count,
+    stated = Prices.of(prices)
+    task = BuyingTask.of(table, stated, seed)
+    settled = get(strategy).settled(task)
+    adviser = Adviser.of(settled, table, seed=seed)
+    adviser.complete(task.X, table.y)
+    scores = adviser.score()
+    offered: Any = {"available": available, "before": ~table.holes}
+    selection = adviser.choose(task.prices, **offered, budget=budget, count=count)
+    reasons = Reasons(
+        table.columns, adviser.completer, scores, adviser.strategy.selector, prices=task.prices, **offered
     )
-    return Batch.of(selection, table.row_ids, table.column_names)
+    groups = {column: group.name for group in stated.groups for column in group.columns}
+    bare = Batch.of(selection, table.row_ids, table.column_names)
+    return Batch(
+        (
+            replace(each, group=groups.get(each.column), why=why)
+            for each, why in zip(bare, reasons.of(selection), strict=True)
+        ),
+        settled.choice,
+        row_labels=None if given is None else given.row_labels(table),
+        library=None if given is None else given.library,
+    )
 
 
 def _advise_on_blocks(
@@ -311,6 +340,10 @@ def _advise_on_blocks(
     """Choose the missing cells of a table in row blocks that are worth buying now; see `advise`."""
     if list(refused):
         raise ParameterError("refused cells are not supported on row blocks, only for tables in memory")
+    if strategy.is_open:
+        raise ParameterError(
+            f"strategy {strategy.name!r} chooses on a table in memory, not on row blocks; name another"
+        )
     scorer, selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
     completed = clone(strategy.completer).fit(source).completed_
     rng = np.random.default_rng([seed, 0])

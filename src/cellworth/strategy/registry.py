@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from cellworth.complete import GaussianCompleter, SupervisedCompleter
 from cellworth.complete.committee_completer import CommitteeCompleter
@@ -23,6 +23,10 @@ from cellworth.score import (
 from cellworth.score.committee_scorers import CommitteeStability, QueryByCommittee
 from cellworth.score.expected_utility import ExpectedUtility
 from cellworth.select import Draw, Knapsack, Poss, Ratio, Selector, Top
+
+if TYPE_CHECKING:
+    from cellworth.strategy.buying_task import BuyingTask
+    from cellworth.strategy.strategy_choice import StrategyChoice
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +45,10 @@ class Strategy:
     selector : Selector
     summary : str
         A one-line description.
+    choice : StrategyChoice or None
+        What was chosen on the table, and why, by a strategy such as "auto"; None for all others.
+    is_open : bool
+        Whether the parts must first be chosen on a table, by `settled`.
 
     Examples
     --------
@@ -61,6 +69,17 @@ class Strategy:
     scorer: Scorer = field(repr=False)
     selector: Selector = field(repr=False)
     summary: str = ""
+    choice: StrategyChoice | None = field(default=None, repr=False)
+
+    is_open: ClassVar[bool] = False
+
+    def settled(self, task: BuyingTask) -> Strategy:
+        """Return the strategy to buy with on this table: itself, unless it is open."""
+        return self
+
+    def recalled(self, choice: StrategyChoice) -> Strategy:
+        """Return the strategy that an earlier `settled` chose; an open strategy chooses nothing anew."""
+        raise ParameterError(f"strategy {self.name!r} leaves nothing open, but a choice was recorded for it")
 
 
 _REGISTERED: dict[str, Strategy] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +14,13 @@ from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.table.column import LABELLED, Column, Kind
+from cellworth.table.dates import iso_format
 from cellworth.table.infer_kind import find_kind, refuse_infinities, scatter, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
-from cellworth.table.missing_marks import BLANKS, open_holes
+from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, TextCells, as_texts
 from cellworth.table.target import Target, make_target
-from cellworth.table.values import LARGEST_INTEGER, cannot_be_stored, parse_value
+from cellworth.table.values import LARGEST_INTEGER, boolean_words, cannot_be_stored, parse_value
 
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
 """The arguments of `Table`: columns, values (n, p), row ids, target, name of the row id column."""
@@ -39,8 +41,11 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
     target = None
     if keywords.target is not None:
         raw_target = by_name.pop(keywords.target)
-        column, cells = build_column(raw_target, keywords.for_column(raw_target.name), origin)
-        target = make_target(column, cells, keywords.target_kind, origin)
+        wanted = keywords.for_column(raw_target.name)
+        column, cells = build_column(raw_target, wanted, origin)
+        # A column that the user calls a number is one to predict, even with two different values.
+        stated = keywords.target_kind or ("number" if wanted.kind == "number" else None)
+        target = make_target(column, cells, stated, origin)
     if not by_name:
         raise DataError(
             f"{origin.name}: expected at least one column besides the target and the row ids, got "
@@ -69,9 +74,22 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
         values = values + 0.0  # -0.0 becomes 0.0
     whole_days = kind == "date" and bool(np.all(np.isnan(values) | (values == np.floor(values))))
     bounds = _read_bounds(wanted, raw.name, kind)
-    column = Column(raw.name, kind, categories, bounds, wanted.unit, whole_days)
+    column = Column(
+        raw.name, kind, categories, bounds, wanted.unit, whole_days, **_spelling(raw, cells, kind, whole_days)
+    )
     _check_values(column, values, origin)
     return column, values
+
+
+def _spelling(raw: RawColumn, cells: Cells, kind: Kind, whole_days: bool) -> dict[str, Any]:
+    """Return how the user writes booleans or times, as keywords of `Column`."""
+    observed = [text for text in cells.texts if text] if isinstance(cells, TextCells) else None
+    if kind == "boolean":
+        words = raw.declared.get("words") if observed is None else boolean_words(observed)
+        return {} if words is None else {"words": tuple(words)}
+    if kind == "date" and not whole_days:
+        return {"date_format": raw.declared.get("date_format") if observed is None else iso_format(observed)}
+    return {}
 
 
 def _kind_and_values(
@@ -94,6 +112,8 @@ def _kind_and_values(
             f"categories={{{name!r}: [...]}}; found {listing(found, most=10)}."
         )
     values, categories = to_codes(cells, wanted.categories, name, origin)
+    if wanted.categories is None and isinstance(cells, TextCells):
+        warn_of_lookalikes(categories, name, origin.column(name))
     broken = [text for text in categories if cannot_be_stored(text)]
     if broken:
         raise DataError(

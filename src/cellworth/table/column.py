@@ -13,7 +13,7 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
-from cellworth.table.dates import FIRST_DAY, LAST_MOMENT, format_day, to_microsecond
+from cellworth.table.dates import FIRST_DAY, LAST_MOMENT, format_day, to_microsecond, written_days
 from cellworth.table.values import LARGEST_INTEGER, parse_value
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
@@ -22,6 +22,9 @@ LABELLED: frozenset[Kind] = frozenset({"ordered", "category"})
 """Kinds whose values are texts from a list, stored as codes."""
 BOUNDED: frozenset[Kind] = frozenset({"number", "integer", "date"})
 """Kinds that may have bounds."""
+
+MOST_DECIMALS = 9
+"""A column of numbers with more decimals than this is measured, not written, and guesses are not rounded."""
 
 UserValue = float | int | bool | str | date
 """A cell as the user writes it."""
@@ -59,6 +62,11 @@ class Column:
         The unit of the values, for display.
     whole_days : bool
         Whether the values of a date column are dates without a time.
+    words : (str, str)
+        How the user writes false and true in a boolean column, such as ("no", "yes").
+    date_format : str, optional
+        How the user writes dates with a time, such as "%Y-%m-%d %H:%M"; by default as in ISO 8601, with a
+        "T" and microseconds.
 
     Examples
     --------
@@ -73,6 +81,8 @@ class Column:
     bounds: tuple[float, float] = (-math.inf, math.inf)
     unit: str | None = None
     whole_days: bool = False
+    words: tuple[str, str] = ("false", "true")
+    date_format: str | None = None
 
     def __post_init__(self) -> None:
         _check_kind(self)
@@ -102,6 +112,9 @@ class Column:
     def format(self, number: float) -> UserValue | None:
         """Convert a number in the table to the user's value; NaN (a hole) to None.
 
+        A boolean written as yes or no, say, comes back as the user's word, one written as true or false as a
+        bool.
+
         Examples
         --------
         >>> Column("visit", "date", whole_days=True).format(18262.0)
@@ -114,8 +127,28 @@ class Column:
         if self.kind == "date":
             return format_day(number, self.whole_days)
         if self.kind == "boolean":
-            return bool(number)
+            word = self.words[int(number)]
+            return word if word.casefold() in ("no", "yes") else bool(number)
         return int(number) if self.kind == "integer" else self.categories[int(number)]
+
+    def texts(self, values: Float64Array) -> list[str]:
+        """Return cells (n,) as the user writes them, in text that reads back exactly; a hole is blank.
+
+        Examples
+        --------
+        >>> Column("ill", "boolean", words=("no", "yes")).texts(np.array([1.0, np.nan]))
+        ['yes', '']
+        """
+        holes = np.isnan(values)
+        if self.kind == "number":
+            observed = list(map(repr, values.tolist()))
+        elif self.kind == "date":
+            observed = written_days(values, self.date_format, self.whole_days)
+        else:
+            places = np.where(holes, 0, values).astype(np.int64).tolist()
+            words = self.words if self.kind == "boolean" else self.categories
+            observed = [words[place] for place in places] if words else list(map(str, places))
+        return ["" if hole else text for hole, text in zip(holes.tolist(), observed, strict=True)]
 
     def invalid(self, values: Float64Array) -> BoolArray:
         """Mark the values that a cell of this column may not hold; NaN (a hole) is allowed.
@@ -151,6 +184,38 @@ class Column:
             values = np.rint(values)
         values = np.clip(values, low, high) + 0.0  # + 0.0 turns -0.0 into 0.0
         return to_microsecond(values) if self.kind == "date" else values
+
+    def rounded_like(self, values: Float64Array, observed: Float64Array) -> Float64Array:
+        """Round values to the digits of observed ones: as many decimals as any of them has, or as fine times.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n,)
+            Values that a cell may hold, such as guesses.
+        observed : ndarray of shape (m,)
+            Known values, without NaN. Numbers with more than `MOST_DECIMALS` decimals count as unrounded.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Values that a cell may hold. O(n + m).
+
+        Examples
+        --------
+        >>> Column("weight", "number").rounded_like(np.array([99.00698317576969]), np.array([88.8, 70.0]))
+        array([99.])
+        """
+        if self._is_whole or not len(observed):
+            return values
+        steps = [10.0**digits for digits in range(MOST_DECIMALS + 1)]
+        if self.kind == "date":
+            steps = [1440.0, 86_400.0]  # minutes and seconds of a day
+        with np.errstate(over="ignore"):
+            for step in steps:
+                near = np.rint(observed * step) / step
+                if np.array_equal(to_microsecond(near) if self.kind == "date" else near, observed):
+                    return self.nearest(np.rint(values * step) / step)
+        return values
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -22,7 +22,11 @@ LAST_DAY = float((datetime.max - EPOCH).days)
 LAST_MOMENT = math.nextafter(LAST_DAY + 1, 0.0)
 DAY_IN_MICROSECONDS = 86_400_000_000
 
+ISO_FORMATS = tuple(f"%Y-%m-%d{mark}%H:%M{rest}" for mark in "T " for rest in ("", ":%S", ":%S.%f"))
+"""How ISO 8601 writes dates with a time; the third is the default."""
+
 _ISO = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+_TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 _ONE_ISO = re.compile(_ISO, re.ASCII)
 _ONLY_ISO = re.compile(rf"(?:{_ISO}\n)+", re.ASCII)
 
@@ -103,6 +107,41 @@ def stamps_from_days(days: Float64Array) -> npt.NDArray[np.datetime64]:
 def to_microsecond(days: Float64Array) -> Float64Array:
     """Round to the nearest microsecond within the years 1 to 9999; whole microseconds stay unchanged."""
     return _days_from_microseconds(_microseconds_from_days(np.clip(days, FIRST_DAY, LAST_MOMENT)))
+
+
+def iso_format(texts: Iterable[str]) -> str | None:
+    """Return the strftime format of ISO texts with a time, with as many digits as any of them has.
+
+    None if none has a time, or if they are written as by default. Times with a zone are kept in UTC.
+
+    >>> iso_format(["2020-01-01 10:30", "2020-01-02"])
+    '%Y-%m-%d %H:%M'
+    """
+    timed = [text for text in texts if len(text) > 10]
+    if not timed:
+        return None
+    digits = max(len(_TIME.match(text, 11)[0]) for text in timed)  # type: ignore[index]
+    found = f"%Y-%m-%d{timed[0][10]}%H:%M" + (":%S" if digits > 5 else "") + (".%f" if digits > 8 else "")
+    return None if found == ISO_FORMATS[2] else found
+
+
+def written_days(days: Float64Array, date_format: str | None, whole: bool) -> list[str]:
+    """Return days (n,) as text in a format of `iso_format`, with more digits if they need them."""
+    stamps = stamps_from_days(days)
+    if whole:
+        return np.datetime_as_string(stamps, unit="D").tolist()
+    unit = "us"
+    if date_format is not None:
+        finest = 2 if "%f" in date_format else 1 if "%S" in date_format else 0
+        fits = (
+            unit
+            for unit in ("m", "s", "us")[finest:]
+            if np.all(np.isnat(stamps) | (stamps.astype(f"datetime64[{unit}]") == stamps))
+        )
+        unit = next(fits)
+    texts: list[str] = np.datetime_as_string(stamps, unit=unit).tolist()  # type: ignore[call-overload]
+    separator = "T" if date_format is None else date_format[8]
+    return texts if separator == "T" else [text.replace("T", separator) for text in texts]
 
 
 def format_day(days: float, whole: bool) -> date:

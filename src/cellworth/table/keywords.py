@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
+from cellworth.table.dates import ISO_FORMATS
 from cellworth.table.missing_marks import MissingMarks, missing_marks
 from cellworth.table.raw_cells import Origin, RawColumn
 from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
@@ -85,7 +86,7 @@ class TableKeywords:
             categories=None if categories is None else _check_categories(name, categories, kind),
             unit=(self.units or {}).get(name),
             is_target=name == self.target,
-            marks=missing_marks(self._marks(name)),
+            marks=missing_marks(self._marks(name), () if categories is None else set(map(label, categories))),
         )
 
     def completed_by(self, columns: Sequence[RawColumn]) -> TableKeywords:
@@ -192,7 +193,7 @@ def field_metadata(column: Column | None, role: str, target_kind: str | None = N
     """Return the metadata of a column's Arrow field; `role` is "feature", "target" or "row_id"."""
     declared: dict[str, Any] = {"role": role}
     if column is not None:
-        declared |= column_keywords(column)
+        declared |= column_keywords(column) | {"words": list(column.words), "date_format": column.date_format}
     if target_kind is not None:
         declared["target_kind"] = target_kind
     return {KEY: json.dumps(declared).encode()}
@@ -220,4 +221,6 @@ _CHECKS = {
     "categories": lambda value: _is_list_of(value, str) and len(value) > 0,
     "bounds": lambda value: _is_list_of(value, (int, float, str, type(None))) and len(value) == 2,
     "units": lambda value: isinstance(value, str),
+    "words": lambda value: _is_list_of(value, str) and len(value) == 2,
+    "date_format": lambda value: value in ISO_FORMATS,
 }

@@ -1,14 +1,17 @@
-"""Which cells are holes: blanks, NaN, and the marks that the user names with `missing=`."""
+"""Which cells are holes: blanks, NaN, usual marks such as NA, and those the user names with `missing=`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from itertools import compress, product
 
 import numpy as np
 
 from cellworth.arrays import Float64Array
+from cellworth.errors import MissingMarkWarning
+from cellworth.messages import listing
 from cellworth.table.dates import is_date, parse_date
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, TextCells, labels
 from cellworth.table.values import is_number, parse_numbers
@@ -17,21 +20,42 @@ _NAN = {sign + "".join(letters) for sign in ("", "+", "-") for letters in produc
 BLANKS = frozenset({"", "NaT"} | _NAN)
 """Texts that are holes in every column: blanks, and the ways programs write "not a number"."""
 
+USUAL_MARKS = BLANKS | {
+    "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL",
+    "None", "n/a", "null",
+}  # fmt: skip
+"""Texts that are holes unless the column's categories name them: those of ``pandas.read_csv``."""
+LOOKALIKES = frozenset(
+    {"?", "-", "--", "---", ".", "..", "*", "n.a.", "n. a.", "na", "none", "nil", "unknown", "unk", "missing",
+     "not known", "not available", "not applicable", "not specified", "unspecified", "undefined", "nd",
+     "n.d.", "tbd", "tba", "k.a.", "n.k.", "#null!", "#value!", "#ref!", "#div/0!", "-9", "-99", "-999"}
+)  # fmt: skip
+"""Texts, casefolded, that often mark a hole but may be categories: they cause a warning."""
+
 
 @dataclass(frozen=True)
 class MissingMarks:
-    """The marks of holes in one column, as texts, numbers and days."""
+    """The marks of holes in one column, as texts, numbers and days.
 
-    texts: frozenset[str] = BLANKS
+    ``texts`` apply to text in files and frames; ``stated``, without the usual marks, where a frame declares
+    its categories.
+    """
+
+    texts: frozenset[str] = USUAL_MARKS
+    stated: frozenset[str] = BLANKS
     numbers: tuple[float, ...] = ()
     days: tuple[float, ...] = ()
 
 
-def missing_marks(marks: Iterable[object]) -> MissingMarks:
-    """Collect the user's marks; one that parses as a number or date also matches equal numbers or dates."""
+def missing_marks(marks: Iterable[object], categories: Collection[str] = ()) -> MissingMarks:
+    """Collect the user's marks; one that parses as a number or date also matches equal numbers or dates.
+
+    The usual marks are added, without those that are named as ``categories``.
+    """
     texts = set(labels(marks))
     return MissingMarks(
-        texts=BLANKS | texts,
+        texts=BLANKS | (USUAL_MARKS - set(categories)) | texts,
+        stated=BLANKS | texts,
         numbers=tuple(float(text) for text in sorted(texts) if is_number(text)),
         days=tuple(parse_date(text) for text in sorted(texts) if is_date(text)),
     )
@@ -62,10 +86,10 @@ def _open_in_texts(cells: TextCells, marks: MissingMarks) -> TextCells:
 
 
 def _open_in_codes(cells: CodedCells, marks: MissingMarks) -> CodedCells:
-    marked = [place for place, text in enumerate(cells.categories) if text in marks.texts]
+    marked = [place for place, text in enumerate(cells.categories) if text in marks.stated]
     if not marked:
         return cells
-    kept = [text for text in cells.categories if text not in marks.texts]
+    kept = [text for text in cells.categories if text not in marks.stated]
     place_in_kept = {text: float(place) for place, text in enumerate(kept)}
     new_codes = np.array([place_in_kept.get(text, np.nan) for text in cells.categories])
     codes = np.where(cells.holes, np.nan, new_codes[np.nan_to_num(cells.codes).astype(np.intp)])
@@ -74,3 +98,16 @@ def _open_in_codes(cells: CodedCells, marks: MissingMarks) -> CodedCells:
 
 def _without(values: Float64Array, marks: tuple[float, ...]) -> Float64Array:
     return np.where(np.isin(values, marks), np.nan, values)
+
+
+def warn_of_lookalikes(categories: Collection[str], name: str, where: str) -> None:
+    """Warn if some categories look like marks of holes."""
+    found = sorted(text for text in categories if text.casefold() in LOOKALIKES)
+    if found and len(found) < len(categories):
+        warnings.warn(
+            f"{where}: {listing(found)} is read as a category like any other. If it marks a hole, say "
+            f"missing=[{found[0]!r}] (on the command line, --missing {found[0]!r}); to keep it and silence "
+            f"this, name it in categories={{{name!r}: [...]}}.",
+            MissingMarkWarning,
+            stacklevel=2,
+        )

@@ -149,7 +149,7 @@ _NULL_TYPES = frozenset({"NoneType", "NAType", "NaTType"})
 
 def labels(values: Iterable[object]) -> list[str]:
     """Return the values as text, "" for nulls."""
-    return ["" if _is_null(value) else label(value) for value in values]
+    return ["" if is_null(value) else label(value) for value in values]
 
 
 def cells_from_objects(values: Sequence[object], column: str, origin: Origin) -> Cells:
@@ -160,7 +160,7 @@ def cells_from_objects(values: Sequence[object], column: str, origin: Origin) ->
     DataError
         If a value is complex, or has a type that no cell can have, such as a list.
     """
-    nulls = np.fromiter(map(_is_null, values), dtype=np.bool_, count=len(values))
+    nulls = np.fromiter(map(is_null, values), dtype=np.bool_, count=len(values))
     observed = [value for value, null in zip(values, nulls, strict=True) if not null]
     types = set(map(type, observed))
     _refuse_unusable(types, values, column, origin)
@@ -184,7 +184,8 @@ def _has_bool(types: set[type]) -> bool:
     return bool in types or np.bool_ in types
 
 
-def _is_null(value: object) -> bool:
+def is_null(value: object) -> bool:
+    """Return whether a value is None, NaN, NaT or another library's null."""
     if type(value).__name__ in _NULL_TYPES:
         return True
     if isinstance(value, np.datetime64):

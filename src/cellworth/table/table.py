@@ -4,29 +4,37 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.table.build_table import assemble, checked_cells
 from cellworth.table.column import KINDS, Column
 from cellworth.table.csv_format import guard
 from cellworth.table.encoded import ColumnLayout, Encoded, encode
-from cellworth.table.files import AnyFile, check_readable, file_of, format_of
+from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
+from cellworth.table.notebook import table_html
 from cellworth.table.read_arrays import read_arrays
 from cellworth.table.read_csv import read_csv
 from cellworth.table.read_frames import index_column, read_frame, read_parquet
 from cellworth.table.target import Target
 from cellworth.table.values import label
-from cellworth.table.write_table import OutColumn, table_as_csv, to_frame, write_table
+from cellworth.table.write_table import (
+    Library,
+    OutColumn,
+    table_as_csv,
+    to_frame,
+    usual_library,
+    write_table,
+)
 
 
 class Table:
@@ -64,11 +72,12 @@ class Table:
     def __init__(
         self,
         columns: Sequence[Column],
-        values: npt.ArrayLike,
-        row_ids: Sequence[str],
+        values: npt.ArrayLike = (),
+        row_ids: Sequence[str] = (),
         target: Target | None = None,
         row_id: str | None = None,
     ) -> None:
+        _check_parts(columns)
         self.columns, self.row_ids = tuple(columns), tuple(row_ids)
         self.target, self.row_id = target, row_id
         self.values: Float64Array = np.array(values, dtype=np.float64)
@@ -95,7 +104,9 @@ class Table:
     ) -> Table:
         r"""Read a file that ends in .csv, .tsv, .txt (each also with .gz) or .parquet.
 
-        Blank cells and NaN are holes. White space around names and texts is stripped. Takes O(n p): about
+        Blank cells and NaN are holes, and so are the marks of ``pandas.read_csv``: NA, N/A, #N/A, NULL, None
+        and the like, unless ``categories`` names them. A category that looks like a mark, such as ? or
+        unknown, causes a warning. White space around names and texts is stripped. Takes O(n p): about
         one to two seconds per million cells of CSV.
 
         Parameters
@@ -121,7 +132,8 @@ class Table:
             The units of the values, for display.
         target_kind : {"two classes", "several classes", "number"}, optional
             Inferred if not given: two distinct labels are "two classes"; numbers with fractions or with more
-            than 20 distinct values are "number"; everything else is "several classes".
+            than 20 distinct values are "number", and so is a target whose kind is said to be "number";
+            everything else is "several classes".
         encoding : str
             The encoding of a text file; a UTF-8 byte order mark is skipped.
         delimiter : str, optional
@@ -262,12 +274,19 @@ class Table:
         cells = checked_cells(values, self.columns, self.row_ids)
         return Table(self.columns, cells, self.row_ids, self.target, self.row_id)
 
-    def to_frame(self, library: Literal["pandas", "polars", "pyarrow"]) -> Any:
+    def to_frame(self, library: Library | None = None) -> Any:
         """Return the user's own values as a frame: row ids first, if they have a name, and the target last.
 
-        Categories become categoricals, integers and booleans have nulls for holes, and dates stay dates.
+        Categories become categoricals, integers and booleans have nulls for holes, and dates stay dates. The
+        library is "pandas", "polars" or "pyarrow"; by default the first of these that is installed.
         """
-        return to_frame(library, self.row_id, self.row_ids, self._out_columns())
+        return to_frame(library or usual_library(), self.row_id, self.row_ids, self._out_columns())
+
+    def head(self, rows: int = 5) -> Table:
+        """Return the first rows, as a table of the same columns; a notebook shows it with its holes."""
+        few = max(0, rows)
+        target = self.target and replace(self.target, values=self.target.values[:few])
+        return Table(self.columns, self.values[:few], self.row_ids[:few], target, self.row_id)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the user's own values to a file that `read` can read, in the format given by its suffix.
@@ -297,6 +316,10 @@ class Table:
     def __repr__(self) -> str:
         return _summary(self.columns, self.holes, self.target)
 
+    def _repr_html_(self) -> str:
+        """Return the summary and the first rows, for notebooks."""
+        return table_html(repr(self), self.row_id, self.row_ids, self._out_columns())
+
     def _out_columns(self) -> list[OutColumn]:
         out = [OutColumn(column, self.values[:, place]) for place, column in enumerate(self.columns)]
         if self.target is not None:
@@ -320,6 +343,22 @@ def guard_table(table: Table) -> Table:
 
 def _guard_column(column: Column) -> Column:
     return replace(column, name=guard(column.name), categories=tuple(map(guard, column.categories)))
+
+
+def _check_parts(columns: Any) -> None:
+    """Raise ParameterError, naming the right constructor, unless these are columns."""
+    if isinstance(columns, Iterable) and not isinstance(columns, str):
+        first = next(iter(columns), None) if isinstance(columns, list | tuple) else None
+        if isinstance(first, Column):
+            return
+    way = "Table.from_arrays(X, y, columns=[...])"
+    if isinstance(columns, str | os.PathLike | FileBytes):
+        way = "Table.read(path, target=...)"
+    elif hasattr(columns, "columns"):
+        way = "Table.from_frame(frame, target=...)"
+    raise ParameterError(
+        f"Table(...) takes columns that are described already, not {type(columns).__name__}. Use {way}."
+    )
 
 
 def _summary(columns: Sequence[Column], holes: BoolArray, target: Target | None) -> str:

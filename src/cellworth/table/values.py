@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
@@ -62,8 +63,37 @@ def parse_booleans(texts: Sequence[str], *, strict: bool) -> Float64Array | None
         return None
     if not distinct <= TRUE_WORDS | FALSE_WORDS | {"1", "0", "1.0", "0.0"}:
         return None
-    code = {word: float(word in TRUE_WORDS or word.startswith("1")) for word in distinct}
+    code = {word: float(is_true(word)) for word in distinct}
     return np.fromiter(map(code.__getitem__, words), dtype=np.float64, count=len(words))
+
+
+def boolean_words(texts: Sequence[str]) -> tuple[str, str]:
+    """Return how texts that `parse_booleans` accepts write false and true: the commonest spelling of each.
+
+    If only one of the two is there, the other is its counterpart.
+
+    >>> boolean_words(["Yes", "No", "Yes"]), boolean_words(["TRUE"])
+    (('No', 'Yes'), ('FALSE', 'TRUE'))
+    """
+    counts = Counter(texts).most_common()
+    found = [next((text for text, _ in counts if is_true(text) == truth), None) for truth in (False, True)]
+    no, yes = found
+    if no is None and yes is not None:
+        no = _counterpart(yes)
+    if yes is None and no is not None:
+        yes = _counterpart(no)
+    return no or "false", yes or "true"
+
+
+def is_true(word: str) -> bool:
+    """Return whether a word that `parse_booleans` accepts means true."""
+    return word.casefold() in TRUE_WORDS or word.startswith("1")
+
+
+def _counterpart(word: str) -> str:
+    pairs = {"yes": "no", "true": "false", "1": "0", "1.0": "0.0"}
+    other = (pairs | {no: yes for yes, no in pairs.items()})[word.casefold()]
+    return other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other
 
 
 def is_comma_number(text: str) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -18,7 +19,8 @@ from cellworth.table.dates import stamps_from_days
 from cellworth.table.files import format_of, replace_file
 from cellworth.table.keywords import field_metadata
 
-LIBRARIES = ("pandas", "polars", "pyarrow")
+Library = Literal["pandas", "polars", "pyarrow"]
+LIBRARIES: tuple[Library, ...] = get_args(Library)
 
 
 class OutColumn(NamedTuple):
@@ -45,28 +47,16 @@ def table_as_csv(
 ) -> str:
     """Return the table as delimited text; O(n p)."""
     header = [out.column.name for out in columns]
-    fields: list[Sequence[str]] = [_texts(out.column, out.values) for out in columns]
+    fields: list[Sequence[str]] = [out.column.texts(out.values) for out in columns]
     if row_id is not None:
         header.insert(0, row_id)
         fields.insert(0, row_ids)
     return csv_text([header, *zip(*fields, strict=True)], separator)
 
 
-def _texts(column: Column, values: Float64Array) -> list[str]:
-    """Return the cells of a column as text that reads back exactly; a hole is blank."""
-    holes = np.isnan(values)
-    observed: Any
-    if column.kind == "number":
-        observed = list(map(repr, values.tolist()))
-    elif column.kind == "date":
-        stamps = stamps_from_days(values)
-        observed = np.datetime_as_string(stamps, unit="D" if column.whole_days else "us").tolist()
-    else:
-        places = np.where(holes, 0, values).astype(np.int64).tolist()
-        words = ("false", "true") if column.kind == "boolean" else column.categories
-        is_labelled = column.kind in LABELLED or column.kind == "boolean"
-        observed = [words[place] for place in places] if is_labelled else list(map(str, places))
-    return ["" if hole else text for hole, text in zip(holes.tolist(), observed, strict=True)]
+def usual_library() -> Library:
+    """Return the first of pandas, polars and pyarrow that is installed; pandas, to name it, if none is."""
+    return next((library for library in LIBRARIES if find_spec(library) is not None), "pandas")
 
 
 def to_frame(library: str, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> Any:
@@ -152,4 +142,6 @@ def user_values(column: Column, values: Float64Array) -> list[Any]:
     """Convert the values (n,) of a column to the user's values; None = hole."""
     if column.kind in LABELLED:
         return [None if value != value else column.categories[int(value)] for value in values]
+    if column.kind == "boolean":
+        return [None if value != value else bool(value) for value in values]
     return [column.format(value) for value in values.tolist()]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 import uuid
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +17,7 @@ import httpx
 
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.errors import AccessError, ConflictError, DataError, ServerError
+from cellworth.outlook import StopRule, StopWarning
 from cellworth.strategy import Purchase
 from cellworth.web.wire_format import (
     Cells,
@@ -179,9 +182,11 @@ class RemoteCampaign:
         *,
         lease: str | timedelta | None = ASK_LEASE,
         key: str | None = None,
+        until: StopRule | None = None,
     ) -> list[Purchase]:
-        """Ask for the cells most worth buying now; see `Campaign.ask`."""
-        body = {"budget": budget, "count": count, "lease": lease_to_json(lease)}
+        """Ask for the cells most worth buying now; see `Campaign.ask`, also for ``until``, a rule to stop."""
+        rule = None if until is None else asdict(until)
+        body = {"budget": budget, "count": count, "lease": lease_to_json(lease), "until": rule}
         return self._purchases("ask", body, key or _new_key())
 
     def preview(self, budget: float | None = None, count: int | None = None) -> list[Purchase]:
@@ -268,8 +273,10 @@ class RemoteCampaign:
         self, verb: str, body: dict[str, Any], key: str | None = None, repeatable: bool = False
     ) -> list[Purchase]:
         path = f"{self._path}/{verb}"
-        response = self._client.send("POST", path, key=key, repeatable=repeatable, json=body)
-        return [purchase_from_json(each) for each in response.json()["purchases"]]
+        found = self._client.send("POST", path, key=key, repeatable=repeatable, json=body).json()
+        if found.get("stop"):
+            warnings.warn(found["stop"], StopWarning, stacklevel=3)
+        return [purchase_from_json(each) for each in found["purchases"]]
 
     def _write(
         self, verb: str, body: dict[str, Any], key: str | None = None, repeatable: bool = False

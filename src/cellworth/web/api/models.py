@@ -18,6 +18,7 @@ from pydantic import (
 
 from cellworth.campaign.cell_records import StatusWord
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
+from cellworth.outlook import StopRule
 from cellworth.table.column import Kind
 
 MOST_CELLS = 10_000
@@ -105,6 +106,12 @@ class PurchasesOut(ResponseModel):
     purchases: list[PurchaseOut]
 
 
+class AskOut(PurchasesOut):
+    """Cells, best first; and a sentence if a forecast says that the next money is not worth it."""
+
+    stop: str | None
+
+
 class CellIn(RequestModel):
     """A cell, by row and column name."""
 
@@ -118,12 +125,37 @@ class AnswerIn(CellIn):
     value: Value
 
 
+class StopRuleIn(RequestModel):
+    """When to stop buying; at most one of `reach` and `point_worth`."""
+
+    least_gain: Annotated[
+        float,
+        Field(gt=0, allow_inf_nan=False, description="Stop if the next tenth of the cost brings less."),
+    ] = StopRule.least_gain
+    reach: Annotated[
+        float | None,
+        Field(gt=0, le=1, allow_inf_nan=False, description="Stop at this share of the reachable score."),
+    ] = None
+    point_worth: Annotated[
+        float | None,
+        Field(gt=0, allow_inf_nan=False, description="Stop if 0.01 of the score costs more than this."),
+    ] = None
+
+    def rule(self) -> StopRule:
+        """Return it as the library expects it."""
+        return StopRule(**self.model_dump())
+
+
 class AskIn(RequestModel):
-    """The most money to spend and the most cells to ask for; null means no limit beyond the budget."""
+    """The most money to spend and the most cells to ask for; null means no limit beyond the budget.
+
+    With `until`, nothing is asked for once a forecast says that it is not worth it.
+    """
 
     budget: Money | None = None
     count: Annotated[int, Field(ge=0, le=MOST_CELLS)] | None = None
     lease: Lease | None = ASK_LEASE
+    until: StopRuleIn | None = None
 
 
 class PreviewIn(RequestModel):

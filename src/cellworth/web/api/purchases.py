@@ -14,6 +14,7 @@ from cellworth.errors import ParameterError
 from cellworth.strategy import Purchase
 from cellworth.web.api.models import (
     AskIn,
+    AskOut,
     CellsIn,
     CorrectIn,
     FileOut,
@@ -27,6 +28,7 @@ from cellworth.web.api.models import (
     TellIn,
 )
 from cellworth.web.api.routing import After, Key, Limit, make_router, must_manage, problems
+from cellworth.web.ask_job import ask_and_tell
 from cellworth.web.dependencies import (
     CampaignName,
     IdentityDep,
@@ -84,12 +86,13 @@ async def download_purchases(name: CampaignName, pool: PoolDep, holder: QueryTex
 )
 async def ask(
     name: CampaignName, body: AskIn, pool: PoolDep, jobs: JobsDep, who: Who, key: Key = None
-) -> PurchasesOut:
+) -> AskOut:
     """Ask for the cells most worth buying now, and reserve their money. May take a while."""
     await pool.number(name)  # fail now if there is no such campaign
-    job = partial(Campaign.ask, who=who, lease=body.lease, key=key)
-    batch = await jobs.run(name, job, body.budget, body.count)
-    return PurchasesOut(purchases=_out(batch))
+    until = None if body.until is None else body.until.rule()
+    job = partial(ask_and_tell, who=who, lease=body.lease, key=key, until=until)
+    asked = await jobs.run(name, job, body.budget, body.count)
+    return AskOut(purchases=_out(asked.batch), stop=asked.stop)
 
 
 @router.post("/campaigns/{name}/preview", dependencies=[require_role("read")], responses=problems(404, 503))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from cellworth.campaign import Campaign
 from cellworth.campaign.leases import ASK_LEASE
 from cellworth.errors import ParameterError
+from cellworth.outlook import StopRule
 from cellworth.report import preview_summary, summarise
+from cellworth.web.ask_job import ask_and_tell
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.jobs import JobQueue
@@ -59,18 +61,24 @@ async def ask(
     budget: OptionalText = "",
     count: OptionalText = "",
     lease: OptionalText = ASK_LEASE,
+    obey: OptionalText = "",
 ) -> Response:
-    """Ask for the next batch; thanks to the key, a form submitted twice counts once."""
+    """Ask for the next batch; thanks to the key, a form submitted twice counts once.
+
+    With ``obey``, nothing is asked for if a forecast says that the next money is not worth it.
+    """
     try:
         limits = amount(budget, "Money"), whole(count, "Cells", least=1)
         chosen = lease if lease in LEASES else ASK_LEASE
-        batch = await jobs.run(name, Campaign.ask, *limits, who=who, lease=chosen, key=key[:80] or None)
+        rule = StopRule() if obey else None
+        job = partial(ask_and_tell, who=who, lease=chosen, key=key[:80] or None, until=rule)
+        asked = await jobs.run(name, job, *limits)
     except ParameterError as error:
         wish = {"budget": budget, "count": count}
         return await _page(request, name, pool, jobs, wish=wish, error=str(error), status=422)
-    if not batch:
-        return back(path_of(name), "nothing")
-    return back(path_of(name, "queue"), "asked", count=len(batch))
+    if not asked.batch:
+        return back(path_of(name), "stopped" if asked.stop else "nothing")
+    return back(path_of(name, "queue"), "asked", count=len(asked.batch))
 
 
 async def _page(

@@ -18,6 +18,7 @@ from cellworth.web.wire_format import segment
 
 MESSAGES = {
     "asked": "Asked for {count} cells. They are in the queue.",
+    "stopped": "A forecast says that the next money is not worth it. Nothing was asked for.",
     "nothing": "There is nothing that can be had for this money. Nothing was asked for.",
     "saved": "Saved: {cell}.",
     "known": "{cell} already has this value. Nothing was recorded.",

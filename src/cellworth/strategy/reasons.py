@@ -1,0 +1,101 @@
+"""Say in one sentence why a cell is bought: what is known of it, its worth for its price, and chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import BoolArray, Float64Array
+from cellworth.messages import shorten
+from cellworth.prices import PriceList
+from cellworth.prices.currency import money_text
+from cellworth.select import Draw, Selection, Selector, Top
+from cellworth.table import Column, ColumnLayout
+
+
+class Reasons:
+    """The reasons for the cells of one round's batches.
+
+    The worth of a cell is compared with what decided: its worth per unit of money, unless the selector looks
+    at worth alone or all cells cost the same. Where cells share fees, a row is compared as a whole.
+
+    Parameters
+    ----------
+    columns : sequence of Column, length p
+    completer : estimator
+        Fitted in this round to the table, encoded by these columns.
+    scores : (m, p) array
+        The worth of the cells of the m first rows; those of later rows have none yet.
+    selector : Selector
+        What chose the cells.
+    prices : PriceList
+        Of (n, p) cells, n >= m.
+    available, before : (n, p) arrays of bool
+        The cells that could be bought, and those known before.
+    currency : str, optional
+        The code of the currency.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        completer: Any,
+        scores: Float64Array,
+        selector: Selector,
+        *,
+        prices: PriceList,
+        available: BoolArray,
+        before: BoolArray,
+        currency: str | None = None,
+    ) -> None:
+        self._currency = currency
+        self._layout = ColumnLayout(tuple(columns))
+        self._completer = completer
+        self._draw = selector if isinstance(selector, Draw) else None
+        offered = available[: len(scores)]
+        worth, alone = scores[offered], prices.marginal(before)[: len(scores)][offered]
+        by_worth = isinstance(selector, Top) or (self._draw is not None and self._draw.per == "score")
+        self._per_money = not by_worth and bool(len(alone)) and float(alone.min()) < float(alone.max())
+        self._by_row = self._per_money and not prices.additive
+        money = float(alone.sum()) if self._per_money else len(worth)
+        self._average = float(worth.sum()) / money if len(worth) else 0.0
+
+    def of(self, selection: Selection) -> list[str]:
+        """Return one sentence for each cell of a selection; O(cells)."""
+        cells, prices, worths = selection.cells, selection.prices, selection.scores
+        compared = worths / prices if self._per_money else worths
+        if self._by_row:
+            rows, row = np.unique(cells[:, 0], return_inverse=True)
+            sums = (np.bincount(row, weights=each, minlength=len(rows)) for each in (worths, prices))
+            compared = np.divide(*sums)[row]
+        return [
+            f"{self._guess(int(i), int(j))}; {self._much(float(ratio))}costs "
+            f"{money_text(price, self._currency)}"
+            for (i, j), price, ratio in zip(cells.tolist(), prices.tolist(), compared.tolist(), strict=True)
+        ]
+
+    def _much(self, compared: float) -> str:
+        if not self._average > 0:
+            return ""
+        who = "which is worth" if self._by_row else "worth"
+        money = " for its price" if self._per_money else ""
+        luck = ""
+        if self._draw is not None:
+            luck = "drawn with its row, " if self._draw.by == "row" or self._by_row else "drawn by chance, "
+        return f"{luck}{who} {compared / self._average:.2g} times the average hole{money}; "
+
+    def _guess(self, row: int, place: int) -> str:
+        """Describe the current guess for a cell; ± is one standard deviation."""
+        column, block = self._layout.columns[place], self._layout.columns_of(place)
+        filled = np.asarray(self._completer.completed_[row, block], dtype=np.float64)
+        if column.kind in ("number", "integer", "date"):
+            unit = {"date": " days"}.get(column.kind, "" if column.unit is None else f" {column.unit}")
+            variance = getattr(self._completer, "variance_", None)
+            if variance is not None:
+                return f"known only to ±{float(np.sqrt(variance[row, block.start])):.2g}{unit}"
+            if column.kind != "date":
+                return f"guessed to be {float(filled[0]):.3g}{unit}"
+        best = float(np.argmax(filled)) if len(filled) > 1 else float(column.nearest(filled)[0])
+        return f"guessed to be {shorten(column.format(best))}"

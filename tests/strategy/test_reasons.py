@@ -1,0 +1,66 @@
+import numpy as np
+import pytest
+
+from cellworth import GaussianCompleter, Group, Prices, Table
+from cellworth.select import Draw, Offer, Ratio, Top
+from cellworth.strategy.reasons import Reasons
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 3))
+    X[rng.random(X.shape) < 0.4] = np.nan
+    return Table.from_arrays(X, columns=["a", "b", "c"])
+
+
+@pytest.fixture(scope="module")
+def completer(table):
+    return GaussianCompleter(label_trust=0.0).fit(table.encode().X)
+
+
+def reasons(table, completer, selector, prices, count=6):
+    scores = np.where(table.holes, np.arange(1.0, 121.0).reshape(40, 3), 0.0)
+    given = {"available": table.holes, "before": ~table.holes}
+    offer = Offer(scores, table.holes, prices.on(table), ~table.holes)
+    selection = selector.select(offer, count=count, rng=np.random.default_rng(1))
+    found = Reasons(table.columns, completer, scores, selector, prices=prices.on(table), **given)
+    return selection, found.of(selection), scores
+
+
+BY_COLUMN = Prices.per_column({"a": 1.0, "b": 10.0, "c": 2.0})
+
+
+def test_worth_is_per_money_where_money_decides(table, completer):
+    """The oracle: score over price, by hand, over that of all holes together."""
+    selection, why, scores = reasons(table, completer, Ratio(), BY_COLUMN)
+    average = scores[table.holes].sum() / np.broadcast_to([1.0, 10.0, 2.0], (40, 3))[table.holes].sum()
+    for (i, j), text in zip(selection.cells, why, strict=True):
+        ratio = scores[i, j] / [1.0, 10.0, 2.0][j] / average
+        assert f"worth {ratio:.2g} times the average hole for its price; costs" in text
+        assert ratio > 1  # what is chosen first is never said to be worse than the average
+
+
+def test_worth_is_plain_where_worth_decides_or_prices_are_equal(table, completer):
+    for selector, prices in ((Top(), BY_COLUMN), (Draw(), BY_COLUMN), (Ratio(), Prices.same(2.0))):
+        _, why, _ = reasons(table, completer, selector, prices)
+        assert all("times the average hole; " in text and "price" not in text for text in why)
+
+
+def test_chance_is_named(table, completer):
+    _, why, _ = reasons(table, completer, Draw(per="price"), BY_COLUMN)
+    assert all("; drawn by chance, worth " in text for text in why)
+    _, why, _ = reasons(table, completer, Draw(per="price", by="row"), BY_COLUMN)
+    assert all("; drawn with its row, worth " in text for text in why)
+    assert all(text.startswith("known only to ±") for text in why)
+
+
+def test_where_cells_share_a_fee_the_row_is_compared(table, completer):
+    prices = Prices.per_column({"a": 1.0}, groups=[Group("g", ["b", "c"], first=9.0, then=1.0)], visit=5.0)
+    selection, why, _ = reasons(table, completer, Draw(per="price", by="row"), prices)
+    rows = selection.cells[:, 0]
+    for row in set(rows.tolist()):
+        texts = [why[place] for place in np.flatnonzero(rows == row)]
+        said = {text.partition("; ")[2].rpartition("; ")[0] for text in texts}
+        assert len(said) == 1
+        assert said.pop().startswith("drawn with its row, which is worth ")
