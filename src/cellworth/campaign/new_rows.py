@@ -50,7 +50,7 @@ def read_rows(
     like: Table,
     *,
     missing: Iterable[object] = (),
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Rows:
     r"""Read rows that `Campaign.extend` can add to a table; O(cells of the file).
@@ -80,7 +80,7 @@ def read_rows(
     if format_of(file, "For other files load a DataFrame and use Table.from_frame.") == "parquet":
         return Table.read(file, missing=list(missing), **like.keywords())
     check_readable(file)
-    columns, source = read_csv(file, encoding, delimiter)
+    columns, source = read_csv(file, encoding, delimiter, as_is=(like.row_id,))
     check_names([column.name for column in columns], source)
     known = {column.name: column.categories for column in like.columns}
     if like.target is not None:

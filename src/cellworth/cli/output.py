@@ -9,7 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cellworth.strategy import Purchase
 
 from cellworth.errors import OverspentWarning
 from cellworth.messages import count as count
@@ -37,6 +40,27 @@ def print_table(
         # As Text, since a name may contain brackets, which rich reads as markup.
         table.add_row(*(Text(str(field)) for field in row))
     Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False).print(table)
+
+
+def print_batch(batch: Sequence[Purchase]) -> None:
+    """Print cells to buy as a table; without leases, if none has one."""
+    from cellworth.prices.currency import money_text
+
+    leased = any(each.until is not None for each in batch)
+    header = ("row", "column", "group", "price", "worth", "why", *(("until",) if leased else ()))
+    rows = [
+        (
+            each.row,
+            each.column,
+            each.group or "",
+            money_text(each.price),
+            f"{each.worth:.3g}",
+            each.why,
+            *([] if each.until is None else [f"{each.until:%Y-%m-%d %H:%M} UTC"]),
+        )
+        for each in batch
+    ]
+    print_table(header, rows, right=("price", "worth"))
 
 
 @contextmanager

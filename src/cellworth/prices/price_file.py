@@ -18,7 +18,7 @@ from cellworth.prices.currency import check_currency
 from cellworth.prices.group import Group
 from cellworth.prices.money import is_exact
 from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
-from cellworth.table.csv_format import csv_text, separator_of, write_text
+from cellworth.table.csv_format import write_lines
 from cellworth.table.files import File, check_csv_name, check_readable
 from cellworth.table.read_csv import read_records
 from cellworth.table.values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
@@ -26,7 +26,7 @@ from cellworth.table.values import cannot_be_stored, is_comma_number, parse_bool
 FIELDS = ("column", "price", "group", "price_after_first", "lasting")
 OTHERS, VISIT, CURRENCY = "(other columns)", "(visit)", "(currency)"
 SPECIAL = (OTHERS, VISIT, CURRENCY)
-_REMEDY = "Prices are kept in a .csv file."
+_REMEDY = "Prices are kept in a .csv or .xlsx file."
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class _PriceLine:
 
 
 def read_prices(
-    path: File, encoding: str, delimiter: str | None
+    path: File, encoding: str | None, delimiter: str | None
 ) -> tuple[ByColumn, tuple[Group, ...], float, str | None]:
     """Read prices by column, groups, visit and currency; DataError names the line and column of a problem."""
     check_csv_name(path, _REMEDY)
@@ -129,11 +129,11 @@ def write_prices(
         records.append([CURRENCY, currency, "", "", ""])
     width = 5 if any(group.lasting for group in groups) else 4 if groups else 2
     lines = [record[:width] for record in ([*FIELDS], *records)]
-    write_text(path, csv_text(lines, separator_of(path)))
+    write_lines(path, lines)
 
 
-def _read_lines(path: File, encoding: str, delimiter: str | None) -> list[_PriceLine]:
-    header, records = read_records(path, encoding, delimiter)
+def _read_lines(path: File, encoding: str | None, delimiter: str | None) -> list[_PriceLine]:
+    header, records = read_records(path, encoding, delimiter, as_is=("column", "group"))
     for name in header:
         if name not in FIELDS or header.count(name) > 1:
             problem = not_there("field", name, FIELDS) if name not in FIELDS else f"{name!r} appears twice."

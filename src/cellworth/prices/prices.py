@@ -225,8 +225,8 @@ class Prices:
         check_digits(self.visit, self.currency, "the price of a visit", DataError)
 
     @classmethod
-    def read(cls, path: AnyFile, *, encoding: str = "utf-8", delimiter: str | None = None) -> Prices:
-        r"""Read prices by column from a CSV file, as saved by a spreadsheet.
+    def read(cls, path: AnyFile, *, encoding: str | None = None, delimiter: str | None = None) -> Prices:
+        r"""Read prices by column from a CSV file or an Excel workbook, as saved by a spreadsheet.
 
         The header is ``column,price``; with groups, ``column,price,group,price_after_first``; and with
         lasting groups, also ``lasting`` (yes or no). The line ``(other columns)`` gives the price of columns
