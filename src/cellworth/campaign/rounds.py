@@ -58,6 +58,7 @@ class Rounds:
     """
 
     def __init__(self, log: Log, strategy: Strategy, seed: int) -> None:
+        self._saved: int = 0
         self._log = log
         self._strategy = strategy
         self._seed = seed
@@ -121,7 +122,7 @@ class Rounds:
     def _begin(self) -> None:
         self._adviser = Adviser.of(self._strategy, self._log.original, seed=self._seed)
         self._done: list[int] = []
-        self._saved: int = 0  # how many of them are cached
+        self._saved = 0  # how many of them are cached
         self._cached = False  # resumed from a cache
 
     def _recover(self) -> None:
