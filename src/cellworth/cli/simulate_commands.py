@@ -76,7 +76,8 @@ def demo(
     if folder is not None:
         print(f"The campaign is in {store}: cellworth log --store {store}")
     print(
-        "\nNow your own table:\n  cellworth init my.csv --target COLUMN --budget 500\n  cellworth ask --budget 50"
+        "\nNow your own table:\n  cellworth init my.csv --target COLUMN --budget 500\n"
+        "  cellworth ask --budget 50"
     )
 
 
@@ -96,9 +97,7 @@ def _play(campaign: Campaign, result: Demo, rounds: int, seed: int) -> None:
     from cellworth.demo import BUDGET, HEADER, play
     from cellworth.outlook import StopWarning
 
-    print(
-        f"\nNow a campaign on this table: {BUDGET:.0f} to spend in each round. A few cells cannot be obtained.\n"
-    )
+    print(f"\nNow a campaign on this table, {BUDGET:.0f} for each round. A few cells cannot be obtained.\n")
     lines: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StopWarning)  # the rounds go on; what it says comes at the end
