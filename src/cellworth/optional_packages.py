@@ -9,6 +9,8 @@ from cellworth.errors import MissingDependencyError
 
 _INSTALL = {
     "pyarrow": '"cellworth[parquet]"',
+    "pandas": '"cellworth[pandas]"',
+    "openpyxl": '"cellworth[excel]"',
     "matplotlib": '"cellworth[plot]"',
     "psycopg": '"cellworth[postgres]"',
     **dict.fromkeys(

@@ -58,7 +58,7 @@ class Study:
         return self.lines(name)
 
     def lines(self, name):
-        with (self.folder / name).open(newline="") as file:
+        with (self.folder / name).open(newline="", encoding="utf-8-sig") as file:
             return list(csv.DictReader(file))
 
     def fill(self, name="asks.csv", skip=0, **values):

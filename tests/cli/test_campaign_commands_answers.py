@@ -121,7 +121,6 @@ def test_refuse_and_cancel_take_files(begun):
         (["correct", "p0", "dose"], 2, "VALUE"),
         (["tell", "none.csv"], 3, "none.csv: no such file"),
         (["extend", "table.csv"], 3, "new rows must have new ids"),
-        (["fill"], 2, "--out"),
         (["fill", "--out", "x.csv", "--level", "1"], 2, "expected a share"),
         (["fill", "--out", "x.doc"], 3, "ends in .csv"),
         (["log", "--since", "-1"], 2, "--since"),

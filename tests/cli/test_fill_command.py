@@ -68,12 +68,24 @@ def test_a_sparse_table_is_completed_too(tmp_path, monkeypatch, capsys):
     assert difference(read_all("filled"), whole) < 1e-4
 
 
+def test_a_text_file_is_filled_without_a_campaign(study):
+    words = ["fill", "table.csv", "--row-id", study.row_id, "--kind", "dose=number"]
+    done = study(*words)
+    assert (done.code, done.err) == (0, "")
+    _, *lines = done.out.splitlines()
+    assert len(lines) == 30
+    assert not any(",," in line for line in lines)
+    assert study(*words, "--out", "filled.csv").out.endswith("holes filled; the table is in filled.csv\n")
+    assert (study.folder / "filled.csv").read_text("utf-8-sig") == done.out
+
+
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
         (["big", "--target", "died", "--out", "filled"], 3, "there is no target 'died'"),
         (["nowhere", "--out", "filled"], 3, "no such file or folder"),
-        (["big.csv", "--out", "filled"], 3, "expected a Parquet folder"),
+        (["big.csv", "--out", "filled.csv"], 3, "big.csv: no such file"),
+        (["big"], 2, "needs --out"),
         (["big", "--out", "big"], 3, "already exists; expected"),
         (["big", "--out", "filled", "--scheduler", "tcp://127.0.0.1:9"], 2, "--engine dask"),
         (["big", "--out", "filled", "--engine", "spark"], 2, "spark"),

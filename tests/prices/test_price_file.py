@@ -179,7 +179,6 @@ def test_any_file_is_read_or_refused_in_words(tmp_path_factory, text):
             "column,price\nage,1\n(visit),-5\n",
             r"line 3, column 'price': the price of '\(visit\)' must be a fin",
         ),
-        ("column;price\nage;1\n", "Pass delimiter=';'"),
         ("column,price\n", "expected rows below the column names"),
         ("column,price\n(visit),5\n", "at least one price"),
         ("column,price\nage,1,2\n", "line 2: expected 2 fields"),
@@ -195,7 +194,7 @@ def test_errors_name_line_and_column(text, words, written):
 def test_files_that_cannot_be(tmp_path):
     with pytest.raises(DataError, match="no such file"):
         Prices.read(tmp_path / "nowhere.csv")
-    for name in ("prices.parquet", "prices.xlsx"):
+    for name in ("prices.parquet", "prices.ods"):
         with pytest.raises(DataError, match="expected a file that ends in"):
             Prices.read(tmp_path / name)
         with pytest.raises(DataError, match="expected a file that ends in"):

@@ -38,7 +38,7 @@ def test_the_name_of_a_file_tells_how_it_is_written(tmp_path):
     assert gzip.decompress((tmp_path / "list.csv.gz").read_bytes()) == b"a,b\n"
 
 
-@pytest.mark.parametrize("name", ["list.parquet", "list.xlsx", "nowhere/list.csv", "folder.csv"])
+@pytest.mark.parametrize("name", ["list.parquet", "list.ods", "nowhere/list.csv", "folder.csv"])
 def test_places_where_no_list_can_be(tmp_path, name):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(DataError, match="expected a file"):

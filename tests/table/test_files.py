@@ -13,7 +13,7 @@ GOOD = "id,age,sex,visit,y\na,61,f,2020-01-02,1\nb,,m,2020-05-01,0\nc,44,,,1\n"
     [
         ("patient.csv", None, ["no such file", "Did you mean 'patients.csv'?"]),
         ("folder.csv", None, ["directory"]),
-        ("patients.xlsx", b"x", [".csv", ".parquet", "from_frame"]),
+        ("patients.ods", b"x", [".csv", ".parquet", "from_frame"]),
         ("patients", b"x", [".csv"]),
         ("patients.csv.gz", b"a,b\n1,2\n", ["gzip"]),
         ("patients.csv.gz", b"\x1f\x8b\x08\0\0\0\0\0\0\3", ["gzip"]),

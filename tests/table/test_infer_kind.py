@@ -27,7 +27,7 @@ def read(tmp_path, text, name="t.csv", **keywords):
         (["yes", "false"], "category", [1, 0]),
         (["2020-01-01", ""], "date", [18262, np.nan]),
         (["2020-01-01", "2020-01-01T12:00", "2020-01-01 12:00:00Z"], "date", [18262, 18262.5, 18262.5]),
-        (["b", "a", "None"], "category", [2, 1, 0]),
+        (["b", "a", "None"], "category", [1, 0, np.nan]),
         (["1_0", "2_0"], "category", [0, 1]),
         (["x", "y", "1"], "category", [1, 2, 0]),
     ],

@@ -10,6 +10,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.events import Extended
+from cellworth.campaign.settings import check_numbers
 from cellworth.campaign.state import State
 from cellworth.campaign.table_bytes import pack
 from cellworth.errors import DataError, ParameterError
@@ -37,6 +38,7 @@ def extended(state: State, rows: Rows, prices: Prices) -> Extended:
             f"new rows must have new ids; already taken: {listing(taken)}. To add values to existing rows, "
             "use tell, with unsolicited=True if they were never asked for."
         )
+    check_numbers(new.values, new.row_ids, new.column_names)
     values = np.vstack([table.values, new.values])
     # A matrix of prices has none for new rows; fail now rather than at the next ask.
     prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))
@@ -48,7 +50,7 @@ def read_rows(
     like: Table,
     *,
     missing: Iterable[object] = (),
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Rows:
     r"""Read rows that `Campaign.extend` can add to a table; O(cells of the file).
@@ -78,7 +80,7 @@ def read_rows(
     if format_of(file, "For other files load a DataFrame and use Table.from_frame.") == "parquet":
         return Table.read(file, missing=list(missing), **like.keywords())
     check_readable(file)
-    columns, source = read_csv(file, encoding, delimiter)
+    columns, source = read_csv(file, encoding, delimiter, as_is=(like.row_id,))
     check_names([column.name for column in columns], source)
     known = {column.name: column.categories for column in like.columns}
     if like.target is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,9 +11,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cellworth.cli import options
-from cellworth.cli.options import chosen_cells, opened
+from cellworth.cli.options import chosen_cells, opened, repeated
 from cellworth.cli.out_files import Force, make_way
-from cellworth.cli.output import count, money, money_json, print_json, print_table, told_warnings, working
+from cellworth.cli.output import (
+    count,
+    money,
+    money_json,
+    print_batch,
+    print_json,
+    told_warnings,
+    working,
+)
+from cellworth.cli.reading import PLAIN_FILE, Writing, reads
 
 if TYPE_CHECKING:
     from cellworth.strategy import Purchase
@@ -29,7 +39,7 @@ EXTEND_EXAMPLE = "Example: cellworth extend january.csv --missing '?'"
 
 def ask(
     budget: Annotated[float | None, typer.Option(min=0, help="The most money to ask for.")] = None,
-    most: Annotated[int | None, typer.Option("--count", min=0, help="The most cells to ask for.")] = None,
+    most: Annotated[int | None, typer.Option("--count", min=1, help="The most cells to ask for.")] = None,
     lease: Annotated[
         str, typer.Option(help="How long to reserve the cells: 7d, 12h, 30m, or never for no time limit.")
     ] = "7d",
@@ -85,39 +95,29 @@ def ask(
             print_json({"cells": list(batch), **money_json(campaign)})
         else:
             if batch or not told:  # else the reason is told already
-                _describe_batch(batch, out)
+                _describe_batch(batch, out, repeated(store, name))
                 if not (only_open or campaign.assessment.has_forecast):
                     print(NO_FORECAST, file=sys.stderr)
             print(f"{count(len(batch), 'cell')}; {money(campaign)}")
 
 
-def _describe_batch(batch: Sequence[Purchase], out: Path | None) -> None:
+def _describe_batch(batch: Sequence[Purchase], out: Path | None, same: str) -> None:
     if not batch:
         print("There is nothing to buy for this money.")
     elif out is not None:
-        print(f'The list is in {out}. Fill in its "value" column, then run: cellworth tell {out}')
+        where = shlex.quote(str(out))
+        print(f'The list is in {out}. Fill in its "value" column, then run: cellworth tell {where}{same}')
     else:
-        header = ("row", "column", "group", "price", "worth", "why", "until")
-        rows = [
-            (
-                each.row,
-                each.column,
-                each.group or "",
-                f"{each.price:.2f}",
-                f"{each.worth:.3g}",
-                each.why,
-                "" if each.until is None else f"{each.until:%Y-%m-%d %H:%M} UTC",
-            )
-            for each in batch
-        ]
-        print_table(header, rows, right=("price", "worth"))
+        print_batch(batch)
 
 
+@reads
 def tell(
     answers: Annotated[
         Path,
         typer.Argument(
-            metavar="ANSWERS", help="CSV file with row,column,value, such as a filled-in list from ask."
+            metavar="ANSWERS",
+            help="A .csv or .xlsx file with row,column,value, such as a filled-in list from ask.",
         ),
     ],
     unsolicited: Annotated[
@@ -126,10 +126,10 @@ def tell(
     key: Annotated[
         str | None, typer.Option(help="A unique key for this request; sent again, it is recorded only once.")
     ] = None,
-    encoding: options.Encoding = None,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
+    writing: Writing = PLAIN_FILE,
     as_json: options.Json = False,
 ) -> None:
     """Record the answers in a file: all of them or, if any line is wrong, none.
@@ -137,7 +137,8 @@ def tell(
     Lines without a value are skipped. Sending the same file twice does no harm.
     """
     with opened(store, name) as campaign:
-        told = campaign.tell_file(answers, who=who, key=key, unsolicited=unsolicited, encoding=encoding)
+        with told_warnings():
+            told = campaign.tell_file(writing.file(answers), who=who, key=key, unsolicited=unsolicited)
         if as_json:
             plain = {"new": told.new, "known": told.known, "blank": told.blank}
             print_json({**plain, **money_json(campaign)})
@@ -148,6 +149,7 @@ def tell(
             )
 
 
+@reads
 def refuse(
     cells: options.Cells = None,
     *,
@@ -158,17 +160,19 @@ def refuse(
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
+    writing: Writing = PLAIN_FILE,
     as_json: options.Json = False,
 ) -> None:
     """Record that cells cannot be obtained. They are never asked for again, and their money is released."""
     with opened(store, name) as campaign:
-        new = campaign.refuse(chosen_cells(campaign, cells, path), reason, who=who)
+        new = campaign.refuse(chosen_cells(campaign, cells, path and writing.file(path)), reason, who=who)
         if as_json:
             print_json({"refused": new, **money_json(campaign)})
         else:
             print(f"{count(new, 'cell')} refused; {money(campaign)}")
 
 
+@reads
 def cancel(
     cells: options.Cells = None,
     path: options.CellsFrom = None,
@@ -176,13 +180,16 @@ def cancel(
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
+    writing: Writing = PLAIN_FILE,
     as_json: options.Json = False,
 ) -> None:
     """Cancel the request for cells and release their money. They may be asked for again."""
     if every and (cells or path):
         raise typer.BadParameter("--all means every cell that is out; do not name cells as well.")
     with opened(store, name) as campaign:
-        chosen = campaign.open_purchases() if every else chosen_cells(campaign, cells, path)
+        chosen = (
+            campaign.open_purchases() if every else chosen_cells(campaign, cells, path and writing.file(path))
+        )
         new = campaign.cancel(chosen, who=who)
         if as_json:
             print_json({"cancelled": new, **money_json(campaign)})
@@ -209,14 +216,14 @@ def correct(
             print("1 value corrected" if changed else "This value is already known: nothing to correct")
 
 
+@reads
 def extend(
     table: options.TablePath,
     missing: options.Missing = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
+    writing: Writing = PLAIN_FILE,
     as_json: options.Json = False,
 ) -> None:
     """Add rows to the end of the table. Their row ids must be new.
@@ -226,13 +233,7 @@ def extend(
     with opened(store, name) as campaign:
         from cellworth.campaign.new_rows import read_rows
 
-        rows = read_rows(
-            table,
-            campaign.table,
-            missing=missing or (),
-            encoding=encoding or "utf-8",
-            delimiter=delimiter,
-        )
+        rows = read_rows(writing.file(table), campaign.table, missing=missing or ())
         new = campaign.extend(rows, who=who)
         if as_json:
             print_json({"added": new, "rows": campaign.table.shape[0]})

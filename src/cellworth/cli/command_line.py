@@ -9,24 +9,28 @@ import contextlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Any, cast
 
 import typer
 
 from cellworth import __version__
-from cellworth.cli import campaign_commands as campaign
 from cellworth.cli import (
+    advise_command,
     fill_command,
     forecast_command,
     init_command,
+    list_command,
     model_command,
     result_commands,
     server_commands,
     simulate_commands,
+    store_commands,
     take_commands,
 )
-from cellworth.errors import CellworthError, ConflictError
+from cellworth.cli import campaign_commands as campaign
+from cellworth.errors import CellworthError, ConflictError, ReadWarning
 
 USAGE = 2
 BAD_DATA = 3
@@ -47,6 +51,7 @@ app.command("demo", epilog=simulate_commands.DEMO_EXAMPLE)(simulate_commands.dem
 app.command("simulate", epilog=simulate_commands.SIMULATE_EXAMPLE)(simulate_commands.simulate)
 app.command("model", epilog=model_command.MODEL_EXAMPLE)(model_command.model)
 app.command("forecast", epilog=forecast_command.FORECAST_EXAMPLE)(forecast_command.forecast)
+app.command("advise", epilog=advise_command.ADVISE_EXAMPLE)(advise_command.advise)
 app.command("init", epilog=init_command.INIT_EXAMPLE)(init_command.init)
 app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
 app.command("take", epilog=take_commands.TAKE_EXAMPLE)(take_commands.take)
@@ -58,11 +63,17 @@ app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)
 _NUMBERS_TOO = {"ignore_unknown_options": True}
 app.command("correct", epilog=campaign.CORRECT_EXAMPLE, context_settings=_NUMBERS_TOO)(campaign.correct)
 app.command("extend", epilog=campaign.EXTEND_EXAMPLE)(campaign.extend)
+app.command("list", epilog=list_command.LIST_EXAMPLE)(list_command.list_campaigns)
 app.command("status", epilog=result_commands.STATUS_EXAMPLE)(result_commands.status)
 app.command("log", epilog=result_commands.LOG_EXAMPLE)(result_commands.log)
 app.command("export", epilog=result_commands.EXPORT_EXAMPLE)(result_commands.export)
 app.command("fill", epilog=fill_command.FILL_EXAMPLE)(fill_command.fill)
 app.command("report", epilog=result_commands.REPORT_EXAMPLE)(result_commands.report)
+app.command("check", epilog=store_commands.CHECK_EXAMPLE)(store_commands.check)
+app.command("backup", epilog=store_commands.BACKUP_EXAMPLE)(store_commands.backup)
+app.command("restore", epilog=store_commands.RESTORE_EXAMPLE)(store_commands.restore)
+app.command("dump", epilog=store_commands.DUMP_EXAMPLE)(store_commands.dump)
+app.command("load", epilog=store_commands.LOAD_EXAMPLE)(store_commands.load)
 app.command("serve", epilog=server_commands.SERVE_EXAMPLE)(server_commands.serve)
 app.command("token", epilog=server_commands.TOKEN_EXAMPLE)(server_commands.token)
 app.command("fetch-data", epilog=simulate_commands.FETCH_DATA_EXAMPLE)(simulate_commands.fetch_data)
@@ -108,7 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = None if arguments is None else list(arguments)
     _print_anything()
     try:
-        code = app(args=words, prog_name="cellworth", standalone_mode=False)
+        with _notes():
+            code = app(args=words, prog_name="cellworth", standalone_mode=False)
         sys.stdout.flush()  # fail here if the output cannot be written, not when Python exits
     except _UsageError as error:
         return _tell(_usage(error), USAGE)
@@ -121,6 +133,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         return _tell("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+@contextlib.contextmanager
+def _notes() -> Iterator[None]:
+    """Print each warning about a file as one line on standard error."""
+    usual = warnings.showwarning
+
+    def show(message: Any, category: type[Warning], *rest: Any) -> None:
+        if issubclass(category, ReadWarning):
+            _tell(str(message), 0)
+        else:
+            usual(message, category, *rest)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", ReadWarning)
+        warnings.showwarning = show  # type: ignore[assignment]
+        yield
 
 
 def _print_anything() -> None:

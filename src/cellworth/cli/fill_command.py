@@ -1,4 +1,4 @@
-"""The fill command: fills a campaign's table, or a large table block by block."""
+"""The fill command: fills a table from a file, a campaign's table, or a large table block by block."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,9 +14,13 @@ from cellworth.cli import options
 from cellworth.cli.options import opened, usage
 from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import count, print_json, working
-from cellworth.errors import DataError
+from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
 
-FILL_EXAMPLE = "Example: cellworth fill --out filled.csv --intervals"
+if TYPE_CHECKING:
+    from cellworth.complete import FilledTable
+    from cellworth.table import Table
+
+FILL_EXAMPLE = "Example: cellworth fill clinic.csv --row-id id --missing '?' --out filled.csv --intervals"
 
 
 class EngineName(StrEnum):
@@ -58,11 +62,6 @@ def _fill_blocks(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> No
 
     if big.scheduler is not None and big.engine is EngineName.LOCAL:
         raise typer.BadParameter("--scheduler needs --engine dask.")
-    if big.table.suffix in (".csv", ".tsv", ".txt", ".gz"):
-        raise DataError(
-            f"{big.table}: expected a Parquet folder or file, or a .zarr array. A text file must fit in "
-            "memory: use Table.read and cellworth.fill in Python, or start a campaign with cellworth init."
-        )
     check_new(big.out)
     with usage():
         source = open_blocks(big.table, target=big.target, row_id=big.row_id)
@@ -117,19 +116,22 @@ def _level(value: float) -> float:
     return value
 
 
+@reads
 def fill(
-    out: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE", help="A .csv, .tsv or .parquet file; with TABLE, a folder or .zarr array."
-        ),
-    ],
     table: Annotated[
         Path | None,
         typer.Argument(
             metavar="TABLE",
-            help="A Parquet folder or file, or a .zarr array, to fill block by block. By default, fill the "
-            "campaign's table.",
+            help="A .csv, .tsv, .txt or .xlsx file; or a Parquet folder or file, or a .zarr array, to fill "
+            "block by block. By default, fill the campaign's table.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A .csv, .tsv, .xlsx or .parquet file; for blocks, a folder or .zarr array. By default, "
+            "print CSV.",
         ),
     ] = None,
     intervals: Annotated[
@@ -158,7 +160,6 @@ def fill(
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="With TABLE: the label column, or a .zarr array.")
     ] = None,
-    row_id: options.RowId = None,
     variance: Annotated[
         bool, typer.Option("--variance", help="With TABLE: also write the variance of each cell.")
     ] = False,
@@ -172,28 +173,72 @@ def fill(
     ] = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
+    reading: Reading = PLAIN_TABLE,
     as_json: options.Json = False,
 ) -> None:
     """Fill the remaining holes with estimates, and write the table.
 
     Known values stay unchanged; with --intervals, the interval of a known value is the value itself. With
-    TABLE, no campaign is needed: the table is filled block by block, on threads or Dask workers, and may be
-    larger than memory, as in cellworth fill big/ --engine dask --memory 4GB --out filled/.
+    TABLE, no campaign is needed. A folder of Parquet files is filled block by block, on threads or Dask
+    workers, and may be larger than memory, as in cellworth fill big/ --row-id id --engine dask --out filled/.
     """
-    if table is not None:
-        big = BigTable(table, out, engine, scheduler, workers, memory, completer, target, row_id, variance)
-        return _fill_blocks(big, checkpoint, as_json=as_json)
-    with opened(store, name) as campaign:
-        from cellworth.table.table import guard_table
+    if table is not None and _is_text(table):
+        from cellworth.complete import fill as fill_table
 
+        make_way(out, force=force)
+        with usage():
+            read = reading.table(table, target)
+            with working("Filling the table"):
+                result = fill_table(read, level=level if intervals else None)
+        _write(result, read, out, level if intervals else None, spreadsheet=spreadsheet, as_json=as_json)
+        return
+    if table is not None:
+        if out is None:
+            raise typer.BadParameter("filling block by block needs --out.")
+        row_id = reading.row_id
+        big = BigTable(table, out, engine, scheduler, workers, memory, completer, target, row_id, variance)
+        _fill_blocks(big, checkpoint, as_json=as_json)
+        return
+    with opened(store, name) as campaign:
         make_way(out, force=force)
         with working("Filling the table"):
             filled = campaign.fill(level)
-        completed = filled.with_interval_columns() if intervals else filled.table
-        (guard_table(completed) if spreadsheet else completed).write(out)
-        holes = int(campaign.table.holes.sum())
-        if as_json:
-            print_json({"out": str(out), "filled": holes, "level": level if intervals else None})
-        else:
-            print(f"{count(holes, 'hole')} filled; the table is in {out}")
-    return None
+        _write(
+            filled,
+            campaign.table,
+            out,
+            level if intervals else None,
+            spreadsheet=spreadsheet,
+            as_json=as_json,
+        )
+
+
+def _write(
+    filled: FilledTable,
+    table: Table,
+    out: Path | None,
+    level: float | None,
+    *,
+    spreadsheet: bool,
+    as_json: bool,
+) -> None:
+    """Write a filled table to a file, or print it; with its intervals if there is a level."""
+    from cellworth.table.table import guard_table
+
+    completed = filled.table if level is None else filled.with_interval_columns()
+    shown = guard_table(completed) if spreadsheet else completed
+    holes = int(table.holes.sum())
+    if out is None and not as_json:
+        sys.stdout.write(shown.to_csv())
+        return
+    if out is None:
+        raise typer.BadParameter("--json needs --out.")
+    shown.write(out)
+    if as_json:
+        print_json({"out": str(out), "filled": holes, "level": level})
+    else:
+        print(f"{count(holes, 'hole')} filled; the table is in {out}")
+
+
+def _is_text(path: Path) -> bool:
+    return path.suffix.lower() in (".csv", ".tsv", ".txt", ".gz", ".xlsx")

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cellworth.cli import options
-from cellworth.cli.options import opened, read_table, usage
+from cellworth.cli.options import opened, usage
 from cellworth.cli.output import print_json, working
+from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
 
 if TYPE_CHECKING:
     from cellworth.outlook import Outlook
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 FORECAST_EXAMPLE = "Example: cellworth forecast clinic.csv --target outcome --prices prices.csv --score 0.9"
 
 
+@reads
 def forecast(
     table: Annotated[
         Path | None,
@@ -25,13 +27,7 @@ def forecast(
     target: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column to predict; needed with TABLE.")
     ] = None,
-    row_id: options.RowId = None,
-    missing: options.Missing = None,
-    kinds: options.Kinds = None,
-    orders: options.Orders = None,
     prices: options.PricesPath = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
     score: Annotated[
         float | None, typer.Option(metavar="SCORE", help="Say what this AUC or R2 would cost.")
     ] = None,
@@ -48,6 +44,7 @@ def forecast(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and draws.")] = 0,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
+    reading: Reading = PLAIN_TABLE,
     as_json: options.Json = False,
 ) -> None:
     """Forecast what more cells would bring, from those that are known.
@@ -64,19 +61,9 @@ def forecast(
             raise typer.BadParameter("a TABLE needs --target COLUMN.")
         with usage():
             from cellworth.outlook import forecast as forecast_table
-            from cellworth.prices import Prices
 
-            read = read_table(
-                table,
-                target=target,
-                row_id=row_id,
-                missing=missing,
-                kinds=kinds,
-                orders=orders,
-                encoding=encoding,
-                delimiter=delimiter,
-            )
-            stated = None if prices is None else Prices.read(prices)
+            read = reading.table(table, target)
+            stated = reading.prices(prices)
             with working("Forecasting"):
                 found = forecast_table(read, prices=stated, **settings)
     if plot is not None:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cellworth.cli import options
-from cellworth.cli.options import read_table, usage
+from cellworth.cli.options import repeated, usage
 from cellworth.cli.output import print_json, print_table
+from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -17,24 +18,20 @@ INIT_EXAMPLE = "Example: cellworth init clinic.csv --target outcome --row-id id 
 MOST_SHOWN = 40  # columns
 
 
+@reads
 def init(
     table: options.TablePath,
-    target: options.Target,
-    row_id: options.RowId = None,
-    missing: options.Missing = None,
-    kinds: options.Kinds = None,
-    orders: options.Orders = None,
+    target: options.OptionalTarget = None,
     prices: options.PricesPath = None,
     budget: Annotated[
         float | None, typer.Option(min=0, help="The most to spend in the whole campaign.")
     ] = None,
     strategy: options.Strategy = "recommended",
     seed: Annotated[int, typer.Option(min=0, help="Random seed for the strategy.")] = 0,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: Annotated[str, typer.Option(help="The name of the campaign in its store.")] = "study",
+    reading: Reading = PLAIN_TABLE,
     as_json: options.Json = False,
 ) -> None:
     """Start a campaign on a table with missing cells.
@@ -43,19 +40,10 @@ def init(
     """
     with usage():
         from cellworth.campaign import Campaign
-        from cellworth.prices import Prices
 
-        read = read_table(
-            table,
-            target=target,
-            row_id=row_id,
-            missing=missing,
-            kinds=kinds,
-            orders=orders,
-            encoding=encoding,
-            delimiter=delimiter,
-        )
-        stated = None if prices is None else Prices.read(prices)
+        same = repeated(store, None if name == "study" else name)
+        read = reading.table(table, target)
+        stated = reading.prices(prices)
         with Campaign.create(
             read,
             prices=stated,
@@ -66,7 +54,7 @@ def init(
             name=name,
             who=who,
         ) as campaign:
-            print_json(_begun_json(campaign)) if as_json else _describe_begun(campaign)
+            print_json(_begun_json(campaign)) if as_json else _describe_begun(campaign, same)
 
 
 def _begun_json(campaign: Campaign) -> dict[str, Any]:
@@ -88,7 +76,7 @@ def _begun_json(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _describe_begun(campaign: Campaign) -> None:
+def _describe_begun(campaign: Campaign, same: str) -> None:
     table = campaign.table
     print(table)
     print()
@@ -99,16 +87,16 @@ def _describe_begun(campaign: Campaign) -> None:
     print_table(("column", "kind", "holes", "holds"), rows[:MOST_SHOWN], right=("holes",))
     if len(rows) > MOST_SHOWN:
         print(f"... and {len(rows) - MOST_SHOWN} more columns")
-    limit = "no limit" if campaign.budget is None else f"{campaign.budget:.2f}"
+    limit = "no limit" if campaign.budget is None else campaign.totals().text(campaign.budget)
     some = 100 if campaign.budget is None else round(campaign.budget / 10) or 1
     print(f"\nCampaign {campaign.name!r} has started. Strategy: {campaign.strategy}. Budget: {limit}.")
     if campaign.settled.choice is not None:
         print(campaign.settled.choice.sentence)
     print("If a kind is wrong, start again with another --name and --kind COLUMN=KIND. Next steps:")
     steps = {
-        f"cellworth ask --budget {some} --out asks.csv": "choose the cells to buy now",
-        "cellworth tell asks.csv": 'record the answers once the "value" column is filled in',
-        "cellworth status": "see how the campaign is doing",
+        f"cellworth ask --budget {some} --out asks.csv{same}": "choose the cells to buy now",
+        f"cellworth tell asks.csv{same}": 'record the answers once the "value" column is filled in',
+        f"cellworth status{same}": "see how the campaign is doing",
     }
     width = max(map(len, steps))
     for command, what in steps.items():

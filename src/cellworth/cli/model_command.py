@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cellworth.cli import options
-from cellworth.cli.options import read_table, usage
+from cellworth.cli.options import usage
 from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import count, print_json, print_table, working
+from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
 
 if TYPE_CHECKING:
     from cellworth.table import Table
+    from cellworth.table.text_file import TextFile
 
 MODEL_EXAMPLE = "Example: cellworth model clinic.csv --target outcome --predict new.csv --out predicted.csv"
 
@@ -26,15 +28,10 @@ class RowsName(StrEnum):
     AS_THEY_ARE = "as-they-are"
 
 
+@reads
 def model(
     table: options.TablePath,
     target: options.Target,
-    row_id: options.RowId = None,
-    missing: options.Missing = None,
-    kinds: options.Kinds = None,
-    orders: options.Orders = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
     rows: Annotated[
         RowsName,
         typer.Option(help="Choose for future rows that are complete, or for rows with holes as they are."),
@@ -55,6 +52,7 @@ def model(
     ] = None,
     force: Force = False,
     seed: Annotated[int, typer.Option(help="Seed of the folds and draws.")] = 0,
+    reading: Reading = PLAIN_TABLE,
     as_json: options.Json = False,
 ) -> None:
     """Train the model that suits a table with holes best.
@@ -67,16 +65,7 @@ def model(
         raise typer.BadParameter("--predict and --out go together: give both, or neither.")
     make_way(out, force=force)
     with usage():
-        known = read_table(
-            table,
-            target=target,
-            row_id=row_id,
-            missing=missing,
-            kinds=kinds,
-            orders=orders,
-            encoding=encoding,
-            delimiter=delimiter,
-        )
+        known = reading.table(table, target)
         from cellworth.model import model_of
 
         with working("Choosing a model") as progress:
@@ -90,7 +79,7 @@ def model(
             )
     written = None
     if predict is not None and out is not None:
-        written = _write_predictions(fitted, known, predict, out, list(missing or ()))
+        written = _write_predictions(fitted, known, reading.file(predict), out, list(reading.missing or ()))
     if as_json:
         print_json(_document(fitted, known, out, written))
         return
@@ -154,7 +143,7 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
     return {name: None if value != value else value for name, value in values.items()}
 
 
-def _write_predictions(fitted: Any, known: Table, path: Path, out: Path, missing: list[str]) -> int:
+def _write_predictions(fitted: Any, known: Table, path: TextFile, out: Path, missing: list[str]) -> int:
     """Predict the rows of a file and write them; return how many there are."""
     from cellworth.table import Table
     from cellworth.table.csv_format import guard, write_lines

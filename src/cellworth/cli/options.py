@@ -1,9 +1,9 @@
-"""Shared options, and functions that turn them into an open campaign, a table or a list of cells."""
+"""Shared options, and functions that turn them into an open campaign or a list of cells."""
 
 from __future__ import annotations
 
-import sys
-import warnings
+import os
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellworth.errors import DataError, MissingMarkWarning, ParameterError
+from cellworth.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
     from cellworth.outlook import StopRule
-    from cellworth.table import Table
+    from cellworth.table.files import AnyFile
 
 DEFAULT_STORE = "sqlite:///study.db"
 
@@ -32,14 +32,21 @@ Name = Annotated[str | None, typer.Option(help="The campaign's name. Not needed 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for use by programs.")]
 Who = Annotated[str | None, typer.Option(metavar="NAME", help="Who is doing this, for the log.")]
 Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of the file, such as latin-1 or utf-16. By default, UTF-8.")
+    str | None,
+    typer.Option(help="Encoding of the file, such as cp1252. By default, UTF-8, UTF-16 or Windows-1252."),
 ]
 
 TablePath = Annotated[
     Path,
-    typer.Argument(metavar="TABLE", help="A .csv, .tsv or .txt file (optionally .gz), or a .parquet file."),
+    typer.Argument(
+        metavar="TABLE", help="A .csv, .tsv or .txt file (optionally .gz), or an .xlsx or .parquet file."
+    ),
 ]
 Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
+OptionalTarget = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column to predict, if there is one."),
+]
 RowId = Annotated[
     str | None,
     typer.Option(
@@ -66,14 +73,40 @@ Orders = Annotated[
     typer.Option(
         "--order",
         metavar="COLUMN=LOW,...,HIGH",
-        help="The values of an ordered column, from low to high. May be repeated.",
+        help='The values of an ordered column, from low to high; in "..." if they contain commas. May be '
+        "repeated.",
     ),
 ]
-Delimiter = Annotated[str | None, typer.Option(help="The field separator. By default, a comma.")]
+BoundsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bounds",
+        metavar="COLUMN=LOW,HIGH",
+        help="The range of a number or date; leave a side blank if it is open. May be repeated.",
+    ),
+]
+Units = Annotated[
+    list[str] | None,
+    typer.Option("--unit", metavar="COLUMN=UNIT", help="The unit of a column. May be repeated."),
+]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categories",
+        metavar="COLUMN=TEXT,...",
+        help="All texts that a category may have, also those not seen yet. May be repeated.",
+    ),
+]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(help="The field separator. By default, a comma; price lists and answers may use any."),
+]
 PricesPath = Annotated[
     Path | None,
     typer.Option(
-        "--prices", metavar="FILE", help="A CSV file with column,price. By default, each cell costs 1."
+        "--prices",
+        metavar="FILE",
+        help="A .csv or .xlsx file with column,price. By default, each cell costs 1.",
     ),
 ]
 
@@ -121,49 +154,35 @@ def usage() -> Iterator[None]:
 def opened(store: str, name: str | None) -> Iterator[Campaign]:
     """Open an existing campaign, and close it at the end. A missing file is an error, not created."""
     from cellworth.campaign import Campaign
-    from cellworth.campaign.stores.address import read_address
 
     with usage():
-        address = read_address(store)
-        if address.kind == "sqlite" and not Path(address.rest).exists():
-            raise DataError(
-                f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
-                "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
-            )
+        check_there(store)
         with Campaign.open(store, name) as campaign:
             yield campaign
 
 
-def read_table(
-    path: Path,
-    *,
-    target: str,
-    row_id: str | None,
-    missing: Sequence[str] | None,
-    kinds: Sequence[str] | None,
-    orders: Sequence[str] | None,
-    encoding: str | None,
-    delimiter: str | None,
-) -> Table:
-    """Read the table that a command's options describe."""
-    from cellworth.table import Table
+def repeated(store: str, name: str | None) -> str:
+    """Return the options that the next command needs for the same campaign, with a leading space; or ""."""
+    usual = os.environ.get("CELLWORTH_STORE") or DEFAULT_STORE
+    where = "" if store == usual else f" --store {shlex.quote(store)}"
+    return where if name is None else f"{where} --name {shlex.quote(name)}"
 
-    ordered = {column: texts.split(",") for column, texts in map(_pair, orders or ())}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", MissingMarkWarning)
-        table = Table.read(
-            path,
-            target=target,
-            row_id=row_id,
-            missing=list(missing or ()),
-            kinds={**dict(map(_pair, kinds or ())), **dict.fromkeys(ordered, "ordered")},
-            categories=ordered,
-            encoding=encoding or "utf-8",
-            delimiter=delimiter,
+
+def check_there(store: str) -> None:
+    """Raise DataError if the address is that of a file that does not exist."""
+    from cellworth.campaign.stores.address import read_address
+
+    address = read_address(store)
+    if address.kind == "sqlite" and not Path(address.rest).exists():
+        raise DataError(
+            f"{address.rest}: there is no campaign here. Start one with: cellworth init TABLE --target "
+            "COLUMN. Or say where it is with --store or CELLWORTH_STORE."
         )
-    for each in caught:
-        print(f"cellworth: {each.message}", file=sys.stderr)
-    return table
+
+
+def shown(store: str) -> str:
+    """Return the address of a store without user and password."""
+    return "postgresql://" + store.rpartition("@")[2] if "@" in store else store
 
 
 def stop_rule(gain: float | None, reach: float | None, point_worth: float | None) -> StopRule | None:
@@ -180,7 +199,7 @@ def stop_rule(gain: float | None, reach: float | None, point_worth: float | None
 
 
 def chosen_cells(
-    campaign: Campaign, cells: Sequence[str] | None, path: Path | None
+    campaign: Campaign, cells: Sequence[str] | None, path: AnyFile | None
 ) -> list[tuple[object, str]]:
     """Return the cells named on the command line or in a file."""
     from cellworth.campaign.answer_file import parse_cells, read_cells
@@ -189,10 +208,3 @@ def chosen_cells(
         raise typer.BadParameter("name cells as ROW:COLUMN or give a file with --from, one of the two.")
     found = parse_cells(cells or (), campaign.table) if path is None else read_cells(path, campaign.table)
     return [(row, column) for row, column in found]
-
-
-def _pair(text: str) -> tuple[str, str]:
-    column, equals, said = text.partition("=")
-    if not (column and equals and said):
-        raise typer.BadParameter(f"expected COLUMN=..., such as stage=ordered or stage=I,II; got {text!r}.")
-    return column, said

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cellworth.cli import options
-from cellworth.cli.options import read_table, usage
+from cellworth.cli.options import usage
 from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import print_json, print_table
+from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -137,6 +138,7 @@ def _csv(path: Path | None) -> Path | None:
     return path
 
 
+@reads
 def simulate(
     table: options.TablePath,
     target: options.Target,
@@ -152,13 +154,7 @@ def simulate(
     ] = 0.6,
     seeds: Annotated[int, typer.Option(min=1, help="How many random repetitions to run.")] = 3,
     jobs: Annotated[int, typer.Option(min=1, help="Parallel processes; the results stay the same.")] = 1,
-    row_id: options.RowId = None,
-    missing: options.Missing = None,
-    kinds: options.Kinds = None,
-    orders: options.Orders = None,
     prices: options.PricesPath = None,
-    encoding: options.Encoding = None,
-    delimiter: options.Delimiter = None,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", callback=_csv, help="Write the curves to this CSV file.")
     ] = None,
@@ -167,11 +163,11 @@ def simulate(
         typer.Option(metavar="FILE", callback=_picture, help="Plot the curves to this PNG, SVG or PDF file."),
     ] = None,
     force: Force = False,
+    reading: Reading = PLAIN_TABLE,
     as_json: options.Json = False,
 ) -> None:
     """Compare strategies before you pay: hide known cells of your table, and let each buy them back."""
     from cellworth.optional_packages import require
-    from cellworth.prices import Prices
     from cellworth.simulation import plot_curves
     from cellworth.simulation import simulate as run
 
@@ -180,20 +176,11 @@ def simulate(
     if plot is not None:
         require("matplotlib.pyplot")  # fail now rather than after the work
     with usage():
-        read = read_table(
-            table,
-            target=target,
-            row_id=row_id,
-            missing=missing,
-            kinds=kinds,
-            orders=orders,
-            encoding=encoding,
-            delimiter=delimiter,
-        )
+        read = reading.table(table, target)
         curves = run(
             read,
             strategy or ["recommended"],
-            prices=None if prices is None else Prices.read(prices),
+            prices=reading.prices(prices),
             budget_per_round=budget_per_round,
             count_per_round=count_per_round,
             rounds=rounds,

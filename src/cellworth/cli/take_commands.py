@@ -11,18 +11,20 @@ from cellworth.cli import options
 from cellworth.cli.options import chosen_cells, opened
 from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import count, print_json, print_table
+from cellworth.cli.reading import PLAIN_FILE, Writing, reads
 
 TAKE_EXAMPLE = "Example: cellworth take --count 10 --who Ann --out mine.csv"
 GIVE_BACK_EXAMPLE = "Example: cellworth give-back P017:culture --who Ann"
 
 
+@reads
 def take(
     cells: options.Cells = None,
     *,
     who: Annotated[str, typer.Option(metavar="NAME", help="Who takes the cells, for the log.")],
     path: options.CellsFrom = None,
     most: Annotated[
-        int | None, typer.Option("--count", min=0, help="Take this many free cells, oldest asks first.")
+        int | None, typer.Option("--count", min=1, help="Take this many free cells, oldest asks first.")
     ] = None,
     lease: Annotated[str, typer.Option(help="How long to keep them: 8h, 30m, 2d.")] = "8h",
     out: Annotated[
@@ -31,6 +33,7 @@ def take(
     force: Force = False,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
+    writing: Writing = PLAIN_FILE,
     as_json: options.Json = False,
 ) -> None:
     """Take cells that are out, so that nobody else works on them.
@@ -38,6 +41,7 @@ def take(
     Cells are out while they are asked for and not yet answered. Answers from others still count.
     """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
+    from cellworth.prices.currency import money_text
 
     if most is not None and (cells or path):
         raise typer.BadParameter("--count takes any free cells; do not name cells as well.")
@@ -45,7 +49,7 @@ def take(
         if out is not None:
             check_asks_path(out)
             make_way(out, force=force)
-        wanted = chosen_cells(campaign, cells, path) if most is None else most
+        wanted = chosen_cells(campaign, cells, path and writing.file(path)) if most is None else most
         mine = campaign.take(wanted, who=who, lease=lease)
         if out is not None:
             write_asks(out, mine)
@@ -53,13 +57,14 @@ def take(
             print_json({"cells": mine})
             return
         if mine and out is None:
-            rows = [(p.row, p.column, p.group or "", f"{p.price:.2f}", p.why) for p in mine]
+            rows = [(p.row, p.column, p.group or "", money_text(p.price), p.why) for p in mine]
             print_table(("row", "column", "group", "price", "why"), rows, right=("price",))
         until = f" until {mine[0].held_until:%Y-%m-%d %H:%M} UTC" if mine else ""
         listed = f"; the list is in {out}" if mine and out is not None else ""
         print(f"{count(len(mine), 'cell')} taken by {who}{until}{listed}")
 
 
+@reads
 def give_back(
     cells: options.Cells = None,
     *,
@@ -67,11 +72,12 @@ def give_back(
     path: options.CellsFrom = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
+    writing: Writing = PLAIN_FILE,
     as_json: options.Json = False,
 ) -> None:
     """Give back cells that you have taken, for others to take. They stay out, with their money reserved."""
     with opened(store, name) as campaign:
-        given = campaign.give_back(chosen_cells(campaign, cells, path), who=who)
+        given = campaign.give_back(chosen_cells(campaign, cells, path and writing.file(path)), who=who)
         if as_json:
             print_json({"given_back": given})
         else:

@@ -14,10 +14,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cellworth.errors import DataError
-from cellworth.table.files import check_csv_name, replace_file
+from cellworth.table.files import check_csv_name, format_of, replace_file
+from cellworth.table.sheets import Field, write_sheet
 
 # Text that already has apostrophes before such a character gets one more, so that removing one always
 # restores the original.
+NUMBERS = ("price", "price_after_first", "worth")
+"""Fields of lists and price files that hold numbers."""
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _GUARDED = re.compile(r"'+[=+\-@\t\r]")
 
@@ -49,13 +52,30 @@ def csv_text(records: Iterable[Sequence[str]], separator: str = ",") -> str:
 
 
 def write_lines(path: Path, records: Iterable[Sequence[str]]) -> None:
-    """Write lines of fields, header first, to a .csv, .tsv or .txt file, atomically.
+    """Write lines of fields, header first, to a .csv, .tsv, .txt or .xlsx file, atomically.
 
     Fields are written as is, so guard them first. They are separated by tabs in a .tsv file, by commas
-    elsewhere. A file whose name ends in .gz is compressed.
+    elsewhere. A file whose name ends in .gz is compressed. In a workbook prices are numbers, and text needs
+    no guard. Text other than ASCII gets a byte order mark, without which Excel misreads it.
     """
     check_place(path)
-    write_text(path, csv_text(records, separator_of(path)))
+    if format_of(path, "") == "xlsx":
+        header, *lines = records
+        write_sheet(path, [header, *(_typed(header, line) for line in lines)])
+    else:
+        write_text(path, with_mark(csv_text(records, separator_of(path))))
+
+
+def with_mark(text: str) -> str:
+    """Prefix a byte order mark if the text has other characters than ASCII, so that Excel reads them."""
+    return text if text.isascii() else f"\ufeff{text}"
+
+
+def _typed(header: Sequence[str], line: Sequence[str]) -> list[Field]:
+    return [
+        float(text) if name in NUMBERS and text else unguard(text)
+        for name, text in zip(header, line, strict=True)
+    ]
 
 
 def write_text(path: Path, text: str) -> None:

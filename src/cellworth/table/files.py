@@ -11,12 +11,18 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cellworth.errors import DataError
 from cellworth.messages import did_you_mean, shorten
 
-Format = Literal["csv", "parquet"]
+if TYPE_CHECKING:
+    from cellworth.table.text_file import TextFile
+
+if TYPE_CHECKING:
+    pass
+
+Format = Literal["csv", "parquet", "xlsx"]
 _DELIMITED = (".csv", ".tsv", ".txt")
 
 
@@ -57,13 +63,18 @@ class FileBytes:
         return self.name
 
 
-File = Path | FileBytes
-AnyFile = str | os.PathLike[str] | FileBytes
+File: TypeAlias = "Path | FileBytes | TextFile"
+AnyFile: TypeAlias = "str | os.PathLike[str] | FileBytes | TextFile"
 
 
 def file_of(file: AnyFile) -> File:
-    """Return a path as a Path, and a file in memory unchanged."""
-    return file if isinstance(file, FileBytes) else Path(file)
+    """Return a path as a Path, and anything else unchanged."""
+    return Path(file) if isinstance(file, str | os.PathLike) else file
+
+
+def place_of(file: File) -> Path | FileBytes:
+    """Return the file itself, without how its text is written."""
+    return file if isinstance(file, Path | FileBytes) else file.file
 
 
 def format_of(path: File, remedy: str) -> Format:
@@ -71,24 +82,27 @@ def format_of(path: File, remedy: str) -> Format:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes[-1:] == [".parquet"]:
         return "parquet"
+    if suffixes[-1:] == [".xlsx"]:
+        return "xlsx"
     if suffixes[-1:] == [".gz"]:
         suffixes.pop()
     if suffixes and suffixes[-1] in _DELIMITED:
         return "csv"
     raise DataError(
-        f"{path}: expected a file that ends in .csv, .tsv, .txt (each also with .gz) or .parquet, got "
+        f"{path}: expected a file that ends in .csv, .tsv, .txt (each also with .gz), .xlsx or .parquet, got "
         f"{shorten(path.name)}. {remedy}"
     )
 
 
 def check_csv_name(path: File, remedy: str) -> None:
-    """Raise DataError with the remedy unless the file has the suffix of a delimited text file."""
-    if format_of(path, remedy) != "csv":
+    """Raise DataError with the remedy unless the suffix is that of delimited text or a workbook."""
+    if format_of(path, remedy) == "parquet":
         raise DataError(f"{path}: expected a file that ends in .csv, got {shorten(path.name)}.")
 
 
 def check_readable(path: File) -> None:
     """Raise DataError if there is no file at the path."""
+    path = place_of(path)
     if isinstance(path, FileBytes):
         return
     if path.is_dir():
@@ -101,6 +115,7 @@ def check_readable(path: File) -> None:
 
 def read_bytes(path: File) -> bytes:
     """Read a whole file, decompressing it if its name ends in .gz."""
+    path = place_of(path)
     try:
         if path.suffix.lower() == ".gz":
             return _unpacked(path)
@@ -115,7 +130,7 @@ def read_bytes(path: File) -> bytes:
         ) from None
 
 
-def _unpacked(path: File) -> bytes:
+def _unpacked(path: Path | FileBytes) -> bytes:
     most = path.most if isinstance(path, FileBytes) else None
     with gzip.open(io.BytesIO(path.content) if isinstance(path, FileBytes) else path) as file:
         content = file.read() if most is None else file.read(most + 1)

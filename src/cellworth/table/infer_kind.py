@@ -15,6 +15,7 @@ from cellworth.table.column import Kind
 from cellworth.table.dates import is_date, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, as_texts
+from cellworth.table.text_file import likely_date_formats
 from cellworth.table.values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
 
 MOST_DIFFERENT_TEXTS = 100
@@ -81,8 +82,17 @@ def _refuse_doubtful(texts: Sequence[str], rows: IntArray, column: str, origin: 
     if mostly(looks_like_date):
         remedy = f"Correct the dates, add the text to missing= if it marks a hole, or {as_category}."
         raise refuse("expected dates such as 2020-12-31", is_date, remedy)
+    formats = likely_date_formats(counts)
+    if formats:
+        raise DataError(
+            f"{origin.column(column)}: {shorten(texts[0])} looks like a date. Say how dates are written with "
+            f"date_format={' or '.join(map(repr, formats))}, or {as_category}."
+        )
     if mostly(is_comma_number):
-        remedy = f"Write 1.5 for one and a half and 12000 for twelve thousand, or {as_category}."
+        remedy = (
+            "Say so with decimal=',' if commas are decimal marks, write 12000 for twelve thousand, or "
+            f"{as_category}."
+        )
         raise refuse("expected numbers without a comma", lambda text: not is_comma_number(text), remedy)
     if len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > len(texts):
         raise DataError(

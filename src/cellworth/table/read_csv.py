@@ -2,31 +2,48 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.table.csv_format import unguard
-from cellworth.table.files import File, check_csv_name, check_readable, read_bytes
+from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
 from cellworth.table.raw_cells import Origin, RawColumn, TextCells, as_texts
+from cellworth.table.sheets import read_sheet
+from cellworth.table.text_file import TextFile, decoded
 
 OTHER_DELIMITERS = ";\t|"
-_SEPARATORS = (",", ";", "\t")  # spreadsheets use different ones in different countries
+_SEPARATORS = (",", ";", "\t", "|")  # spreadsheets use different ones in different countries
 
 
-def read_csv(path: File, encoding: str, delimiter: str | None) -> tuple[list[RawColumn], Origin]:
-    """Read a delimited file, plain or gzipped, into columns of stripped text.
+def read_csv(
+    path: File,
+    encoding: str | None,
+    delimiter: str | None,
+    *,
+    as_is: Collection[str | None] = (),
+    any_separator: bool = False,
+) -> tuple[list[RawColumn], Origin]:
+    """Read a delimited file, plain or gzipped, or an Excel workbook into columns of stripped text.
 
     Blank lines are skipped. The whole file is held in memory: O(n p) time, and about 60 bytes per cell while
-    reading.
+    reading. Numbers and dates are converted to Python's notation if the file says how it writes them, but for
+    the columns named in ``as_is``. With ``any_separator``, the most common one in the first line is used.
     """
     name = str(path)
-    text = _decode(read_bytes(path), encoding, name)
-    separator = _check_delimiter(delimiter) or _usual_delimiter(path, text)
-    records, lines = _split(text, separator, name)
+    written = path if isinstance(path, TextFile) else TextFile(place_of(path), encoding, delimiter)
+    delimiter = _check_delimiter(written.delimiter)
+    content = read_bytes(path)
+    if format_of(path, "") == "xlsx":
+        records, lines = read_sheet(written.file, content)
+        delimiter = delimiter or ","  # there is no other to look for
+    else:
+        text = decoded(content, written.encoding, name)
+        if any_separator or (delimiter is None and written.decimal == ","):
+            delimiter = _most_common(text, delimiter)
+        records, lines = _split(text, delimiter or _usual_delimiter(path, text), name)
     if not records:
         raise DataError(f"{name}: expected a line of column names and rows below it, got an empty file.")
     header = [field.strip().lstrip("\ufeff").strip() for field in records.pop(0)]
@@ -42,11 +59,12 @@ def read_csv(path: File, encoding: str, delimiter: str | None) -> tuple[list[Raw
         RawColumn(column, TextCells(list(map(str.strip, fields))))
         for column, fields in zip(header, zip(*records, strict=True), strict=True)
     ]
+    columns = written.standard(columns, as_is)
     return columns, Origin(name, [str(row) for row in range(len(records))], lines)
 
 
 def read_records(
-    path: File, encoding: str, delimiter: str | None
+    path: File, encoding: str | None = None, delimiter: str | None = None, *, as_is: Collection[str] = ()
 ) -> tuple[list[str], list[tuple[int, tuple[str, ...]]]]:
     """Read a small delimited file line by line.
 
@@ -57,8 +75,11 @@ def read_records(
     records : list of (int, tuple of str)
         The line on which each record begins, counted from 1, and its stripped fields. Blank records, which
         spreadsheets leave behind, are skipped.
+
+    The separator is the comma, semicolon, tab or bar, whichever is most common in the header, unless the
+    header has the one given. Fields named in ``as_is`` keep numbers and dates as they are written.
     """
-    columns, origin = read_csv(path, encoding, delimiter)
+    columns, origin = read_csv(path, encoding, delimiter, as_is=as_is, any_separator=True)
     fields = zip(*(as_texts(column.cells).texts for column in columns), strict=True)
     records = zip(origin.lines or (), fields, strict=True)
     return [column.name.casefold() for column in columns], [record for record in records if any(record[1])]
@@ -70,19 +91,12 @@ def read_lines(
     """Yield each line's number, counted from 1, and the requested fields, stripped and unguarded.
 
     Fields are looked up in the header, in any case and order. Other fields are ignored, and so are lines in
-    which all of ``fields`` are blank. The separator is the comma, semicolon or tab, whichever is most common
-    in the header. The encoding defaults to UTF-8, or to UTF-16 if the file starts with its byte order mark.
+    which all of ``fields`` are blank. See `read_records` for the separator, and `TextFile` for the encoding.
     Raises DataError if the file cannot be read, with the line number if there is one.
     """
     check_csv_name(path, "Lists of cells are kept in .csv files.")
     check_readable(path)
-    content = read_bytes(path)
-    if encoding is None:
-        marks = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-        encoding = "utf-16" if content.startswith(marks) else "utf-8"
-    first_line = content.partition(b"\n")[0]
-    separator = max(_SEPARATORS, key=lambda each: first_line.count(each.encode()))
-    header, records = read_records(path, encoding, separator)
+    header, records = read_records(path, encoding, as_is=("row", "column"))
     _check_header(path, header, fields)
     wanted = [header.index(field) for field in fields]
     for line, record in records:
@@ -102,44 +116,20 @@ def _check_header(path: File, header: Sequence[str], fields: Sequence[str]) -> N
             )
 
 
-def _decode(content: bytes, encoding: str, name: str) -> str:
-    try:
-        codec = codecs.lookup(encoding).name
-        text = content.decode("utf-8-sig" if codec == "utf-8" else encoding)
-    except LookupError:
-        raise ParameterError(
-            f"encoding must be one that Python knows, such as 'utf-8', got {shorten(encoding)}."
-        ) from None
-    except UnicodeError as error:
-        raise DataError(_decoding_problem(content, error, encoding, name)) from None
-    if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
-        raise DataError(
-            f"{name}, line {line}: expected text, got a NUL character. The file may be damaged or not a text "
-            "file; if it is UTF-16, pass encoding='utf-16'."
-        )
-    return text
-
-
-def _decoding_problem(content: bytes, error: UnicodeError, encoding: str, name: str) -> str:
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return f"{name}: expected {encoding} text, got UTF-16. Pass encoding='utf-16'."
-    start = error.start if isinstance(error, UnicodeDecodeError) else 0
-    line = content.count(b"\n", 0, start) + 1
-    got = f"the byte 0x{content[start]:02x}" if start < len(content) else "an incomplete character"
-    other = "latin-1" if encoding != "latin-1" else "utf-8"
-    return (
-        f"{name}, line {line} (byte offset {start}): expected {encoding} text, got {got}. "
-        f"If the file uses another encoding, pass it, for example encoding={other!r}."
-    )
-
-
 def _check_delimiter(delimiter: str | None) -> str | None:
     if delimiter is None or (len(delimiter) == 1 and delimiter not in '"\r\n\0 '):
         return delimiter
     raise ParameterError(
         f"delimiter must be a single character such as ',' or ';', got {shorten(delimiter)}."
     )
+
+
+def _most_common(text: str, wanted: str | None) -> str:
+    """Return the wanted separator if the first line has it, otherwise the most common one there."""
+    first_line = text.lstrip("\ufeff").partition("\n")[0]
+    if wanted is not None and wanted in first_line:
+        return wanted
+    return max(_SEPARATORS, key=first_line.count)
 
 
 def _usual_delimiter(path: File, text: str) -> str:

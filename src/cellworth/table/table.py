@@ -99,10 +99,10 @@ class Table:
         categories: Mapping[str, Sequence[object]] | None = None,
         units: Mapping[str, str] | None = None,
         target_kind: str | None = None,
-        encoding: str = "utf-8",
+        encoding: str | None = None,
         delimiter: str | None = None,
     ) -> Table:
-        r"""Read a file that ends in .csv, .tsv, .txt (each also with .gz) or .parquet.
+        r"""Read a file that ends in .csv, .tsv, .txt (each also with .gz), .xlsx or .parquet.
 
         Blank cells and NaN are holes, and so are the marks of ``pandas.read_csv``: NA, N/A, #N/A, NULL, None
         and the like, unless ``categories`` names them. A category that looks like a mark, such as ? or
@@ -111,8 +111,8 @@ class Table:
 
         Parameters
         ----------
-        path : str, path or FileBytes
-            The file, or its content.
+        path : str, path, FileBytes or TextFile
+            The file, its content, or the file with how its text is written: its decimal mark and dates.
         target : str, optional
             The column to predict; labels may be missing.
         row_id : str, optional
@@ -134,8 +134,8 @@ class Table:
             Inferred if not given: two distinct labels are "two classes"; numbers with fractions or with more
             than 20 distinct values are "number", and so is a target whose kind is said to be "number";
             everything else is "several classes".
-        encoding : str
-            The encoding of a text file; a UTF-8 byte order mark is skipped.
+        encoding : str, optional
+            The encoding of a text file; by default UTF-8 or, with a warning, Windows-1252 (Latin-1).
         delimiter : str, optional
             The field separator; by default, a tab in .tsv, a tab or comma in .txt, and a comma otherwise.
 
@@ -162,7 +162,10 @@ class Table:
         file = file_of(path)
         file_format = format_of(file, "For other files load a DataFrame and use Table.from_frame.")
         check_readable(file)
-        raw, origin = read_parquet(file) if file_format == "parquet" else read_csv(file, encoding, delimiter)
+        if file_format == "parquet":
+            raw, origin = read_parquet(file)
+        else:
+            raw, origin = read_csv(file, encoding, delimiter, as_is=(row_id,))
         return cls(*assemble(raw, said, origin))
 
     @classmethod

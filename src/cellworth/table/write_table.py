@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -18,6 +18,7 @@ from cellworth.table.csv_format import csv_text, separator_of, write_text
 from cellworth.table.dates import stamps_from_days
 from cellworth.table.files import format_of, replace_file
 from cellworth.table.keywords import field_metadata
+from cellworth.table.sheets import Field, write_sheet
 
 Library = Literal["pandas", "polars", "pyarrow"]
 LIBRARIES: tuple[Library, ...] = get_args(Library)
@@ -34,7 +35,10 @@ class OutColumn(NamedTuple):
 
 def write_table(path: Path, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> None:
     """Write the table in the format given by the path's suffix; O(n p)."""
-    if format_of(path, "For other files use to_frame and write the frame.") == "parquet":
+    file_format = format_of(path, "For other files use to_frame and write the frame.")
+    if file_format == "xlsx":
+        write_sheet(path, _sheet_rows(row_id, row_ids, columns))
+    elif file_format == "parquet":
         parquet = require("pyarrow.parquet")
         frame = to_frame("pyarrow", row_id, row_ids, columns)
         replace_file(path, lambda part: parquet.write_table(frame, part))
@@ -52,6 +56,18 @@ def table_as_csv(
         header.insert(0, row_id)
         fields.insert(0, row_ids)
     return csv_text([header, *zip(*fields, strict=True)], separator)
+
+
+def _sheet_rows(
+    row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]
+) -> Iterator[Sequence[Field]]:
+    """Yield the rows of a workbook, names first; numbers and dates are numbers and dates there, too."""
+    fields: list[Sequence[Field]] = [] if row_id is None else [row_ids]
+    for column, values, *_ in columns:
+        native = column.kind in ("number", "integer", "date")
+        fields.append(user_values(column, values) if native else column.texts(values))
+    yield [*(() if row_id is None else (row_id,)), *(out.column.name for out in columns)]
+    yield from zip(*fields, strict=True)
 
 
 def usual_library() -> Library:

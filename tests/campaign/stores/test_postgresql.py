@@ -2,6 +2,7 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import psycopg
 import pytest
@@ -168,17 +169,53 @@ def test_sessions_confirm_what_is_on_the_disk(server, postgresql_url, opened):
         assert connection.exec_driver_sql("SHOW lock_timeout").scalar() == "30s"
 
 
-def test_missing_rights_are_explained(server, postgresql_url):
+def test_missing_rights_are_explained(server, postgresql_url, opened):
     server.execute("DROP ROLE IF EXISTS guest")
     server.execute("CREATE ROLE guest LOGIN")
     for step in ("REVOKE ALL ON SCHEMA public FROM PUBLIC", "GRANT USAGE ON SCHEMA public TO PUBLIC"):
         server.execute(step)
         with pytest.raises(DataError, match=r"guest@.* may not write there. Ask for the rights"):
-            open_store(server.url(user="guest"))
+            opened(server.url(user="guest")).create(make_record("study"))
     server.execute("GRANT CREATE ON SCHEMA public TO PUBLIC")
-    open_store(server.url(user="guest")).close()
+    opened(server.url(user="guest")).create(make_record("study"))
 
 
 def test_a_missing_database_is_explained(server):
     with pytest.raises(DataError, match=r'cannot be reached.*"nothing" does not exist'):
         open_store(server.url(database="nothing"))
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_in_another_encoding(server, opened, encoding):
+    """What it can hold comes back; what it cannot is refused."""
+    server.execute("DROP DATABASE IF EXISTS elsewhere")
+    server.execute(f"CREATE DATABASE elsewhere ENCODING '{encoding}' TEMPLATE template0")
+    store = opened(server.url(database="elsewhere"))
+    store.create(make_record("Müller", note="稲"))
+    store.append("Müller", 0, [replace(make_events(0, None)[0], who="José", data={"stage": "稲"})])
+    [event] = store.events("Müller")
+    assert (event.who, event.data) == ("José", {"stage": "稲"})
+    rice = [replace(make_events(1, None)[0], who="稲")]
+    if encoding == "SQL_ASCII":
+        store.append("Müller", 1, rice)
+        assert store.events("Müller", 1) == rice
+    else:
+        with pytest.raises(DataError, match=r"cannot hold this text; nothing was written.*UTF8"):
+            store.append("Müller", 1, rice)
+        assert len(store.events("Müller")) == 1
+    store.close()
+    server.execute("DROP DATABASE elsewhere")
+
+
+def test_text_that_is_not_unicode_is_damage(server, opened):
+    server.execute("DROP DATABASE IF EXISTS elsewhere")
+    server.execute("CREATE DATABASE elsewhere ENCODING 'SQL_ASCII' TEMPLATE template0")
+    store = opened(server.url(database="elsewhere"))
+    store.create(make_record("study"))
+    store.append("study", 0, make_events(0, None))
+    with psycopg.connect(server.url(database="elsewhere"), autocommit=True) as other:
+        other.execute("UPDATE cellworth_event SET who = E'\\xff'")
+    with pytest.raises(DataError, match="text that is not UTF-8"):
+        store.events("study")
+    store.close()
+    server.execute("DROP DATABASE elsewhere")

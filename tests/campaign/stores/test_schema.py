@@ -1,13 +1,16 @@
 """An older store becomes a newer one as a whole or not at all; a newer one is left alone."""
 
+import contextlib
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import column, create_engine, insert, inspect, table, text
 
 from cellworth.campaign.stores import open_store, schema
-from cellworth.errors import DataError
+from cellworth.campaign.stores.store_protocol import event_rows, record_row
+from cellworth.errors import ConflictError, DataError
 from cellworth.testing.store_contract import make_events, make_record
 
 
@@ -24,7 +27,7 @@ def columns(engine, table):
 
 def version(engine):
     with engine.connect() as connection:
-        return schema.version_of(connection)
+        return schema.version_of(connection, "here")
 
 
 def add_price(connection):
@@ -40,18 +43,39 @@ def fail(connection):
     raise RuntimeError("a step that fails")
 
 
+NEWEST = len(schema.STEPS)
+
+
 def test_the_tables_have_the_columns_that_queries_use(url, opened, engine):
-    opened(url)
-    assert version(engine) == 1
-    for table in (schema.VERSION, schema.CAMPAIGN, schema.EVENT, schema.CACHE):
-        assert columns(engine, table.name) == set(table.c.keys())
+    opened(url).create(make_record("study"))
+    assert version(engine) == NEWEST
+    tables = (schema.VERSION, schema.CAMPAIGN, schema.EVENT, schema.HEAD, schema.CACHE, schema.SNAPSHOT)
+    for each in tables:
+        assert columns(engine, each.name) == set(each.c.keys())
 
 
-def test_a_foreign_database_is_left_alone(url, opened, engine):
+def test_opening_and_reading_write_nothing(url, opened):
+    store = opened(url)
+    assert store.names() == []
+    with pytest.raises(DataError, match="no campaign 'study'"):
+        store.events("study")
+    with pytest.raises(DataError, match="no campaign 'study'"):
+        store.append("study", 0, [])
+    if url.startswith("sqlite"):
+        path = Path(url.removeprefix("sqlite:///"))
+        store.close()
+        path.unlink(missing_ok=True)  # the append has made it
+        opened(url).names()
+        assert list(path.parent.iterdir()) == []
+
+
+def test_a_server_may_hold_the_tables_of_others(postgresql_url, opened):
+    engine = create_engine(postgresql_url.replace("postgresql:", "postgresql+psycopg:"))
     with engine.begin() as connection:
         connection.execute(text("CREATE TABLE mine (x INTEGER)"))
-    opened(url).create(make_record("study"))
+    opened(postgresql_url).create(make_record("study"))
     assert columns(engine, "mine") == {"x"}
+    engine.dispose()
 
 
 def test_an_older_store_is_brought_forward_with_all_it_holds(url, opened, engine, monkeypatch):
@@ -62,36 +86,63 @@ def test_an_older_store_is_brought_forward_with_all_it_holds(url, opened, engine
     monkeypatch.setattr(schema, "STEPS", (*schema.STEPS, add_price, fill_price))
     new = opened(url)
     assert new.events("study") == before
-    assert version(engine) == 3
+    assert version(engine) == NEWEST  # reading changes nothing
+    new.append("study", 2, [])
+    assert new.events("study") == before
+    assert version(engine) == NEWEST + 2
     with engine.connect() as connection:
         prices = connection.execute(text("SELECT price FROM cellworth_event ORDER BY number")).scalars()
         assert list(prices) == ["free", "unknown"]
-    opened(url)
-    assert version(engine) == 3
 
 
-def test_a_store_without_tables_takes_every_step(url, engine, monkeypatch):
-    """Version 0 of this test: tables of other names, from before there were versions."""
+def test_a_store_without_checksums_is_read_and_gets_them_with_the_first_write(
+    url, opened, engine, monkeypatch
+):
+    records = make_record("study", b"table"), make_record("other", b"another")
+    events = make_events(0, *(f"key {i}" for i in range(1100)))
     with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE study (name TEXT, number INTEGER)"))
-        connection.execute(text("INSERT INTO study VALUES ('old', 1)"))
+        schema.upgrade(connection, "here", schema.STEPS[:1])
+        for record in records:
+            row = record_row(record, "token")
+            del row["seal"]
+            connection.execute(insert(table_of("cellworth_campaign", row)), row)
+        rows = event_rows("study", 0, events, "token")
+        connection.execute(insert(table_of("cellworth_event", rows[0])), rows)
+    store = opened(url)
+    for _ in range(2):
+        assert store.names() == ["other", "study"]
+        assert [store.record(each.name) for each in records] == list(records)
+        assert store.events("study") == events
+        assert store.events("study", 1099) == events[1099:]
+        assert store.events("other") == []
+        assert version(engine) in (1, NEWEST)
+        if version(engine) == 1:
+            reader = opened(url)  # keeps reading while another one upgrades
+            reader.names()
+            store.append("study", 1100, make_events(1100, "new"))
+            assert reader.events("study", 1100) == make_events(1100, "new")
+            events = store.events("study")
+    assert version(engine) == NEWEST
+    assert not inspect(engine).has_table("cellworth_event_1")
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE cellworth_event SET who = 'Eve' WHERE number = 7"))
+    with pytest.raises(DataError, match=r"Event 7 of campaign 'study' is damaged"):
+        opened(url).events("study")
 
-    def take_over(connection):
-        schema._first_tables(connection)
-        connection.execute(
-            text(
-                "INSERT INTO cellworth_campaign (name, created, settings, digest, token, content)"
-                " SELECT name, '2020-01-01T00:00:00.000000+00:00', '{}', '', '', '' FROM study"
-            )
-        )
-        connection.execute(text("DROP TABLE study"))
 
-    monkeypatch.setattr(schema, "STEPS", (take_over,))
-    store = open_store(url)
-    assert store.names() == ["old"]
-    assert version(engine) == 1
-    assert not inspect(engine).has_table("study")
-    store.close()
+def table_of(name, row):
+    return table(name, *(column(each) for each in row))
+
+
+def test_a_store_that_states_no_version_is_damaged(url, opened, engine):
+    store = opened(url)
+    store.create(make_record("study"))
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM cellworth_schema"))
+    with pytest.raises(DataError, match=r"must hold one version number; got \[\]"):
+        open_store(url)
+    with pytest.raises(DataError, match=r"must hold one version number; got \[\]"):
+        store.append("study", 0, make_events(0, None))
 
 
 def test_many_may_open_an_empty_place_at_once(url, opened):
@@ -99,10 +150,13 @@ def test_many_may_open_an_empty_place_at_once(url, opened):
 
     def open_at_once(_):
         start.wait()
-        return opened(url).names()
+        store = opened(url)
+        with contextlib.suppress(ConflictError):
+            store.create(make_record("study"))
+        return store.names()
 
     with ThreadPoolExecutor(6) as threads:
-        assert list(threads.map(open_at_once, range(6))) == [[]] * 6
+        assert list(threads.map(open_at_once, range(6))) == [["study"]] * 6
 
 
 def test_a_step_that_fails_leaves_the_old_version(url, opened, engine, monkeypatch):
@@ -111,16 +165,21 @@ def test_a_step_that_fails_leaves_the_old_version(url, opened, engine, monkeypat
     with monkeypatch.context() as patched:
         patched.setattr(schema, "STEPS", (*schema.STEPS, fail))
         with pytest.raises(RuntimeError, match="a step that fails"):
-            open_store(url)
-    assert version(engine) == 1
+            opened(url).append("study", 0, make_events(0, None))
+    assert version(engine) == NEWEST
     assert "price" not in columns(engine, "cellworth_event")
     assert opened(url).names() == ["study"]
 
 
 def test_a_newer_store_is_refused_and_left_alone(url, opened, engine, monkeypatch):
+    here = opened(url)
+    here.create(make_record("study"))
     with monkeypatch.context() as patched:
         patched.setattr(schema, "STEPS", (*schema.STEPS, add_price))
-        opened(url)
-    with pytest.raises(DataError, match=r"version 2, and this cellworth knows versions up to 1.*pip install"):
+        opened(url).append("study", 0, [])
+    said = rf"version {NEWEST + 1}, and this cellworth knows versions up to {NEWEST}.*pip install"
+    with pytest.raises(DataError, match=said):
         open_store(url)
-    assert version(engine) == 2
+    with pytest.raises(DataError, match=said):  # it was open when the other one changed the tables
+        here.append("study", 0, make_events(0, None))
+    assert version(engine) == NEWEST + 1

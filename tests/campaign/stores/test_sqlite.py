@@ -38,6 +38,7 @@ def pragma(store, name):
 
 def test_every_connection_is_set_up_for_durability(sqlite_url, opened):
     store = opened(sqlite_url, patience=7)
+    store.create(make_record("study"))
     expected = {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "busy_timeout": 7000}
     assert {name: pragma(store, name) for name in expected} == expected
 
@@ -71,20 +72,40 @@ def test_a_disk_that_is_full_from_the_beginning(small_disk, opened):
     with contextlib.suppress(OSError), (small_disk / "ballast").open("wb", buffering=0) as ballast:
         while True:
             ballast.write(bytes(4096))
+    store = opened(small_disk / "study.db")
     with pytest.raises(DataError, match="full"):
-        open_store(small_disk / "study.db")
+        store.create(make_record("study"))
+    assert [path.name for path in small_disk.iterdir()] == ["ballast"]
     (small_disk / "ballast").unlink()
-    assert opened(small_disk / "study.db").names() == []
-
-
-def test_a_disk_that_cannot_be_written(small_disk):
-    store = open_store(small_disk / "study.db")
     store.create(make_record("study"))
+    assert opened(small_disk / "study.db").names() == ["study"]
+
+
+@pytest.mark.parametrize("left_behind", [False, True])
+def test_a_disk_that_cannot_be_written_can_be_looked_at(small_disk, tmp_path, opened, left_behind):
+    """With and without a log that the last program left beside the file."""
+    store = open_store(tmp_path / "study.db")
+    store.create(make_record("study"))
+    store.append("study", 0, make_events(0, "a", "b"))
+    if not left_behind:
+        store.close()
+    for file in tmp_path.glob("study.db*"):
+        if not file.name.endswith("-shm"):
+            shutil.copy(file, small_disk)
     store.close()
+    assert len(list(small_disk.iterdir())) == 1 + left_behind
     subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
-    for name in ("study.db", "other.db"):
-        with pytest.raises(DataError, match=f"{name} cannot be written.*permissions"):
-            open_store(small_disk / name)
+    copy = opened(small_disk / "study.db")
+    assert copy.names() == ["study"]
+    assert copy.events("study") == make_events(0, "a", "b")
+    for call in (
+        lambda: copy.append("study", 2, make_events(2, None)),
+        lambda: copy.save_cache("study", 2, b""),
+        lambda: opened(small_disk / "other.db").create(make_record("study")),
+    ):
+        with pytest.raises(DataError, match=r"cannot be written.*permissions"):
+            call()
+    assert copy.events("study") == make_events(0, "a", "b")
 
 
 @pytest.fixture
@@ -98,14 +119,67 @@ def folder():
 
 
 @pytest.mark.parametrize("there", [False, True])
-def test_a_folder_without_rights(folder, there):
+def test_a_folder_without_rights(folder, opened, there):
     path = folder / "study.db"
     if there:
-        open_store(path).close()
-        path.chmod(0o666)
+        store = open_store(path)
+        store.create(make_record("study"))
+        store.close()
+        path.chmod(0o644)
     folder.chmod(0o555)
-    with without_rights(), pytest.raises(DataError, match=r"study.db cannot be written.*permissions"):
+    with without_rights():
+        store = opened(path)
+        assert store.names() == ["study"] * there
+        with pytest.raises(DataError, match=r"study.db cannot be written.*permissions"):
+            store.create(make_record("other"))
+    assert [file.name for file in folder.iterdir()] == ["study.db"] * there
+
+
+def test_a_new_store_is_for_its_owner_only(folder, opened):
+    path = folder / "study.db"
+    opened(path).create(make_record("study"))
+    assert sorted(file.name for file in folder.iterdir()) == ["study.db", "study.db-shm", "study.db-wal"]
+    assert {file.stat().st_mode & 0o777 for file in folder.iterdir()} == {0o600}
+
+
+def test_a_file_system_without_links(folder, opened, monkeypatch):
+    def link(*_):
+        raise PermissionError("no links here")
+
+    monkeypatch.setattr(os, "link", link)
+    opened(folder / "study.db").create(make_record("study"))
+    assert opened(folder / "study.db").names() == ["study"]
+
+
+@pytest.mark.parametrize("content", [None, "CREATE TABLE mine (x)", "PRAGMA user_version = 3"])
+def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path, opened, content):
+    """An empty file and the databases of others do not become stores."""
+    path = tmp_path / "study.db"
+    path.touch()
+    if content is not None:
+        with contextlib.closing(sqlite3.connect(path)) as other:
+            other.execute(content)
+    before = path.read_bytes()
+    with pytest.raises(DataError, match=r"study.db is not a cellworth store, and was left as it is"):
         open_store(path)
+    assert path.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["study.db"]
+
+
+def test_looking_leaves_the_file_as_it_is(tmp_path, opened):
+    path = tmp_path / "study.db"
+    store = open_store(path)
+    store.create(make_record("study"))
+    store.append("study", 0, make_events(0, "a"))
+    store.close()
+    with contextlib.closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA journal_mode=DELETE")  # as a tool for backups may leave it
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    store = open_store(path)
+    assert [event.key for event in store.events("study")] == ["a"]
+    store.close()
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+    assert [file.name for file in tmp_path.iterdir()] == ["study.db"]
 
 
 def test_a_folder_that_may_not_be_entered(folder):
@@ -164,18 +238,21 @@ def test_a_writer_that_does_not_let_go_is_reported(sqlite_url, opened):
     store.append("study", 0, make_events(0, None))
 
 
-def test_the_first_to_open_waits_for_a_writer(tmp_path, opened):
+def test_the_first_to_write_waits_for_a_writer(tmp_path, opened):
     """SQLite itself does not wait when it switches a file to its log."""
     path = tmp_path / "study.db"
+    store = open_store(path)
+    store.create(make_record("study"))
+    store.close()
     other = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
-    other.execute("CREATE TABLE mine (x)")
+    other.execute("PRAGMA journal_mode=DELETE")
     other.execute("BEGIN IMMEDIATE")
     with contextlib.closing(other):
         with pytest.raises(DataError, match=r"locked for 0.1 s"):
-            open_store(path, patience=0.1)
+            opened(path, patience=0.1).append("study", 0, make_events(0, None))
         release = threading.Timer(0.3, other.execute, args=("COMMIT",))
         release.start()
-        assert opened(path).names() == []
+        opened(path).append("study", 0, make_events(0, None))
         release.join()
 
 

@@ -60,6 +60,7 @@ def test_data_that_is_not_plain_is_refused(value):
         ({"time": datetime(2024, 1, 1)}, "a time with a time zone"),
         ({"kind": "nul\0"}, "its kind must not contain NUL"),
         ({"who": "half \ud83d"}, "who must not contain NUL"),
+        ({"who": "x" * 1001}, "who must have at most 1000 characters; got 1001"),
         ({"key": "x" * 501}, "its key must have at most 500 characters; got 501"),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -18,6 +19,7 @@ _CONNECTING = {
     "keepalives_interval": 10,
     "keepalives_count": 3,
     "application_name": "cellworth",
+    "client_encoding": "utf8",  # whatever the database's: the driver decodes nothing else into text
 }
 _ABANDONED = 60  # seconds after which the server ends the transaction of a silent client
 _AWAY = ("08", "57P01", "57P02", "57P03")  # connection lost; shut down, crashed, starting up
@@ -28,6 +30,8 @@ class PostgresDatabase:
 
     Writers to one campaign wait for each other, for at most ``patience`` seconds.
     """
+
+    shared = True
 
     def __init__(self, rest: str, patience: float) -> None:
         require("psycopg")
@@ -43,6 +47,16 @@ class PostgresDatabase:
         )
         event.listen(engine, "connect", self._prepare)
         return engine
+
+    def is_there(self) -> bool:
+        """Return True: somebody else makes databases."""
+        return True
+
+    def make(self, fill: Callable[[Connection], None]) -> None:
+        """Do nothing: the database is there."""
+
+    def close(self) -> None:
+        """Do nothing: there is nothing but connections to close."""
 
     def begin(self, connection: Connection, *, writing: bool) -> None:
         """Do nothing: the driver starts a transaction with its first statement."""
@@ -80,6 +94,16 @@ class PostgresDatabase:
             return DataError(
                 f"The user of {self.place} may not write there. Ask for the rights to create tables in the "
                 f"database's schema and to write to them; the server must not be read-only. {said}"
+            )
+        if code == "22021":
+            return DataError(
+                f"The store {self.place} is damaged: it holds text that is not UTF-8. Restore it from a "
+                f"backup. {said}"
+            )
+        if code == "22P05":
+            return DataError(
+                f"The database {self.place} cannot hold this text; nothing was written. Create one with the "
+                f"encoding UTF8: CREATE DATABASE ... ENCODING 'UTF8' TEMPLATE template0. {said}"
             )
         return DataError(f"The store {self.place} could not be used; nothing was written. {said}")
 

@@ -9,8 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from sqlalchemy import Connection, LargeBinary, column, delete, insert, inspect, select, table, text
+from sqlalchemy import (
+    Connection,
+    LargeBinary,
+    column,
+    delete,
+    insert,
+    inspect,
+    select,
+    table,
+    text,
+    update,
+)
 
+from cellworth.campaign.stores.checksums import link_after, seal_of
 from cellworth.errors import DataError
 
 Step = Callable[[Connection], None]
@@ -23,6 +35,7 @@ CAMPAIGN = table(
     column("settings"),
     column("digest"),
     column("token"),
+    column("seal"),
     column("content", LargeBinary),
 )
 EVENT = table(
@@ -35,18 +48,47 @@ EVENT = table(
     column("key"),
     column("data"),
     column("token"),
+    column("chain"),
 )
+HEAD = table("cellworth_head", column("campaign"), column("number"), column("chain"))
 CACHE = table("cellworth_cache", column("campaign"), column("number"), column("content", LargeBinary))
+SNAPSHOT = table(
+    "cellworth_snapshot",
+    column("campaign"),
+    column("number"),
+    column("chain"),
+    column("content", LargeBinary),
+)
+CHECKED = 2
+"""The first version with checksums; stores of earlier versions are read without."""
 
 _BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
+_AT_ONCE = 1000  # events copied at a time
 _LOCK = 7_303_014_627_905  # any number that other programs on the same server are unlikely to choose
 
 
-def version_of(connection: Connection) -> int:
+def version_of(connection: Connection, place: str) -> int:
     """Return the version of the tables in a database; 0 if there are none."""
     if not inspect(connection).has_table(VERSION.name):
         return 0
-    return int(connection.execute(select(VERSION.c.version)).scalar_one())
+    return stated_version(connection, place)
+
+
+def stated_version(connection: Connection, place: str) -> int:
+    """Return the version that a store states; DataError if it states none."""
+    stated = list(connection.execute(select(VERSION.c.version)).scalars())
+    if len(stated) != 1 or not isinstance(stated[0], int):
+        raise DataError(
+            f"The store {place} is damaged: the table {VERSION.name} must hold one version number; got "
+            f"{stated}. Restore the store from a backup."
+        )
+    return stated[0]
+
+
+def lock_version(connection: Connection) -> None:
+    """Keep others from changing the tables until the end of a transaction that writes to them."""
+    if connection.dialect.name == "postgresql":  # in SQLite, this transaction is already the only writer
+        connection.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": _LOCK})
 
 
 def check_version(version: int, place: str, newest: int) -> None:
@@ -61,11 +103,11 @@ def check_version(version: int, place: str, newest: int) -> None:
 def upgrade(connection: Connection, place: str, steps: Sequence[Step]) -> None:
     """Run the steps that a database still needs, in the connection's transaction.
 
-    If several processes open a new store at once, one runs the steps; the others wait and find them done.
+    If several processes write to a new store at once, one runs the steps; the others wait and find them done.
     """
     if connection.dialect.name == "postgresql":  # in SQLite, this transaction is already the only writer
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
-    version = version_of(connection)
+    version = version_of(connection, place)
     check_version(version, place, len(steps))
     for step in steps[version:]:
         step(connection)
@@ -107,4 +149,63 @@ def _first_tables(connection: Connection) -> None:
         connection.exec_driver_sql(statement.format(bytes=_BYTES[connection.dialect.name]))
 
 
-STEPS: tuple[Step, ...] = (_first_tables,)
+def _checksums(connection: Connection) -> None:
+    # The table of events is made anew, so that an older cellworth that still has the store open fails to
+    # write an event without a checksum.
+    content = _BYTES[connection.dialect.name]
+    for statement in (
+        "ALTER TABLE cellworth_campaign ADD COLUMN seal TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE cellworth_event RENAME TO cellworth_event_1",
+        """CREATE TABLE cellworth_event (
+            campaign TEXT NOT NULL REFERENCES cellworth_campaign (name),
+            number INTEGER NOT NULL CHECK (number > 0),
+            time TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            who TEXT,
+            "key" TEXT,
+            data TEXT NOT NULL,
+            token TEXT NOT NULL,
+            chain TEXT NOT NULL,
+            PRIMARY KEY (campaign, number),
+            UNIQUE (campaign, "key")
+        )""",
+        """CREATE TABLE cellworth_head (
+            campaign TEXT NOT NULL PRIMARY KEY REFERENCES cellworth_campaign (name),
+            number INTEGER NOT NULL,
+            chain TEXT NOT NULL
+        )""",
+        f"""CREATE TABLE cellworth_snapshot (
+            campaign TEXT NOT NULL PRIMARY KEY REFERENCES cellworth_campaign (name),
+            number INTEGER NOT NULL,
+            chain TEXT NOT NULL,
+            content {content} NOT NULL
+        )""",
+    ):
+        connection.exec_driver_sql(statement)
+    columns = [each for each in CAMPAIGN.c if each.name not in ("seal", "content")]
+    for campaign in [dict(row) for row in connection.execute(select(*columns)).mappings()]:
+        chain = seal_of(campaign)
+        named = CAMPAIGN.c.name == campaign["name"]
+        connection.execute(update(CAMPAIGN).where(named).values(seal=chain))
+        number, chain = _copy_events(connection, campaign["name"], chain)
+        connection.execute(insert(HEAD).values(campaign=campaign["name"], number=number, chain=chain))
+    connection.exec_driver_sql("DROP TABLE cellworth_event_1")
+
+
+def _copy_events(connection: Connection, name: str, chain: str) -> tuple[int, str]:
+    """Copy the events of a campaign with their links; return the last number and link."""
+    old = table("cellworth_event_1", *(column(each.name) for each in EVENT.c if each.name != "chain"))
+    number = 0
+    while True:
+        wanted = (old.c.campaign == name) & (old.c.number > number)
+        query = select(old).where(wanted).order_by(old.c.number).limit(_AT_ONCE)
+        rows = [dict(row) for row in connection.execute(query).mappings()]
+        for row in rows:
+            chain = row["chain"] = link_after(chain, row)
+        if not rows:
+            return number, chain
+        connection.execute(insert(EVENT), rows)
+        number = rows[-1]["number"]
+
+
+STEPS: tuple[Step, ...] = (_first_tables, _checksums)

@@ -1,21 +1,39 @@
-"""Campaigns in a SQLite or PostgreSQL database, with transactions that survive a lost connection."""
+"""Campaigns in a SQLite or PostgreSQL database."""
 
 from __future__ import annotations
 
+import itertools
 import math
-import os
-import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Engine, func, insert, select, text
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy import (
+    ColumnClause,
+    Connection,
+    Row,
+    TableClause,
+    create_engine,
+    func,
+    insert,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.exc import IntegrityError
 
 from cellworth.campaign.stores import schema
 from cellworth.campaign.stores.address import PATIENCE, Address, read_address
-from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, EVENT
+from cellworth.campaign.stores.checksums import (
+    HOW_TO_GO_ON,
+    chained,
+    check_links,
+    damaged_event,
+    missing_event,
+)
+from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, CHECKED, EVENT, HEAD
 from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
     StoredEvent,
@@ -26,91 +44,29 @@ from cellworth.campaign.stores.store_protocol import (
     record_from,
     record_row,
 )
-from cellworth.errors import CellworthError, ConflictError, DataError, ParameterError
+from cellworth.campaign.stores.transactions import Database, Result, Transactions
+from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 
-Result = TypeVar("Result")
-
-_KEYS_AT_ONCE = 500  # in one query; databases accept tens of thousands of values
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two attempts to reach a server
-
-# Engines inherited from the parent process by fork. They must be neither used nor closed here, so keep them
-# from being garbage-collected.
-_inherited: list[Engine] = []
+_AT_ONCE = 500  # keys in one query, and events in one statement; databases accept tens of thousands of values
 
 
-class Database(Protocol):
-    """A kind of database, at one address.
-
-    Attributes
-    ----------
-    place : str
-        The address to show, without a password.
-    """
-
-    place: str
-
-    def make_engine(self) -> Engine:
-        """Return a new engine with its own connections."""
-        ...
-
-    def begin(self, connection: Connection, *, writing: bool) -> None:
-        """Start a transaction on a connection; once it commits, its data is on disk."""
-        ...
-
-    def is_away(self, error: DBAPIError) -> bool:
-        """Return whether the database is unreachable, so that waiting may help."""
-        ...
-
-    def explain(self, error: DBAPIError) -> CellworthError:
-        """Return an error that says in plain words what went wrong and what to do."""
-        ...
+_VERSION = "version of the store's tables"  # in the info of a connection, as this transaction sees it
+_STATED = text(
+    "SELECT c.seal, h.number, h.chain FROM cellworth_campaign c"
+    " LEFT JOIN cellworth_head h ON h.campaign = c.name WHERE c.name = :name"
+)
 
 
-class Transactions:
-    """Runs work on a database, each piece in one transaction.
+class _Known(NamedTuple):
+    """What a store states about a campaign: its seal, and the number and link of its last event."""
 
-    Parameters
-    ----------
-    database : Database
-    """
+    seal: str
+    number: int
+    chain: str
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._engine = database.make_engine()
-        self._process = os.getpid()
 
-    def run(self, work: Callable[[Connection], Result], *, writing: bool, patience: float) -> Result:
-        """Run ``work`` and commit; retry for ``patience`` seconds while the server is unreachable.
-
-        ``work`` must be idempotent: if the connection breaks during a commit, there is no way to know whether
-        it succeeded. An IntegrityError is passed on; every other database error is explained in plain words.
-        """
-        deadline = time.monotonic() + patience
-        pause = _FIRST_PAUSE
-        while True:
-            try:
-                with self._own_engine().begin() as connection:
-                    self._database.begin(connection, writing=writing)
-                    return work(connection)
-            except IntegrityError:
-                raise
-            except DBAPIError as error:
-                if not self._database.is_away(error) or time.monotonic() + pause > deadline:
-                    raise self._database.explain(error) from error
-            time.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-
-    def close(self) -> None:
-        """Close all connections of this process."""
-        self._own_engine().dispose()
-
-    def _own_engine(self) -> Engine:
-        """Return this process's engine; one made before a fork belongs to the parent."""
-        if self._process != os.getpid():
-            _inherited.append(self._engine)
-            self._engine, self._process = self._database.make_engine(), os.getpid()
-        return self._engine
+_NOTHING_STATED = _Known("", -1, "")  # in a store without checksums
 
 
 class SqlStore:
@@ -153,14 +109,15 @@ class SqlStore:
         self._database = _database(read_address(url), patience)
         self._transactions = Transactions(self._database)
         self._patience = 0.0  # while opening: an unreachable server is more likely a wrong address
+        self._version = 0
         try:
-            self._prepare()
+            self._read(lambda _: None)
         except BaseException:
             self._transactions.close()
             raise
         self._patience = patience
 
-    def create(self, record: CampaignRecord) -> None:
+    def create(self, record: CampaignRecord, events: Iterable[StoredEvent] = ()) -> None:
         """Create a campaign; ConflictError if its name is taken. See `Store.create`."""
         token = uuid.uuid4().hex
         row = record_row(record, token)
@@ -168,10 +125,18 @@ class SqlStore:
         def write(connection: Connection) -> None:
             query = select(CAMPAIGN.c.token).where(CAMPAIGN.c.name == record.name)
             written = connection.execute(query).scalar_one_or_none()
-            if written is None:
-                connection.execute(insert(CAMPAIGN), row)
-            elif written != token:
+            if written == token:
+                return
+            if written is not None:
                 raise _name_taken(record.name)
+            connection.execute(insert(CAMPAIGN), row)
+            number, chain, left = 0, row["seal"], iter(events)
+            while some := list(itertools.islice(left, _AT_ONCE)):
+                rows = event_rows(record.name, number, some, token)
+                chain = chained(rows, chain)
+                connection.execute(insert(EVENT), rows)
+                number += len(rows)
+            connection.execute(insert(HEAD).values(campaign=record.name, number=number, chain=chain))
 
         try:
             self._write(write)
@@ -187,30 +152,29 @@ class SqlStore:
         """Return a campaign's record. See `Store.record`."""
 
         def read(connection: Connection) -> CampaignRecord:
-            self._check_known(connection, name)
-            row = connection.execute(select(CAMPAIGN).where(CAMPAIGN.c.name == name)).mappings().one()
-            return record_from(dict(row))
+            self._known(connection, name)
+            query = select(*_columns(connection, CAMPAIGN)).where(CAMPAIGN.c.name == name)
+            return record_from(dict(connection.execute(query).mappings().one()))
 
         return self._read(read)
 
     def events(self, name: str, after: int = 0, most: int | None = None) -> list[StoredEvent]:
-        """Return the events numbered above ``after``, in order. See `Store.events`."""
+        """Return the events numbered above ``after``, in order, each checked. See `Store.events`."""
+        after = max(after, 0)
 
-        def read(connection: Connection) -> list[StoredEvent]:
-            self._check_known(connection, name)
-            wanted = (EVENT.c.campaign == name) & (EVENT.c.number > after)
-            query = select(EVENT).where(wanted).order_by(EVENT.c.number).limit(most)
-            rows = connection.execute(query).mappings()
-            return [event_from(dict(row)) for row in rows]
+        def read(connection: Connection) -> list[dict[str, Any]]:
+            known = self._known(connection, name)
+            if known.number == after or most == 0:
+                return []
+            # The event before the first is read too: the chain goes on from it.
+            wanted = (EVENT.c.campaign == name) & (EVENT.c.number >= after)
+            limit = None if most is None else most + (after > 0)
+            query = select(*_columns(connection, EVENT)).where(wanted).order_by(EVENT.c.number).limit(limit)
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+            _check(name, known, after, rows, most)
+            return rows
 
-        events = self._read(read)
-        for expected, event in enumerate(events, start=max(after, 0) + 1):
-            if event.number != expected:
-                raise DataError(
-                    f"Campaign {shorten(name)} in {self._database.place} is damaged: event {expected} is "
-                    "missing. Restore the store from a backup."
-                )
-        return events
+        return [event_from(row) for row in self._read(read) if row["number"] > after]
 
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events, all or none; ConflictError if somebody else wrote first. See `Store.append`."""
@@ -221,13 +185,20 @@ class SqlStore:
         def write(connection: Connection) -> None:
             # From here to the end of the transaction, nobody else can write to the campaign. After a lost
             # connection, this also waits until the server has committed or rolled back its transaction.
-            self._check_known(connection, name, lock=True)
+            known = self._known(connection, name, lock=True)
             mine = EVENT.c.campaign == name
             last = connection.execute(select(func.max(EVENT.c.number)).where(mine)).scalar_one() or 0
+            if last < known.number:
+                raise missing_event(name, last + 1)
+            if last > known.number:
+                raise damaged_event(name, last, f"the last event is stated to be number {known.number}")
             if last == after:
                 _check_keys(connection, name, keys)
                 if rows:
+                    chain = chained(rows, known.chain)
                     connection.execute(insert(EVENT), rows)
+                    here = HEAD.c.campaign == name
+                    connection.execute(update(HEAD).where(here).values(number=after + len(rows), chain=chain))
             elif not _is_written(connection, name, after, token):
                 raise _not_the_last(name, after, last)
 
@@ -237,6 +208,13 @@ class SqlStore:
             raise ConflictError(
                 f"Somebody else wrote to campaign {shorten(name)} first. Read the new events and try again."
             ) from error
+
+    @contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Keep other writers waiting while the block runs. See `Store.alone`."""
+        with self._transactions.hold():
+            self._write(lambda connection: self._lock(connection, name))
+            yield
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
@@ -248,7 +226,7 @@ class SqlStore:
         )
 
         def write(connection: Connection) -> None:
-            self._check_known(connection, name)
+            self._known(connection, name)
             connection.execute(statement, {"campaign": name, "number": number, "content": blob})
 
         self._write(write)
@@ -257,7 +235,7 @@ class SqlStore:
         """Return the saved cache with its number; None if it is absent or newer than ``at_most``."""
 
         def read(connection: Connection) -> tuple[int, bytes] | None:
-            self._check_known(connection, name)
+            self._known(connection, name)
             wanted = (CACHE.c.campaign == name) & (CACHE.c.number <= at_most)
             row = connection.execute(select(CACHE.c.number, CACHE.c.content).where(wanted)).one_or_none()
             return None if row is None else (int(row.number), bytes(row.content))
@@ -268,30 +246,76 @@ class SqlStore:
         """Close files and connections; do not use the store afterwards."""
         self._transactions.close()
 
-    def _prepare(self) -> None:
-        steps, place = schema.STEPS, self._database.place
-        version = self._read(schema.version_of)
-        schema.check_version(version, place, len(steps))
-        if version < len(steps):
-            self._write(lambda connection: schema.upgrade(connection, place, steps))
-
     def _read(self, work: Callable[[Connection], Result]) -> Result:
-        return self._transactions.run(work, writing=False, patience=self._patience)
+        def read(connection: Connection) -> Result:
+            if self._version < len(schema.STEPS):  # somebody may have made or upgraded it since
+                self._look(connection)
+            connection.info[_VERSION] = self._version
+            return work(connection)
+
+        if not self._database.is_there():  # reading makes nothing
+            with create_engine("sqlite://").connect() as nothing:
+                return work(nothing)
+        return self._transactions.run(read, writing=False, patience=self._patience)
 
     def _write(self, work: Callable[[Connection], None]) -> None:
-        self._transactions.run(work, writing=True, patience=self._patience)
+        steps, place = schema.STEPS, self._database.place
 
-    def _check_known(self, connection: Connection, name: str, *, lock: bool = False) -> None:
-        """Raise DataError if the campaign does not exist; with ``lock``, block other writers to it."""
-        query = select(CAMPAIGN.c.name).where(CAMPAIGN.c.name == name)
-        if lock:  # not emitted for SQLite, where a writer is alone anyway
-            query = query.with_for_update(key_share=True)
-        if is_keepable(name) and connection.execute(query).one_or_none() is not None:
-            return
+        def write(connection: Connection) -> None:
+            if self._version == len(steps):
+                schema.lock_version(connection)
+                schema.check_version(schema.stated_version(connection, place), place, len(steps))
+            else:
+                self._look(connection)
+                schema.upgrade(connection, place, steps)
+            connection.info[_VERSION] = len(steps)
+            work(connection)
+
+        if not self._database.is_there():
+            self._transactions.make(lambda connection: schema.upgrade(connection, place, steps))
+        self._transactions.run(write, writing=True, patience=self._patience)
+        self._version = len(steps)
+
+    def _look(self, connection: Connection) -> None:
+        """Note the version of the tables; DataError if they are not ours, or newer than this program."""
+        place = self._database.place
+        version = schema.version_of(connection, place)
+        if version == 0 and not self._database.shared:
+            raise DataError(
+                f"The file {place} is not a cellworth store, and was left as it is. Give another path, or "
+                "remove the file if it is of no use."
+            )
+        schema.check_version(version, place, len(schema.STEPS))
+        self._version = version
+
+    def _known(self, connection: Connection, name: str, *, lock: bool = False) -> _Known:
+        """Return what is stated about a campaign; DataError if it does not exist.
+
+        With ``lock``, block other writers to it.
+        """
+        if is_keepable(name) and _version(connection) > 0:
+            named = select(CAMPAIGN.c.name).where(CAMPAIGN.c.name == name)
+            if lock:  # not emitted for SQLite, where a writer is alone anyway
+                connection.execute(named.with_for_update(key_share=True)).all()
+            checked = _version(connection) >= CHECKED
+            found = connection.execute(_STATED if checked else named, {"name": name}).one_or_none()
+            if found is not None:
+                return self._stated(name, found) if checked else _NOTHING_STATED
         known = sorted(_names(connection))
         hint = did_you_mean(name, known)
         there = f"The campaigns are {listing(known, most=10)}." if known else "It has no campaigns yet."
         raise DataError(f"There is no campaign {shorten(name)} in {self._database.place}.{hint} {there}")
+
+    def _lock(self, connection: Connection, name: str) -> None:
+        self._known(connection, name, lock=True)
+
+    def _stated(self, name: str, found: Row[Any]) -> _Known:
+        if not isinstance(found.number, int):
+            raise DataError(
+                f"Campaign {shorten(name)} in {self._database.place} is damaged: the number of its last "
+                f"event is not stated. {HOW_TO_GO_ON}"
+            )
+        return _Known(found.seal, found.number, found.chain)
 
 
 def _database(address: Address, patience: float) -> Database:
@@ -304,8 +328,39 @@ def _database(address: Address, patience: float) -> Database:
     return PostgresDatabase(address.rest, patience)
 
 
+def _version(connection: Connection) -> int:
+    return int(connection.info.get(_VERSION, 0))
+
+
+def _columns(connection: Connection, of: TableClause) -> list[ColumnClause[Any]]:
+    """Return the columns to read; stores of earlier versions have no checksums."""
+    without = ("seal", "chain") if _version(connection) < CHECKED else ()
+    return [column for column in of.c if column.name not in without]
+
+
 def _names(connection: Connection) -> list[str]:
-    return list(connection.execute(select(CAMPAIGN.c.name)).scalars())
+    return [] if _version(connection) == 0 else list(connection.execute(select(CAMPAIGN.c.name)).scalars())
+
+
+def _check(name: str, known: _Known, after: int, rows: list[dict[str, Any]], most: int | None) -> None:
+    """Raise DataError for the first event that is missing or damaged; ``rows`` begin at ``after``."""
+    if known is _NOTHING_STATED:
+        for expected, row in enumerate(rows, start=max(after, 1)):
+            if row["number"] != expected:
+                raise missing_event(name, expected)
+        return
+    chain = known.seal
+    if after > 0:
+        if after > known.number:
+            return
+        if not rows or rows[0]["number"] != after:
+            raise missing_event(name, after)
+        chain = rows[0]["chain"]
+    last, chain = check_links(name, rows[after > 0 :], after, chain)
+    if last < known.number and (most is None or last < after + most):
+        raise missing_event(name, last + 1)
+    if last == known.number and chain != known.chain:
+        raise damaged_event(name, last, "another checksum is stated for the last event")
 
 
 def _is_written(connection: Connection, name: str, after: int, token: str) -> bool:
@@ -315,8 +370,8 @@ def _is_written(connection: Connection, name: str, after: int, token: str) -> bo
 
 
 def _check_keys(connection: Connection, name: str, keys: Sequence[str]) -> None:
-    for start in range(0, len(keys), _KEYS_AT_ONCE):
-        some = keys[start : start + _KEYS_AT_ONCE]
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
         query = select(EVENT.c.key, EVENT.c.number).where((EVENT.c.campaign == name) & EVENT.c.key.in_(some))
         taken = connection.execute(query).first()
         if taken is not None:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import shutil
 import sqlite3
+import tempfile
 import time
+import uuid
+from collections.abc import Callable
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine
@@ -15,20 +21,28 @@ from cellworth.errors import CellworthError, DataError
 
 _LARGEST_LOG = 10_000_000  # bytes of the log kept for reuse; a large table may exceed this for a while
 _PAUSE = 0.01  # seconds between attempts to switch the journal mode
+_OWNER_ONLY = 0o600
+_UNWRITABLE = ("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")
 
 
 class SqliteDatabase:
     """A SQLite file, with a write-ahead log next to it while it is open.
 
     Readers do not wait for writers; writers wait for each other, for at most ``patience`` seconds. A commit
-    returns once the log is on disk (``synchronous=FULL``).
+    returns once the log is on disk (``synchronous=FULL``). The file is made by the first write, for its owner
+    only. Where SQLite cannot keep its log next to the file, as in a read-only folder, the file can be read as
+    it was when it was opened, and not written.
     """
+
+    shared = False
 
     def __init__(self, path: str, patience: float) -> None:
         self.place = path
         self.patience = patience
         self._path = Path(path)
         self._file: tuple[int, int] | None = None
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+        self._only_look = False
 
     def make_engine(self) -> Engine:
         """Return an engine that keeps connections open: closing the last one would checkpoint the log."""
@@ -36,8 +50,43 @@ class SqliteDatabase:
             "sqlite://", creator=self._connect, poolclass=QueuePool, hide_parameters=True, max_overflow=-1
         )
 
+    def is_there(self) -> bool:
+        """Return whether there is a file; one that disappears while it is open still counts."""
+        self._check_path()
+        return self._file is not None or self._path.exists()
+
+    def make(self, fill: Callable[[Connection], None]) -> None:
+        """Make the file, with what ``fill`` writes into it; nobody ever sees it half-made.
+
+        If somebody else makes it at the same moment, theirs is kept.
+        """
+        draft = self._path.with_name(f".{self._path.name}.{uuid.uuid4().hex}")
+        try:
+            os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
+            engine = create_engine("sqlite://", creator=lambda: self._open(draft, "rw"), hide_parameters=True)
+            try:
+                with engine.begin() as connection:
+                    connection.exec_driver_sql("BEGIN IMMEDIATE")
+                    fill(connection)
+            finally:
+                engine.dispose()
+            with draft.open("rb") as written:
+                os.fsync(written.fileno())
+            _put(draft, self._path)
+        except OSError as error:
+            raise self._explain_system(error) from error
+        finally:
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
+
     def begin(self, connection: Connection, *, writing: bool) -> None:
         """Start a transaction; a writer takes its lock now, since it cannot wait for it later."""
+        if writing:
+            if self._only_look:
+                raise self._unwritable("It can only be looked at.")
+            if not connection.info.get("logs ahead"):
+                self._use_write_ahead_log(connection)
+                connection.info["logs ahead"] = True
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writing else "BEGIN")
         if writing and self._identity() != self._file:
             raise DataError(
@@ -58,11 +107,8 @@ class SqliteDatabase:
                 f"The disk of {self.place} is full; nothing was written. Free some space and try again. "
                 f"{said}"
             )
-        if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-            return DataError(
-                f"The store {self.place} cannot be written. Both the file and its folder must be writable, "
-                f"since SQLite keeps its log next to the file. Check their permissions. {said}"
-            )
+        if name.startswith(_UNWRITABLE):
+            return self._unwritable(said)
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return DataError(
                 f"Another program kept {self.place} locked for {self.patience:g} s; nothing was written. "
@@ -75,26 +121,56 @@ class SqliteDatabase:
             )
         return DataError(f"The store {self.place} could not be used; nothing was written. {said}")
 
+    def close(self) -> None:
+        """Remove the copy of a file that could only be looked at, if one was needed."""
+        if self._copy is not None:
+            self._copy.cleanup()
+            self._copy = None
+
     def _connect(self) -> sqlite3.Connection:
         self._check_path()
-        # Only the first connection may create the file: if it is missing later, something went wrong.
-        mode = "rwc" if self._file is None else "rw"
+        try:
+            connection = self._open(self._path, "rw")
+        except sqlite3.OperationalError as error:
+            if not str(error.sqlite_errorname).startswith(_UNWRITABLE):
+                raise
+            connection = self._open_to_look()
+        self._file = self._file or self._identity()
+        return connection
+
+    def _open(self, path: Path, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"{self._path.as_uri()}?mode={mode}",
+            f"{path.as_uri()}?mode={mode}",
             uri=True,
             timeout=self.patience,
             isolation_level=None,  # `begin` starts transactions explicitly
             check_same_thread=False,  # the pool hands a connection to one thread at a time
         )
         try:
-            self._use_write_ahead_log(connection)
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute(f"PRAGMA journal_size_limit={_LARGEST_LOG}")
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchall()  # the first to read the file
         except BaseException:
             connection.close()
             raise
-        self._file = self._file or self._identity()
+        return connection
+
+    def _open_to_look(self) -> sqlite3.Connection:
+        """Open a file where SQLite cannot keep its log; a log left behind is read with a copy of both."""
+        log = self._path.with_name(f"{self._path.name}-wal")
+        path, mode = self._path, "ro&immutable=1"
+        try:
+            if log.exists() and log.stat().st_size > 0:
+                if self._copy is None:
+                    self._copy = tempfile.TemporaryDirectory(prefix="cellworth-")
+                    for file in (self._path, log):
+                        shutil.copyfile(file, Path(self._copy.name) / file.name)
+                path, mode = Path(self._copy.name) / self._path.name, "rw"
+        except OSError as error:
+            raise self._explain_system(error) from error
+        connection = self._open(path, mode)
+        self._only_look = True
         return connection
 
     def _check_path(self) -> None:
@@ -112,18 +188,31 @@ class SqliteDatabase:
         if file_is_folder:
             raise DataError(f"Expected the path of a file; got the folder {self.place}. Add the file's name.")
 
-    def _use_write_ahead_log(self, connection: sqlite3.Connection) -> None:
+    def _use_write_ahead_log(self, connection: Connection) -> None:
         # Whatever its timeout, SQLite does not wait here for another process that does the same.
         deadline = time.monotonic() + self.patience
         while True:
             try:
-                connection.execute("PRAGMA journal_mode=WAL")
+                connection.exec_driver_sql("PRAGMA journal_mode=WAL")
                 return
-            except sqlite3.OperationalError as error:
-                busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-                if not busy or time.monotonic() > deadline:
+            except DBAPIError as error:
+                code = getattr(error.orig, "sqlite_errorcode", 0)
+                if code & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
             time.sleep(_PAUSE)
+
+    def _unwritable(self, said: str) -> DataError:
+        return DataError(
+            f"The store {self.place} cannot be written. Both the file and its folder must be writable, "
+            f"since SQLite keeps its log next to the file. Check their permissions. {said}"
+        )
+
+    def _explain_system(self, error: OSError) -> DataError:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return DataError(
+                f"The disk of {self.place} is full; nothing was written. Free some space and try again."
+            )
+        return self._unwritable(f"The system says: {error.strerror or error}.")
 
     def _identity(self) -> tuple[int, int] | None:
         try:
@@ -131,3 +220,20 @@ class SqliteDatabase:
         except OSError:
             return None
         return status.st_dev, status.st_ino
+
+
+def _put(draft: Path, path: Path) -> None:
+    """Give a finished file its name, unless somebody else has taken it; the name outlasts a power cut."""
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError:  # a file system without links
+        if not path.exists():
+            draft.rename(path)
+    with contextlib.suppress(OSError):  # some systems cannot open a folder
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

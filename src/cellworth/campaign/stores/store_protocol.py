@@ -5,15 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+from cellworth.campaign.stores.checksums import check_seal, damaged_event, seal_of
 from cellworth.errors import DataError
 
 NAME_LENGTH = 100  # characters; with KEY_LENGTH, this keeps PostgreSQL's index entries below their limit
 KEY_LENGTH = 500
+WHO_LENGTH = 1000
 # A PostgreSQL message holds at most 1 GB, and each byte may be sent as two characters.
 LARGEST_BLOB = 400_000_000
 
@@ -57,6 +60,7 @@ class StoredEvent:
         With a time zone; stored to the microsecond, and read back in UTC.
     kind : str
     who : str or None
+        At most 1000 characters.
     key : str or None
         Chosen by the writer and unique in the campaign, so that a repeated request is recorded once. At most
         500 characters.
@@ -77,12 +81,17 @@ class Store(Protocol):
 
     Every method does all of its work or none, even if the process dies at any moment, and may be called from
     several threads and processes at once. Once a method returns, its data is on disk. It is a DataError if
-    the name is not in the store, a record or event could not be read back unchanged, the disk is full, or the
-    server stays unreachable.
+    the name is not in the store, a record or event could not be read back unchanged, a stored one is damaged
+    (the error names the event), the disk is full, or the server stays unreachable. Opening a store writes
+    nothing.
     """
 
-    def create(self, record: CampaignRecord) -> None:
-        """Create a campaign; ConflictError if its name is taken, DataError if its digest is wrong."""
+    def create(self, record: CampaignRecord, events: Iterable[StoredEvent] = ()) -> None:
+        """Create a campaign, with its events if it is a copy: all or nothing.
+
+        ``events`` may be iterated again after a lost connection. ConflictError if the name is taken,
+        DataError if the digest is wrong or the events are not numbered 1, 2, ...
+        """
         ...
 
     def names(self) -> list[str]:
@@ -102,6 +111,14 @@ class Store(Protocol):
 
         ConflictError if ``after`` is not the number of the last event or a key is taken: somebody else wrote
         first, so read the new events and try again.
+        """
+        ...
+
+    def alone(self, name: str) -> AbstractContextManager[None]:
+        """Keep other writers to a campaign waiting while a block runs, which can read and append.
+
+        What it appends is on disk once the block has ended. A block that raises appends nothing. Enter it
+        from one thread at a time, and do no long work in it: others wait for a limited time.
         """
         ...
 
@@ -125,7 +142,7 @@ def record_row(record: CampaignRecord, token: str) -> dict[str, Any]:
         raise DataError("The name of a campaign must not be empty.")
     _check_digest(record.table, record.digest, record.name)
     check_blob(record.table, f"{where}: its table")
-    return {
+    row = {
         "name": _text(record.name, f"{where}: its name", NAME_LENGTH),
         "created": _time_text(record.created, where),
         "settings": _json_text(record.settings, f"{where}: its settings"),
@@ -133,14 +150,26 @@ def record_row(record: CampaignRecord, token: str) -> dict[str, Any]:
         "token": token,
         "content": record.table,
     }
+    return {**row, "seal": seal_of(row)}
 
 
 def record_from(row: Mapping[str, Any]) -> CampaignRecord:
-    """Return the record in a row; DataError if its table is not the one that was written. O(size)."""
+    """Return the record in a row; DataError if it is not the one that was written. O(size).
+
+    Rows of stores from before there were seals have none.
+    """
+    if "seal" in row:
+        check_seal(row)
     table = bytes(row["content"])
     _check_digest(table, row["digest"], row["name"])
-    created = datetime.fromisoformat(row["created"])
-    return CampaignRecord(row["name"], created, json.loads(row["settings"]), table, row["digest"])
+    try:
+        created, settings = datetime.fromisoformat(row["created"]), json.loads(row["settings"])
+    except (TypeError, ValueError) as error:  # of stores without seals, which would have revealed it
+        raise DataError(
+            f"The settings of campaign {row['name']!r} are damaged ({error}). Restore the store from "
+            "a backup."
+        ) from error
+    return CampaignRecord(row["name"], created, settings, table, row["digest"])
 
 
 def event_rows(name: str, after: int, events: Sequence[StoredEvent], token: str) -> list[dict[str, Any]]:
@@ -161,9 +190,14 @@ def event_rows(name: str, after: int, events: Sequence[StoredEvent], token: str)
 
 
 def event_from(row: Mapping[str, Any]) -> StoredEvent:
-    """Return the event in a row."""
-    time = datetime.fromisoformat(row["time"])
-    return StoredEvent(row["number"], time, row["kind"], row["who"], row["key"], json.loads(row["data"]))
+    """Return the event in a row; a DataError that names it if the row cannot be read."""
+    try:
+        time, data = datetime.fromisoformat(row["time"]), json.loads(row["data"])
+        if time.tzinfo is None or not isinstance(data, dict):
+            raise ValueError("its time or data are not of the kind expected")
+    except (TypeError, ValueError) as error:  # of stores without checksums, which would have revealed it
+        raise damaged_event(row["campaign"], row["number"], str(error)) from error
+    return StoredEvent(row["number"], time, row["kind"], row["who"], row["key"], data)
 
 
 def is_keepable(text: str) -> bool:
@@ -187,7 +221,7 @@ def _event_row(name: str, event: StoredEvent, token: str) -> dict[str, Any]:
         "number": event.number,
         "time": _time_text(event.time, where),
         "kind": _text(event.kind, f"{where}: its kind"),
-        "who": None if event.who is None else _text(event.who, f"{where}: who"),
+        "who": None if event.who is None else _text(event.who, f"{where}: who", WHO_LENGTH),
         "key": None if event.key is None else _text(event.key, f"{where}: its key", KEY_LENGTH),
         "data": _json_text(event.data, f"{where}: its data"),
         "token": token,

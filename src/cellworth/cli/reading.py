@@ -1,0 +1,148 @@
+"""The options that say how to read a table and other files, shared by all commands that read one."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+
+import typer
+
+from cellworth.cli import options
+from cellworth.errors import MissingMarkWarning
+
+if TYPE_CHECKING:
+    from cellworth.prices import Prices
+    from cellworth.table import Table
+    from cellworth.table.text_file import TextFile
+
+Decimal = Annotated[
+    str, typer.Option(metavar="MARK", help="The decimal mark of numbers: a point, or a comma as in 1.234,5.")
+]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FORMAT", help="How dates are written, such as DD.MM.YYYY. ISO dates need no format."
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How the text of a file is written. `reads` makes these fields options of a command."""
+
+    encoding: options.Encoding = None
+    delimiter: options.Delimiter = None
+    decimal: Decimal = "."
+    date_format: DateFormat = None
+
+    def file(self, path: Path) -> TextFile:
+        """Return a file with how it is written; accepted wherever a path is."""
+        from cellworth.table.text_file import TextFile
+
+        with options.usage():
+            return TextFile(path, self.encoding, self.delimiter, self.decimal, self.date_format)
+
+    def prices(self, path: Path | None) -> Prices | None:
+        """Read a price list; None without one."""
+        from cellworth.prices import Prices
+
+        return None if path is None else Prices.read(self.file(path))
+
+
+@dataclass(frozen=True)
+class Reading(Writing):
+    """How to read a table. `reads` makes these fields options of a command."""
+
+    row_id: options.RowId = None
+    missing: options.Missing = None
+    kinds: options.Kinds = None
+    orders: options.Orders = None
+    categories: options.Categories = None
+    bounds: options.BoundsOption = None
+    units: options.Units = None
+
+    def table(self, path: Path, target: str | None) -> Table:
+        """Read the table that the options describe."""
+        from cellworth.table import Table
+
+        named = {column: _values(texts) for column, texts in map(_pair, self.categories or ())}
+        ordered = {column: _values(texts) for column, texts in map(_pair, self.orders or ())}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", MissingMarkWarning)
+            table = Table.read(
+                self.file(path),
+                target=target,
+                row_id=self.row_id,
+                missing=list(self.missing or ()),
+                kinds={**dict(map(_pair, self.kinds or ())), **dict.fromkeys(ordered, "ordered")},
+                categories=named | ordered,
+                bounds=dict(map(_range, self.bounds or ())),
+                units=dict(map(_pair, self.units or ())),
+            )
+        for each in caught:
+            print(f"cellworth: {each.message}", file=sys.stderr)
+        return table
+
+
+PLAIN_FILE = Writing()
+PLAIN_TABLE = Reading()
+
+
+def reads(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace the parameter of type `Reading` or `Writing` of a command by one option for each field."""
+    signature = inspect.signature(command, eval_str=True)
+    bundle = next(
+        parameter
+        for parameter in signature.parameters.values()
+        if isinstance(parameter.annotation, type) and issubclass(parameter.annotation, Writing)
+    )
+    kind = bundle.annotation
+    hints = get_type_hints(kind, include_extras=True)
+    names = [field.name for field in fields(kind)]
+    new = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in fields(kind)
+    ]
+    kept = [each for each in signature.parameters.values() if each is not bundle]
+    place = list(signature.parameters.values()).index(bundle)
+    ordered = [*kept[:place], *new, *kept[place:]]
+
+    @functools.wraps(command)
+    def wrapped(**said: Any) -> None:
+        command(**{bundle.name: kind(**{name: said.pop(name) for name in names})}, **said)
+
+    del wrapped.__wrapped__
+    wrapped.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in ordered]
+    )
+    wrapped.__annotations__ = {each.name: each.annotation for each in ordered} | {"return": None}
+    return wrapped
+
+
+def _pair(text: str) -> tuple[str, str]:
+    column, equals, said = text.partition("=")
+    if not (column and equals and said):
+        raise typer.BadParameter(f"expected COLUMN=..., such as stage=ordered or stage=I,II; got {text!r}.")
+    return column, said
+
+
+def _range(text: str) -> tuple[str, tuple[str | None, str | None]]:
+    column, said = _pair(text)
+    low, comma, high = (part.strip() for part in said.partition(","))
+    if not comma or "," in high:
+        raise typer.BadParameter(f"expected COLUMN=LOW,HIGH, such as age=0,120 or dose=0,; got {text!r}.")
+    return column, (low or None, high or None)
+
+
+def _values(text: str) -> Sequence[str]:
+    """Split at commas, but for those in double quotes."""
+    return next(csv.reader([text], skipinitialspace=True))

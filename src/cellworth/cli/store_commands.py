@@ -1,0 +1,166 @@
+"""Commands on whole stores and campaigns: check, backup, restore, dump, load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cellworth.cli import options
+from cellworth.cli.options import check_there, usage
+from cellworth.cli.output import count, print_json
+
+if TYPE_CHECKING:
+    from cellworth.campaign.stores import Store
+    from cellworth.campaign.transfer import CheckedCampaign
+
+CHECK_EXAMPLE = "Example: cellworth check --store study.db"
+BACKUP_EXAMPLE = "Example: cellworth backup study-2024-05-01.db"
+RESTORE_EXAMPLE = "Example: cellworth restore study-2024-05-01.db --store postgresql://ann@host/studies"
+DUMP_EXAMPLE = "Example: cellworth dump study.jsonl.gz"
+LOAD_EXAMPLE = "Example: cellworth load study.jsonl.gz --store new.db"
+DAMAGED = 3
+
+OnlyName = Annotated[str | None, typer.Option("--name", help="Only this campaign. By default, all.")]
+Until = Annotated[
+    int | None,
+    typer.Option(min=0, metavar="NUMBER", help="Only the events up to this number, such as the intact ones."),
+]
+
+
+def check(
+    store: options.Store = options.DEFAULT_STORE,
+    name: OnlyName = None,
+    as_json: options.Json = False,
+) -> None:
+    """Verify every checksum of a store, and say what is wrong and how to go on.
+
+    The fingerprint stands for everything in a campaign: if you note it down, you can later prove that nothing
+    before that moment was changed. Exits with 3 if anything is damaged.
+    """
+    from cellworth.campaign.transfer import check_campaign
+
+    with _store(store) as place:
+        found = [check_campaign(place, each) for each in (place.names() if name is None else [name])]
+    if as_json:
+        print_json({"campaigns": found})
+    else:
+        for each in found:
+            print(f"{each.name}: {_words(each)}")
+        if not found:
+            print("The store has no campaigns")
+    if any(each.problem is not None for each in found):
+        raise typer.Exit(DAMAGED)
+
+
+def _words(found: CheckedCampaign) -> str:
+    intact = f"{count(found.events, 'event')}, intact; fingerprint {found.fingerprint}"
+    if found.problem is None:
+        return intact
+    if not found.fingerprint:
+        return f"damaged. {found.problem}"
+    advice = f"cellworth backup intact.db --name {found.name!r} --until {found.events}"
+    return (
+        f"damaged from event {found.events + 1} on. {found.problem} Without a backup, keep what comes before "
+        f"it: {advice}"
+    )
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file, ending in .db.")],
+    store: options.Store = options.DEFAULT_STORE,
+    name: OnlyName = None,
+    until: Until = None,
+    as_json: options.Json = False,
+) -> None:
+    """Copy a store into a new file, while others work with it, and verify the copy.
+
+    The file is a store itself: look at it with --store FILE, or restore from it. Do not copy a SQLite store
+    by other means while it is open: the newest answers may be in the -wal file next to it.
+    """
+    from cellworth.campaign.transfer import backup as copy
+
+    with usage():
+        check_there(store)
+        _copied(copy(store, file, name=name, until=until), str(file), as_json=as_json)
+
+
+def restore(
+    backup: Annotated[str, typer.Argument(metavar="BACKUP", help="A backup, or the address of a store.")],
+    store: options.Store = options.DEFAULT_STORE,
+    name: OnlyName = None,
+    until: Until = None,
+    as_json: options.Json = False,
+) -> None:
+    """Copy the campaigns of a backup, or of any store, into a store of either kind, and verify them.
+
+    Nothing is overwritten: if the store has a campaign of the same name, nothing is copied.
+    """
+    from cellworth.campaign.transfer import restore as copy
+
+    with usage():
+        check_there(backup)
+        _copied(copy(backup, store, name=name, until=until), options.shown(store), as_json=as_json)
+
+
+def dump(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The new file, ending in .jsonl or .jsonl.gz.")
+    ],
+    store: options.Store = options.DEFAULT_STORE,
+    name: options.Name = None,
+    until: Until = None,
+    as_json: options.Json = False,
+) -> None:
+    """Write a whole campaign as plain text, one JSON document per line, to keep or to load elsewhere."""
+    from cellworth.campaign.settings import only_name
+    from cellworth.campaign.transfer import dump as write
+
+    with _store(store) as place:
+        done = write(place, only_name(place) if name is None else name, file, until=until)
+    _copied([done], str(file), as_json=as_json)
+
+
+def load(
+    path: Annotated[Path, typer.Argument(metavar="FILE", help="A file from cellworth dump.")],
+    store: options.Store = options.DEFAULT_STORE,
+    name: Annotated[
+        str | None, typer.Option(help="The campaign's new name. By default, the one in the file.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Create the campaign in a file from dump, as a whole or not at all, after verifying the file."""
+    from cellworth.campaign.stores import open_store
+    from cellworth.campaign.transfer import load as read
+
+    with usage():
+        place = open_store(store)
+        try:
+            done = read(path, place, name=name)
+        finally:
+            place.close()
+    _copied([done], options.shown(store), as_json=as_json)
+
+
+@contextmanager
+def _store(url: str) -> Iterator[Store]:
+    from cellworth.campaign.stores import open_store
+
+    with usage():
+        check_there(url)
+        place = open_store(url)
+        try:
+            yield place
+        finally:
+            place.close()
+
+
+def _copied(done: Sequence[CheckedCampaign], where: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json({"out": where, "campaigns": list(done)})
+        return
+    for each in done:
+        print(f"{each.name}: {count(each.events, 'event')} copied to {where}; fingerprint {each.fingerprint}")

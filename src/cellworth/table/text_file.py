@@ -1,0 +1,243 @@
+"""How people write text files: which encoding, separator, decimal mark and order of day, month and year."""
+
+from __future__ import annotations
+
+import codecs
+import re
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from cellworth.errors import DataError, ParameterError, ReadWarning
+from cellworth.messages import shorten
+from cellworth.table.files import FileBytes
+from cellworth.table.raw_cells import RawColumn, TextCells, as_texts
+
+# 1.234,5 or 1 234,5 or 1'234,5 or 1234,5; the space may be a narrow or a no-break space.
+_COMMA_NUMBER = re.compile(
+    r"[+-]?(?:\d{1,3}(?:([.' \u00a0\u202f])\d{3})(?:\1\d{3})*|\d+)(?:,\d+)?(?:[eE][+-]?\d+)?"
+)
+_GROUPING = re.compile(r"[.' \u00a0\u202f]")
+_LETTERS = {"YYYY": "%Y", "YY": "%y", "MM": "%m", "DD": "%d", "hh": "%H", "mm": "%M", "ss": "%S"}
+_PARTS = re.compile("|".join(_LETTERS))
+_DAY_AND_MONTH = re.compile(r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d\d)")
+
+
+@dataclass(frozen=True)
+class TextFile:
+    r"""A file, and how its text is written; accepted wherever a path is.
+
+    Parameters
+    ----------
+    file : Path or FileBytes
+    encoding : str, optional
+        By default UTF-8; UTF-16 if the file starts with its byte order mark; Windows-1252, which includes
+        Latin-1, if the text is not UTF-8, with a `ReadWarning`.
+    delimiter : str, optional
+        The field separator.
+    decimal : {".", ","}
+        With a comma, 1.234,5 is 1234.5.
+    date_format : str, optional
+        How dates are written, such as "DD.MM.YYYY" or "%d.%m.%Y". ISO dates are always understood.
+
+    Examples
+    --------
+    >>> from cellworth import Table
+    >>> content = b"size;seen\n1,5;26.08.2020\n;04.07.2020\n"
+    >>> file = TextFile(FileBytes("sizes.csv", content), delimiter=";", decimal=",", date_format="DD.MM.YYYY")
+    >>> print(Table.read(file).to_csv())
+    size,seen
+    1.5,2020-08-26
+    ,2020-07-04
+    <BLANKLINE>
+    """
+
+    file: Path | FileBytes
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str = "."
+    date_format: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (".", ","):
+            raise ParameterError(f"decimal must be a point or a comma; got {shorten(self.decimal)}.")
+        if self.date_format is not None:
+            strptime_format(self.date_format)
+
+    @property
+    def name(self) -> str:
+        """The name of the file, without its folder."""
+        return self.file.name
+
+    @property
+    def suffixes(self) -> list[str]:
+        """All suffixes of the name, as for a path."""
+        return self.file.suffixes
+
+    @property
+    def suffix(self) -> str:
+        """The last suffix of the name."""
+        return self.file.suffix
+
+    def __str__(self) -> str:
+        return str(self.file)
+
+    def standard(self, columns: Sequence[RawColumn], as_is: Collection[str | None] = ()) -> list[RawColumn]:
+        """Return columns with numbers and dates as Python writes them; O(cells).
+
+        Columns named in ``as_is``, such as the row ids, stay as they are.
+        """
+        ways = self._ways()
+        if not ways:
+            return list(columns)
+        return [
+            column
+            if column.name in as_is
+            else RawColumn(
+                column.name, TextCells([_converted(text, ways) for text in as_texts(column.cells).texts])
+            )
+            for column in columns
+        ]
+
+    def _ways(self) -> list[Callable[[str], str | None]]:
+        ways: list[Callable[[str], str | None]] = []
+        if self.date_format is not None:
+            ways.append(_date_reader(strptime_format(self.date_format)))
+        if self.decimal == ",":
+            ways.append(_point_number)
+        return ways
+
+
+def strptime_format(text: str) -> str:
+    """Return a format for `datetime.strptime`, from one of its own or from one such as DD.MM.YYYY.
+
+    >>> strptime_format("DD/MM/YY hh:mm"), strptime_format("%d.%m.%Y")
+    ('%d/%m/%y %H:%M', '%d.%m.%Y')
+    """
+    found = text if "%" in text else _PARTS.sub(lambda part: _LETTERS[part[0]], text)
+    moment = datetime(2001, 12, 31, 23, 58, 59)
+    try:
+        readable = datetime.strptime(moment.strftime(found), found).date() == moment.date()
+    except ValueError:
+        readable = False
+    if not readable:
+        raise ParameterError(
+            "date_format must have a day, month and year, such as DD.MM.YYYY or %d.%m.%Y; got "
+            f"{shorten(text)}."
+        )
+    return found
+
+
+def likely_date_formats(texts: Collection[str]) -> tuple[str, ...]:
+    """Return the formats that fit all texts, if they look like dates with a day, month and year; else none.
+
+    >>> likely_date_formats(["26.08.2020", "4.7.2020"]), likely_date_formats(["04/07/2020"])
+    (('DD.MM.YYYY',), ('DD/MM/YYYY', 'MM/DD/YYYY'))
+    """
+    parts = [_DAY_AND_MONTH.fullmatch(text) for text in texts]
+    if not parts or None in parts:
+        return ()
+    first = parts[0]
+    assert first is not None  # for the type checker
+    mark, year = first[2], "Y" * len(first[4])
+    found = (f"DD{mark}MM{mark}{year}", f"MM{mark}DD{mark}{year}")
+    return tuple(each for each in found if all(map(_date_reader(strptime_format(each)), texts)))
+
+
+def decoded(content: bytes, encoding: str | None, name: str) -> str:
+    """Return the text of a file; DataError names the line that is not in the encoding."""
+    if encoding is None:
+        return _guess(content, name)
+    try:
+        codec = codecs.lookup(encoding).name
+        text = content.decode("utf-8-sig" if codec == "utf-8" else encoding)
+    except LookupError:
+        raise ParameterError(
+            f"encoding must be one that Python knows, such as 'utf-8', got {shorten(encoding)}."
+        ) from None
+    except UnicodeError as error:
+        raise DataError(_decoding_problem(content, error, encoding, name)) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError(
+            f"{name}, line {line}: expected text, got a NUL character. The file may be damaged or not a text "
+            "file; if it is UTF-16, pass encoding='utf-16'."
+        )
+    return text
+
+
+def _guess(content: bytes, name: str) -> str:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return decoded(content, "utf-16", name)
+    try:
+        content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        # A file that has other characters in UTF-8 is damaged UTF-8, not Windows-1252.
+        if not content.decode("utf-8", errors="ignore").isascii():
+            return decoded(content, "utf-8", name)
+        try:
+            text = content.decode("cp1252")
+        except UnicodeDecodeError:
+            return decoded(content, "utf-8", name)
+        if not text.isprintable() and any(ord(letter) < 32 and letter not in "\t\r\n\f" for letter in text):
+            return decoded(content, "utf-8", name)
+        line = content.count(b"\n", 0, error.start) + 1
+        warnings.warn(
+            f"{name} is not UTF-8; it was read as Windows-1252 (Latin-1), with "
+            f"{_word_at(text, error.start)} on line {line}. If that is wrong, give the encoding.",
+            ReadWarning,
+            stacklevel=2,
+        )
+        return text
+    return decoded(content, "utf-8", name)
+
+
+def _word_at(text: str, place: int) -> str:
+    """Return the word around a character."""
+    start, end = place, place + 1
+    while start and place - start < 20 and text[start - 1].isalnum():
+        start -= 1
+    while end < len(text) and end - place < 20 and text[end].isalnum():
+        end += 1
+    return repr(text[start:end])
+
+
+def _decoding_problem(content: bytes, error: UnicodeError, encoding: str, name: str) -> str:
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return f"{name}: expected {encoding} text, got UTF-16. Pass encoding='utf-16'."
+    start = error.start if isinstance(error, UnicodeDecodeError) else 0
+    line = content.count(b"\n", 0, start) + 1
+    got = f"the byte 0x{content[start]:02x}" if start < len(content) else "an incomplete character"
+    other = "latin-1" if encoding != "latin-1" else "utf-8"
+    return (
+        f"{name}, line {line} (byte offset {start}): expected {encoding} text, got {got}. "
+        f"If the file uses another encoding, pass it, for example encoding={other!r}."
+    )
+
+
+def _converted(text: str, ways: Sequence[Callable[[str], str | None]]) -> str:
+    return next((found for way in ways if (found := way(text)) is not None), text) if text else text
+
+
+def _point_number(text: str) -> str | None:
+    if _COMMA_NUMBER.fullmatch(text) is None:
+        return None
+    return _GROUPING.sub("", text).replace(",", ".")
+
+
+def _date_reader(pattern: str) -> Callable[[str], str | None]:
+    with_time = any(part in pattern for part in ("%H", "%I", "%M", "%S", "%X", "%c"))
+    known: dict[str, str | None] = {}
+
+    def read(text: str) -> str | None:
+        if text not in known:
+            try:
+                moment = datetime.strptime(text, pattern)
+                known[text] = moment.isoformat() if with_time else moment.date().isoformat()
+            except ValueError:
+                known[text] = None
+        return known[text]
+
+    return read

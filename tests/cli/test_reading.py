@@ -1,0 +1,68 @@
+"""Options that say how files are written, the same for every command that reads one."""
+
+import pytest
+
+from tests.cli.commands import every_command
+
+WRITING = {"--encoding", "--delimiter", "--decimal", "--date-format"}
+GERMAN = ["--decimal", ",", "--delimiter", ";", "--date-format", "DD.MM.YYYY"]
+
+
+def test_every_command_that_reads_a_file_has_them():
+    commands = dict(every_command())
+    for name in (
+        "init",
+        "simulate",
+        "model",
+        "forecast",
+        "advise",
+        "fill",
+        "tell",
+        "refuse",
+        "cancel",
+        "extend",
+        "take",
+        "give-back",
+    ):
+        offered = {word for parameter in commands[(name,)].params for word in parameter.opts}
+        assert offered >= WRITING, name
+
+
+def test_a_campaign_in_the_german_way(study):
+    rows = "".join(f"p{k};{k},5;{'' if k % 2 else k};0{k % 9 + 1}.03.2020;{'ab'[k % 2]}\n" for k in range(12))
+    (study.folder / "t.csv").write_text("id;dose;age;seen;grade\n" + rows, "cp1252")
+    (study.folder / "p.csv").write_text("column;price\nage;1,50\n(other columns);2\n")
+    done = study("init", "t.csv", "--row-id", "id", "--prices", "p.csv", "--strategy", "random", *GERMAN,
+                 "--order", 'grade=b,"a"', "--store", "my study.db", "--name", "one")  # fmt: skip
+    assert (done.code, done.err) == (0, "")  # and without a target
+    assert "cellworth tell asks.csv --store 'my study.db' --name one" in done.out
+    same = ["--store", "my study.db", "--name", "one"]
+    asked = study("ask", "--count", "1", "--out", "asks.csv", *same)
+    assert "cellworth tell asks.csv --store 'my study.db' --name one" in asked.out
+    row = study.lines("asks.csv")[0]["row"]
+    assert study.lines("asks.csv")[0]["price"] == "1.5"
+    (study.folder / "answers.csv").write_text(f"row;column;value\n{row};age;1.000\n")
+    assert study("tell", "answers.csv", *GERMAN, *same).code == 0
+    (study.folder / "new.csv").write_text("id;dose;age;seen\nq1;1,25;7;26.08.2020\n")
+    assert study("extend", "new.csv", *GERMAN, *same).code == 0
+    exported = study("export", *same).out
+    assert "q1,1.25,7,2020-08-26," in exported
+    assert f"\n{row}," in exported
+    assert ",1000," in exported
+
+
+def test_a_guessed_encoding_is_one_line_on_standard_error(study):
+    (study.folder / "t.csv").write_bytes("city,x\nKöln,1\nBonn,\nBonn,2\nUlm,3\n".encode("cp1252"))
+    done = study("init", "t.csv", "--strategy", "random")
+    assert done.code == 0
+    assert done.err.startswith("cellworth: t.csv is not UTF-8")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), [(["--decimal", "x"], "decimal"), (["--date-format", "x"], "DD.MM.YYYY")]
+)
+def test_wrong_ways_are_wrong_usage(study, words, message):
+    done = study("init", "table.csv", *words)
+    assert done.code == 2
+    assert message in done.err

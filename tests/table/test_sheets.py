@@ -1,0 +1,46 @@
+"""Excel workbooks in and out."""
+
+import datetime
+
+import pytest
+
+from cellworth import Prices, Table
+from cellworth.errors import DataError
+from cellworth.table.csv_format import write_lines
+from cellworth.table.files import FileBytes
+from cellworth.table.read_csv import read_lines
+
+openpyxl = pytest.importorskip("openpyxl")
+
+
+def test_a_table_round_trips(tmp_path):
+    text = "id,n,k,b,c,d\n007,1.5,3,true,=1+1,2020-08-26\nb,,,,,\nc,-2,4,false,red,2021-01-01\n"
+    table = Table.read(FileBytes("t.csv", text.encode()), row_id="id")
+    table.write(tmp_path / "t.xlsx")
+    assert Table.read(tmp_path / "t.xlsx", row_id="id").equals(table)
+    sheet = openpyxl.load_workbook(tmp_path / "t.xlsx").worksheets[0]
+    values = [cell.value for cell in sheet[2]]
+    assert values == ["007", 1.5, 3, "true", "=1+1", datetime.datetime(2020, 8, 26)]
+    assert sheet["E2"].data_type == "s"  # text, not a formula
+
+
+def test_prices_and_lists_of_cells(tmp_path):
+    prices = Prices.per_column({"age": 1.25, "mri": 350.0}, visit=5.0)
+    prices.write(tmp_path / "p.xlsx")
+    assert Prices.read(tmp_path / "p.xlsx") == prices
+    write_lines(tmp_path / "asks.xlsx", [["row", "column", "price", "value"], ["1", "'=x", "2.5", ""]])
+    book = openpyxl.load_workbook(tmp_path / "asks.xlsx")
+    assert [cell.value for cell in book.worksheets[0][2]] == ["1", "=x", 2.5, None]
+    book.worksheets[0]["D2"] = 7
+    book.save(tmp_path / "asks.xlsx")
+    assert list(read_lines(tmp_path / "asks.xlsx", ("row", "column", "value"))) == [(2, ("1", "=x", "7"))]
+
+
+def test_what_is_not_a_workbook_is_refused(tmp_path):
+    with pytest.raises(DataError, match=r"t\.xlsx: .*workbook"):
+        Table.read(FileBytes("t.xlsx", b"a,b\n1,2\n"))
+    book = openpyxl.Workbook()
+    book.active.append(["a" * 5000] * 3)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DataError, match=r"larger than 0.001 MB"):
+        Table.read(FileBytes("t.xlsx", (tmp_path / "t.xlsx").read_bytes(), most=1000))
