@@ -1,6 +1,7 @@
-"""Demo: hide cells of a real table, fill them in, and buy some of them back in a campaign.
+"""Demo: what chosen cells bring that random cells do not, and a campaign that buys them.
 
-The table is scikit-learn's breast cancer data: 569 tumours, 30 measurements, malignant or benign.
+The table is scikit-learn's diabetes data: 442 patients, ten measurements, and whether the disease got worse
+within a year than in the median patient. The prices are made up.
 """
 
 from __future__ import annotations
@@ -11,102 +12,134 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.datasets import load_breast_cancer
-from sklearn.impute import SimpleImputer
+from sklearn.datasets import load_diabetes
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import train_test_split
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores import Store
-from cellworth.complete import GaussianCompleter, SupervisedCompleter, fill
 from cellworth.errors import MissingDependencyError
 from cellworth.model.cross_validation import Estimate
-from cellworth.prices import Prices
-from cellworth.strategy import Purchase
+from cellworth.prices import Group, Prices
+from cellworth.simulation.simulator import Settings, full_information
+from cellworth.simulation.simulator import play as play_strategy
+from cellworth.strategy import Batch, Purchase, get
 from cellworth.table import Table
 
-LEVEL = 0.9  # of the intervals shown
-ROUNDS = 6
-BUDGET = 500.0  # per round
+NAMES = ("age", "sex", "bmi", "blood pressure", "cholesterol", "ldl", "hdl", "tch", "ltg", "glucose")
+RANDOM, CHOSEN = "random-gaussian", "recommended"
+ROUNDS = 4
+BUDGET = 400.0  # per round
+STARTS = 6  # over which the comparison is averaged
+TRAIN = 0.7  # share of the patients in the table; the others are those that the model is tried on
 LOST = 0.05  # share of the cells that cannot be provided
 
 
 @dataclass(frozen=True)
-class Filling:
-    """One way to fill the holes, and how well it does."""
+class Demo:
+    """A table with holes, and what its cells would really be.
 
-    name: str
-    error: float  # root mean squared error in the holes, in standard deviations of the column
-    auc: float  # on complete new rows, of a classifier trained on the filled rows
+    Attributes
+    ----------
+    full : Table
+        Without holes.
+    table : Table
+        The same with holes.
+    prices : Prices
+    """
+
+    full: Table
+    table: Table
+    prices: Prices
 
 
 @dataclass(frozen=True)
-class Demo:
-    """Everything the demo shows."""
+class Comparison:
+    """Chosen against random cells: AUC on new patients, averaged over starts.
 
-    table: Table
-    truth: Float64Array  # (n, p)
-    filled: Float64Array  # (n, p): by the Gaussian completer
-    lower: Float64Array  # (n, p): lower end of each cell's interval
-    upper: Float64Array
-    fillings: list[Filling]
-    full_auc: float  # of a classifier trained on all the true values
+    Attributes
+    ----------
+    money : (rounds + 1,) array
+    random, chosen : (starts, rounds + 1) arrays
+    full : float
+        With every cell known.
+    """
 
-    @property
-    def covered(self) -> float:
-        """Share of the hidden values inside their intervals."""
-        inside = (self.truth >= self.lower) & (self.truth <= self.upper)
-        return float(inside[self.table.holes].mean())
+    money: Float64Array
+    random: Float64Array
+    chosen: Float64Array
+    full: float
+
+    def saving(self) -> str:
+        """Say what random cells reach with all the money, and when chosen cells reach it."""
+        end, chosen = self.random.mean(axis=0)[-1], self.chosen.mean(axis=0)
+        reached = np.flatnonzero(chosen >= end)
+        if not len(reached):
+            return "Here, random cells did as well: with so few starts, that happens."
+        return (
+            f"Random cells for {self.money[-1]:,.0f} bring the AUC to {end:.3f}; "
+            f"chosen cells are there after {self.money[reached[0]]:,.0f}."
+        )
+
+    def lines(self) -> list[str]:
+        """Return it as a table of text."""
+        rows = zip(self.money, self.random.mean(axis=0), self.chosen.mean(axis=0), strict=True)
+        return [
+            f"{'money spent':>12}{'random cells':>15}{'chosen cells':>15}",
+            *(f"{money:>12,.0f}{random:>15.3f}{chosen:>15.3f}" for money, random, chosen in rows),
+            f"{'(all known)':>12}{self.full:>30.3f}",
+        ]
 
 
-def run_demo(hidden: float = 0.7, seed: int = 0) -> Demo:
-    """Hide a share of the cells of 70 % of the tumours, fill them in three ways, and score each way.
+def run_demo(hidden: float = 0.9, seed: int = 0) -> Demo:
+    """Load the table and hide a share of its cells.
 
     Examples
     --------
     >>> demo = run_demo()
-    >>> demo.fillings[-1].error < demo.fillings[0].error
-    True
+    >>> demo.table.shape
+    (442, 10)
     """
-    data: Any = load_breast_cancer()
-    labels = np.array(data.target_names)[data.target]
-    truth, X_test, y, y_test = train_test_split(data.data, labels, train_size=0.7, random_state=seed)
-    holes = np.random.default_rng(seed).random(truth.shape) < hidden
-    table = Table.from_arrays(
-        np.where(holes, np.nan, truth), y, columns=[str(n) for n in data.feature_names], target="diagnosis"
+    data: Any = load_diabetes(scaled=False)
+    labels = np.where(data.target > np.median(data.target), "worse", "better")
+    holes = np.random.default_rng(seed).random(data.data.shape) < hidden
+    full, table = (
+        Table.from_arrays(
+            values,
+            labels,
+            columns=list(NAMES),
+            row_ids=[f"patient {i + 1}" for i in range(len(labels))],
+            target="progression",
+        )
+        for values in (data.data, np.where(holes, np.nan, data.data))
     )
-    means = SimpleImputer().fit_transform(table.values)
-    supervised = fill(table, SupervisedCompleter(scale="standard")).table.values
-    gaussian = fill(table, GaussianCompleter())
-    lower, upper = gaussian.completer.predict_interval(LEVEL)
-
-    def judge(name: str, filled: Float64Array) -> Filling:
-        error = ((filled - truth) / truth.std(axis=0))[holes]
-        return Filling(name, float(np.sqrt((error**2).mean())), _auc(filled, y, X_test, y_test))
-
-    ways = {"column means": means, "trace norm + labels": supervised, "joint Gaussian": gaussian.table.values}
-    fillings = [judge(name, filled) for name, filled in ways.items()]
-    full_auc = _auc(truth, y, X_test, y_test)
-    return Demo(table, truth, gaussian.table.values, lower, upper, fillings, full_auc)
+    blood = Group("blood", NAMES[4:], first=12.0, then=4.0)
+    own = {"age": 1.0, "sex": 1.0, "bmi": 3.0, "blood pressure": 3.0}
+    return Demo(full, table, Prices.per_column(own, groups=[blood]))
 
 
-def demo_prices(table: Table) -> Prices:
-    """Return made-up prices: the mean over a tumour's cells is cheap; its error and worst value cost more."""
-    price = {"mean": 1.0, "error": 2.0, "worst": 5.0}
-    return Prices.per_column(
-        {name: price[next(word for word in price if word in name)] for name in table.column_names}
-    )
+def compare(demo: Demo, hidden: float = 0.9, *, rounds: int = ROUNDS, starts: int = STARTS) -> Comparison:
+    """Let both strategies buy the same table back from the same starts; about a second per start."""
+    judge = LogisticRegression(max_iter=1000)
+    settings = Settings(demo.prices, BUDGET, None, rounds, 1 - hidden, TRAIN, judge)
+
+    def aucs(name: str, seed: int) -> list[float]:
+        return [each.record["auc"] for each in play_strategy(demo.full, get(name), seed, settings)]
+
+    random, chosen = (np.array([aucs(name, seed) for seed in range(starts)]) for name in (RANDOM, CHOSEN))
+    full = [
+        full_information(demo.full, classifier=judge, observed=1 - hidden, train=TRAIN, seed=seed)["auc"]
+        for seed in range(starts)
+    ]
+    return Comparison(BUDGET * np.arange(rounds + 1, dtype=np.float64), random, chosen, float(np.mean(full)))
 
 
 @dataclass(frozen=True)
 class DemoRound:
-    """The campaign after a round; round 0 is the start."""
+    """The campaign after a round; round 0 is the start, without a batch."""
 
     round: int
+    batch: Batch
     told: int  # cells so far
     refused: int  # cells so far
     spent: float
@@ -125,12 +158,7 @@ HEADER = f"{'round':>5}{'money spent':>14}{'cells bought':>14}{'refused':>10}{'A
 def begin_campaign(demo: Demo, store: str | Path | Store, *, rounds: int = ROUNDS, seed: int = 0) -> Campaign:
     """Start a campaign on the demo's table, with a budget for ``rounds`` rounds."""
     return Campaign.create(
-        demo.table,
-        prices=demo_prices(demo.table),
-        budget=BUDGET * rounds,
-        store=store,
-        name="demo",
-        seed=seed,
+        demo.table, prices=demo.prices, budget=BUDGET * rounds, store=store, name="demo", seed=seed
     )
 
 
@@ -141,7 +169,7 @@ def play(campaign: Campaign, demo: Demo, *, rounds: int = ROUNDS, seed: int = 0)
     """
     rng = np.random.default_rng(seed)
     told = refused = 0
-    yield DemoRound(0, told, refused, campaign.spent, _cross_validated(campaign))
+    yield DemoRound(0, Batch(), told, refused, campaign.spent, _cross_validated(campaign))
     for number in range(1, rounds + 1):
         batch = campaign.ask(budget=BUDGET, who="Ann")
         is_lost = rng.random(len(batch)) < LOST
@@ -149,12 +177,12 @@ def play(campaign: Campaign, demo: Demo, *, rounds: int = ROUNDS, seed: int = 0)
         found = [purchase for purchase, gone in zip(batch, is_lost, strict=True) if not gone]
         told += campaign.tell([(p.row, p.column, _true_value(demo, p)) for p in found], who="laboratory")
         refused += campaign.refuse(lost, "the sample is lost", who="laboratory")
-        yield DemoRound(number, told, refused, campaign.spent, _cross_validated(campaign))
+        yield DemoRound(number, batch, told, refused, campaign.spent, _cross_validated(campaign))
 
 
 def _true_value(demo: Demo, purchase: Purchase) -> float:
     place = demo.table.row_index(purchase.row), demo.table.column_index(purchase.column)
-    return float(demo.truth[place])
+    return float(demo.full.values[place])
 
 
 def _cross_validated(campaign: Campaign) -> Estimate:
@@ -164,33 +192,8 @@ def _cross_validated(campaign: Campaign) -> Estimate:
     return score
 
 
-def _classifier() -> Any:
-    return make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=5000))
-
-
-def _auc(X: Float64Array, y: Any, X_test: Float64Array, y_test: Any) -> float:
-    classifier = _classifier().fit(X, y)
-    return float(roc_auc_score(y_test == classifier.classes_[1], classifier.decision_function(X_test)))
-
-
-def describe(demo: Demo) -> str:
-    """Return the results in words."""
-    n_holes = int(demo.table.holes.sum())
-    lines = [
-        str(demo.table),
-        "",
-        f"{'filled by':<22}{'error in the holes':>20}{'AUC on new tumours':>21}",
-        *(f"{f.name:<22}{f.error:>17.2f} sd{f.auc:>21.3f}" for f in demo.fillings),
-        f"{'(all values known)':<22}{'':>20}{demo.full_auc:>21.3f}",
-        "",
-        f"For {demo.covered:.0%} of the {n_holes:,} hidden values, the true one is inside the "
-        f"{LEVEL:.0%} interval of the joint Gaussian.",
-    ]
-    return "\n".join(lines)
-
-
-def draw(demo: Demo, path: Path) -> None:
-    """Plot the table with its holes, filled against true values, and the errors, to a PNG file."""
+def draw(comparison: Comparison, path: Path) -> None:
+    """Plot AUC against money, chosen beside random cells, to a PNG file; bands are standard errors."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -198,28 +201,17 @@ def draw(demo: Demo, path: Path) -> None:
         raise MissingDependencyError(
             'drawing needs matplotlib; install it with: pip install "cellworth[plot]"'
         ) from None
-    figure = Figure(figsize=(12, 3.9), layout="constrained")
+    figure = Figure(figsize=(7, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
-    left, middle, right = figure.subplots(1, 3, width_ratios=(1, 1, 1.15))
-    holes, spread = demo.table.holes, demo.truth.std(axis=0)
-    left.imshow(np.where(holes, 0.85, 0.25)[:60], cmap="gray", vmin=0, vmax=1, aspect="auto")
-    left.set(title="What is known (dark), first 60 rows", xlabel="measurement", ylabel="tumour")
-    standard = ((demo.truth - demo.truth.mean(axis=0)) / spread)[holes]
-    guessed = ((demo.filled - demo.truth.mean(axis=0)) / spread)[holes]
-    middle.plot([-3, 6], [-3, 6], color="0.6", linewidth=1)
-    middle.plot(standard, guessed, ".", markersize=2, color="#0072B2", alpha=0.4)
-    middle.set(
-        title="Filled against true (joint Gaussian)",
-        xlabel="true value (sd from mean)",
-        ylabel="filled value",
-        xlim=(-3, 6),
-        ylim=(-3, 6),
-    )
-    names = [f.name for f in demo.fillings]
-    bars = right.barh(names, [f.error for f in demo.fillings], color=["0.7", "#E69F00", "#0072B2"])
-    right.bar_label(bars, [f"{f.error:.2f} sd" for f in demo.fillings], padding=4)
-    right.set(title="Error in the holes", xlim=(0, 1.25 * max(f.error for f in demo.fillings)))
-    right.invert_yaxis()
-    for axes in (left, middle, right):
-        axes.spines[["top", "right"]].set_visible(False)
+    axis = figure.subplots()
+    ways = (comparison.chosen, "chosen by cellworth", "#0072B2"), (comparison.random, "at random", "#7F7F7F")
+    for scores, label, colour in ways:
+        mean, error = scores.mean(axis=0), scores.std(axis=0, ddof=1) / np.sqrt(len(scores))
+        axis.plot(comparison.money, mean, "o-", color=colour, label=label)
+        axis.fill_between(comparison.money, mean - error, mean + error, color=colour, alpha=0.15, linewidth=0)
+    axis.axhline(comparison.full, color="0.4", linestyle="--", linewidth=1, label="every cell known")
+    axis.set(xlabel="money spent", ylabel="AUC on new patients", title="What the same money buys")
+    axis.legend(frameon=False, loc="lower right")
+    axis.grid(alpha=0.25)
+    axis.spines[["top", "right"]].set_visible(False)
     figure.savefig(path, dpi=110)

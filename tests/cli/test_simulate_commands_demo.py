@@ -1,17 +1,23 @@
 import re
 import sys
 
+import numpy as np
 import pytest
 
 from cellworth.campaign import Campaign
 from cellworth.cli import main
+from cellworth.demo import Comparison
 from tests.campaign.campaigns import PRICES, make_table
+
+SCORES = np.array([[0.7, 0.72], [0.71, 0.75]])
+FLAT = Comparison(np.array([0.0, 400.0]), SCORES, SCORES + np.array([0, 0.02]), 0.8)
 
 
 @pytest.fixture
 def quick(tmp_path, monkeypatch):
     """Words of a short demonstration, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("cellworth.demo.compare", lambda *_, **__: FLAT)
     return ["demo", "--rounds", "1"]
 
 
@@ -20,15 +26,15 @@ def test_the_demo_tells_draws_and_plays_a_campaign(quick, tmp_path, capsys):
     assert main([*quick, "--folder", str(tmp_path)]) == 0
     printed, complained = capsys.readouterr()
     assert "StopWarning" not in complained
-    assert re.search("^(Stop|Go on): ", printed, re.MULTILINE)
-    assert "column means" in printed
-    assert "joint Gaussian" in printed
-    assert "true one is inside" in printed
+    assert re.search("^When to stop[?] (Stop|Go on): ", printed, re.MULTILINE)
+    assert "random cells   chosen cells" in printed
+    assert re.search("^  patient [0-9]+, .*: known only to .*costs", printed, re.MULTILINE)
+    assert printed.endswith("cellworth ask --budget 50\n")
     assert "The picture is in cellworth-demo.png" in printed
     assert (tmp_path / "cellworth-demo.png").read_bytes().startswith(b"\x89PNG")
     assert "The report is in cellworth-demo.html" in printed
     assert "<html" in (tmp_path / "cellworth-demo.html").read_text("utf-8")
-    header = next(line for line in printed.splitlines() if "money spent" in line)
+    header = next(line for line in printed.splitlines() if "cells bought" in line)
     start, end = printed.partition(header)[2].splitlines()[1:3]
     assert start.split()[:4] == ["0"] * 4
     with Campaign.open(tmp_path / "demo.db") as campaign:
@@ -48,7 +54,7 @@ def test_the_share_is_checked_before_anything_runs(hidden, capsys):
     assert "expected a share above 0 and below 0.95" in capsys.readouterr().err
 
 
-def test_a_picture_that_cannot_be_written_is_named(tmp_path, capsys):
+def test_a_picture_that_cannot_be_written_is_named(quick, tmp_path, capsys):
     picture = tmp_path / "no" / "folder.png"
     assert main(["demo", "--picture", str(picture)]) == 3
     assert capsys.readouterr().err.startswith(f"cellworth: {picture}: ")
