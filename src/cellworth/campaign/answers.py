@@ -26,6 +26,7 @@ from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
+from cellworth.settings_language import setting
 
 
 class Answer(NamedTuple):
@@ -176,7 +177,7 @@ def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
     if cell not in state.last_price and not unsolicited:
         raise DataError(
             f"{state.index.words(cell)} was never asked for. Check the names; to record the value anyway, "
-            "pass unsolicited=True (on the command line, --unsolicited)."
+            f"pass {setting('unsolicited', True)}."
         )
     return True
 
