@@ -11,7 +11,7 @@ PYTEST := -m pytest -n 2 --dist worksteal
 # How long `make soak` draws new examples.
 MINUTES ?= 10
 
-.PHONY: demo check test beside lint types fast alone unit coverage lowest soak docs docs-serve paper studies bench clean help
+.PHONY: demo check test beside lint types fast alone unit coverage lowest soak wheel docs docs-serve paper studies bench clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -28,7 +28,7 @@ test: lint $(VENV)/.dev   ## everything: lint, types, documentation, all tests, 
 	@$(MAKE) --no-print-directory lowest
 
 # What runs beside the unit tests: it waits for disks more than for processors.
-beside: types docs .venv-lowest/.installed
+beside: types docs wheel .venv-lowest/.installed
 
 lint: $(VENV)/.dev   ## style, formatting, and which folder may import which
 	$(BIN)/ruff check .
@@ -59,6 +59,10 @@ soak: $(VENV)/.dev   ## the tests by hypothesis with fresh examples, again and a
 	end=$$(($$(date +%s) + 60 * $(MINUTES))); while [ $$(date +%s) -lt $$end ]; do \
 		HYPOTHESIS_PROFILE=soak $(BIN)/python $(PYTEST) -q -m "hypothesis and not alone" tests || exit 1; done
 
+# Nothing is downloaded: the dependencies are those of .venv, the package itself comes from the wheel.
+wheel: $(VENV)/.dev   ## build the wheel and try it, installed in a clean environment, on each Python that is here
+	$(BIN)/python -P tests/installed_wheel.py
+
 docs: $(VENV)/.dev   ## build the documentation into site/
 	$(BIN)/python -m zensical build --clean --strict
 
@@ -80,7 +84,7 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 .venv-lowest/.installed: pyproject.toml
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python tests/lowest.py > .venv-lowest/constraints.txt
-	.venv-lowest/bin/python -m pip install --quiet --editable ".[parquet,plot,fast,postgres,web,dask]" pytest pytest-xdist hypothesis cvxpy \
+	.venv-lowest/bin/python -m pip install --quiet --editable ".[parquet,excel,plot,fast,postgres,web,dask]" pytest pytest-xdist hypothesis cvxpy \
 		"pandas<3" polars -c .venv-lowest/constraints.txt
 	@touch $@
 

@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-EXTRAS = ("parquet", "plot", "fast", "postgres", "web", "dask")
+EXTRAS = ("parquet", "excel", "plot", "fast", "postgres", "web", "dask")
 
 
 def lower_bounds(text: str) -> list[str]:

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from cellworth.settings_language import setting
+
 LONGEST_SHOWN = 40
 """Messages truncate values longer than this many characters."""
 MOST_COMPARED = 5_000
@@ -37,9 +39,9 @@ def as_mark(text: str) -> str:
     """Return the `missing=` keyword that adds this text, abbreviated if the text is too long to show.
 
     >>> as_mark("n.k."), as_mark("x" * 100)
-    ("missing=['n.k.']", 'missing=[...]')
+    ("missing=['n.k.']", 'missing=')
     """
-    return f"missing=[{text!r}]" if len(text) <= LONGEST_SHOWN else "missing=[...]"
+    return setting("missing", text) if len(text) <= LONGEST_SHOWN else setting("missing")
 
 
 def listing(values: Sequence[object], most: int = 3) -> str:

@@ -36,7 +36,7 @@ FILES = {
         {},
         ["'x' in row '9' (line 11)", "and 2 more"],
     ),
-    "long text": ("a\n1\n2\n" + "q" * 500 + "\n", {}, ["qqq...' (500 characters)", "missing=[...]"]),
+    "long text": ("a\n1\n2\n" + "q" * 500 + "\n", {}, ["qqq...' (500 characters)", "missing="]),
     "comma numbers": ("a;b\n1,5;x\n2,5;y\n", {"delimiter": ";"}, ["'a'", "'1,5' in row '0'", "decimal=','"]),
     "names": ("a,b\n" + "".join(f"n{i},1\n" for i in range(300)), {}, ["'a'", "300", "row_id='a'", "kinds="]),
     "bad date": ("d\n2020-01-01\n2020-02-30\n", {}, ["'d'", "'2020-02-30' in row '1' (line 3)", "dates"]),

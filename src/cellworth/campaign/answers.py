@@ -33,6 +33,7 @@ from cellworth.campaign.status import Totals
 from cellworth.errors import ConflictError, DataError, OverspentWarning, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
+from cellworth.settings_language import setting
 from cellworth.strategy import Purchase
 
 Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
@@ -211,7 +212,7 @@ def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
     if cell not in state.last_terms and not unsolicited:
         raise DataError(
             f"{state.index.words(cell)} was never asked for. Check the names; to record the value anyway, "
-            "pass unsolicited=True (on the command line, --unsolicited)."
+            f"pass {setting('unsolicited', True)}."
         )
     return True
 

@@ -58,7 +58,6 @@ class Rounds:
     """
 
     def __init__(self, log: Log, strategy: Strategy, seed: int) -> None:
-        self._saved: int = 0
         self._log = log
         self._strategy = strategy
         self._seed = seed

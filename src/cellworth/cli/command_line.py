@@ -31,6 +31,7 @@ from cellworth.cli import (
 )
 from cellworth.cli import campaign_commands as campaign
 from cellworth.errors import CellworthError, ConflictError, ReadWarning
+from cellworth.settings_language import speaking
 
 USAGE = 2
 BAD_DATA = 3
@@ -119,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = None if arguments is None else list(arguments)
     _print_anything()
     try:
-        with _notes():
+        with speaking("command line"), _notes():
             code = app(args=words, prog_name="cellworth", standalone_mode=False)
         sys.stdout.flush()  # fail here if the output cannot be written, not when Python exits
     except _UsageError as error:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
+from cellworth.settings_language import setting
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format
 from cellworth.table.infer_kind import find_kind, refuse_infinities, scatter, to_codes, to_values
@@ -62,7 +63,11 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
     if bool(np.all(cells.holes)):
         remedy = "Leave the column out, or fill in a few of its cells first."
         if wanted.is_target:
-            remedy = "It is the target: fill in some labels, or name another column with target=."
+            remedy = (
+                "It is the target: fill in some labels, or name another column with "
+                + setting("target")
+                + "."
+            )
         raise DataError(
             f"{origin.column(raw.name)}: expected at least one observed value, got only holes. {remedy}"
         )
@@ -172,15 +177,17 @@ def _check_values(column: Column, values: Float64Array, origin: Origin) -> None:
         return
     shown = [_as_shown(column, float(value)) for value in values[rows[:3]]]
     remedy = (
-        f"Correct the cell, change bounds={{{column.name!r}: ...}}, or add it to missing= if it marks a hole."
+        f"Correct the cell, change bounds={{{column.name!r}: ...}}, or add it to {setting('missing')} if it "
+        "marks a hole."
     )
     if column.kind == "integer" and bool(np.any(np.abs(values[rows]) > LARGEST_INTEGER)):
         remedy = (
-            f"Numbers this large cannot be stored exactly: use row_id={column.name!r} if they name the rows, "
-            f"or set kinds={{{column.name!r}: 'category'}} for codes or 'number' for quantities."
+            f"Numbers this large cannot be stored exactly: use {setting('row_id', column.name)} if they name "
+            "the rows, "
+            f"or set {setting('kinds', 'category', column=column.name)} for codes or 'number' for quantities."
         )
     elif column.kind == "integer":
-        remedy += f" Set kinds={{{column.name!r}: 'number'}} if fractions are meant."
+        remedy += f" Set {setting('kinds', 'number', column=column.name)} if fractions are meant."
     raise origin.cell_error(column.name, f"expected {column.expected}", rows, shown, remedy)
 
 
@@ -224,7 +231,7 @@ def check_row_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> N
             line = "" if origin.lines is None else f" (line {origin.lines[row]})"
             raise DataError(
                 f"{where}: every row needs an id, got {shorten(row_id)} in row number {row + 1}{line}. "
-                "Fill it in, or leave row_id= out to number the rows from 0."
+                f"Fill it in, or leave {setting('row_id')} out to number the rows from 0."
             )
     if len(set(row_ids)) < len(row_ids):
         _refuse_repeated_ids(row_ids, where, origin)

@@ -11,6 +11,7 @@ import numpy as np
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import as_mark, did_you_mean, listing, shorten
+from cellworth.settings_language import setting
 from cellworth.table.column import Kind
 from cellworth.table.dates import is_date, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
@@ -66,7 +67,7 @@ def find_kind(
 
 def _refuse_doubtful(texts: Sequence[str], rows: IntArray, column: str, origin: Origin) -> None:
     counts = Counter(texts)
-    as_category = f"set kinds={{{column!r}: 'category'}} if the column holds text"
+    as_category = f"set {setting('kinds', 'category', column=column)} if the column holds text"
 
     def mostly(test: Callable[[str], bool]) -> bool:
         return 2 * sum(count for text, count in counts.items() if test(text)) >= len(texts)
@@ -80,24 +81,28 @@ def _refuse_doubtful(texts: Sequence[str], rows: IntArray, column: str, origin: 
         remedy = f"Add it to {as_mark(mark)} if it marks a hole, or {as_category}."
         raise refuse("text in a numeric column: expected numbers", is_number, remedy)
     if mostly(looks_like_date):
-        remedy = f"Correct the dates, add the text to missing= if it marks a hole, or {as_category}."
+        remedy = (
+            f"Correct the dates, add the text to {setting('missing')} if it marks a hole, or {as_category}."
+        )
         raise refuse("expected dates such as 2020-12-31", is_date, remedy)
     formats = likely_date_formats(counts)
     if formats:
         raise DataError(
             f"{origin.column(column)}: {shorten(texts[0])} looks like a date. Say how dates are written with "
-            f"date_format={' or '.join(map(repr, formats))}, or {as_category}."
+            f"{' or '.join(setting('date_format', each) for each in formats)}, or {as_category}."
         )
     if mostly(is_comma_number):
         remedy = (
-            "Say so with decimal=',' if commas are decimal marks, write 12000 for twelve thousand, or "
+            f"Say so with {setting('decimal', ',')} if commas are decimal marks, write 12000 for twelve "
+            "thousand, or "
             f"{as_category}."
         )
         raise refuse("expected numbers without a comma", lambda text: not is_comma_number(text), remedy)
     if len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > len(texts):
         raise DataError(
             f"{origin.column(column)}: {len(counts)} different texts in {len(texts)} observed cells, such as "
-            f"{shorten(texts[0])}, look like names and not like categories. Use row_id={column!r} if they "
+            f"{shorten(texts[0])}, look like names and not like categories. Use "
+            f"{setting('row_id', column)} if they "
             f"name the rows, leave the column out, or {as_category}."
         )
 
@@ -134,7 +139,7 @@ def parse_observed(
         rows[bad],
         [texts[place] for place in bad[:3]],
         f"Correct it, add it to {as_mark(texts[bad[0]])} if it marks a hole, "
-        f"or set kinds={{{column!r}: 'category'}} if the column holds text.",
+        f"or set {setting('kinds', 'category', column=column)} if the column holds text.",
     )
 
 
@@ -160,8 +165,8 @@ def to_codes(
             f"expected one of {listing(categories, most=10)}",
             rows[bad],
             [known[place] for place in bad[:3]],
-            f"Add it to categories={{{column!r}: [...]}}, or to missing= if it marks a hole."
-            + did_you_mean(known[bad[0]], categories),
+            f"Add it to {setting('categories', column=column)}, or to {setting('missing')} if it marks a "
+            "hole." + did_you_mean(known[bad[0]], categories),
         )
     codes = np.fromiter(map(code.__getitem__, known), dtype=np.float64, count=len(known))
     return scatter(len(texts), rows, codes), categories

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
+from cellworth.settings_language import setting
 from cellworth.table.csv_format import unguard
 from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
 from cellworth.table.raw_cells import Origin, RawColumn, TextCells, as_texts
@@ -171,7 +172,8 @@ def _refuse_other_delimiter(header: Sequence[str], first: Sequence[str], name: s
         if other in header[0] and (header[0].count(other) == sum(field.count(other) for field in first)):
             raise DataError(
                 f"{name}: expected columns separated by a comma, got a single column {shorten(header[0])}. "
-                f"Pass delimiter={other!r}; for a file that does have one column pass delimiter=','."
+                f"Pass {setting('delimiter', other)}; for a file that does have one column pass "
+                f"{setting('delimiter', ',')}."
             )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
+from cellworth.settings_language import setting
 from cellworth.table.column import Column, UserValue
 from cellworth.table.raw_cells import Origin
 
@@ -83,7 +84,7 @@ def make_target(column: Column, cells: Float64Array, kind: str | None, origin: O
     if column.kind == "date":
         raise DataError(
             f"{place}: a target must be classes or numbers, got dates. Give a number of days, or "
-            f"set kinds={{{column.name!r}: 'category'}} to treat each date as a class."
+            f"set {setting('kinds', 'category', column=column.name)} to treat each date as a class."
         )
     distinct = np.unique(cells[~np.isnan(cells)])
     if len(distinct) < 2:

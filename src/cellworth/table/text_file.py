@@ -12,6 +12,7 @@ from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import shorten
+from cellworth.settings_language import setting
 from cellworth.table.files import FileBytes
 from cellworth.table.raw_cells import RawColumn, TextCells, as_texts
 
@@ -163,7 +164,7 @@ def decoded(content: bytes, encoding: str | None, name: str) -> str:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise DataError(
             f"{name}, line {line}: expected text, got a NUL character. The file may be damaged or not a text "
-            "file; if it is UTF-16, pass encoding='utf-16'."
+            f"file; if it is UTF-16, pass {setting('encoding', 'utf-16')}."
         )
     return text
 
@@ -186,7 +187,7 @@ def _guess(content: bytes, name: str) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         warnings.warn(
             f"{name} is not UTF-8; it was read as Windows-1252 (Latin-1), with "
-            f"{_word_at(text, error.start)} on line {line}. If that is wrong, give the encoding.",
+            f"{_word_at(text, error.start)} on line {line}. If that is wrong, give {setting('encoding')}.",
             ReadWarning,
             stacklevel=2,
         )
@@ -206,14 +207,14 @@ def _word_at(text: str, place: int) -> str:
 
 def _decoding_problem(content: bytes, error: UnicodeError, encoding: str, name: str) -> str:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return f"{name}: expected {encoding} text, got UTF-16. Pass encoding='utf-16'."
+        return f"{name}: expected {encoding} text, got UTF-16. Pass {setting('encoding', 'utf-16')}."
     start = error.start if isinstance(error, UnicodeDecodeError) else 0
     line = content.count(b"\n", 0, start) + 1
     got = f"the byte 0x{content[start]:02x}" if start < len(content) else "an incomplete character"
     other = "latin-1" if encoding != "latin-1" else "utf-8"
     return (
         f"{name}, line {line} (byte offset {start}): expected {encoding} text, got {got}. "
-        f"If the file uses another encoding, pass it, for example encoding={other!r}."
+        f"If the file uses another encoding, pass it, for example {setting('encoding', other)}."
     )
 
 
