@@ -5,7 +5,6 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-export NO_MKDOCS_2_WARNING := 1
 # Two processes, each with a run of neighbouring tests, which share their servers, browsers and clusters; the one
 # that ends first takes over work of the other.
 PYTEST := -m pytest -n 2 --dist worksteal
@@ -65,10 +64,10 @@ wheel: $(VENV)/.dev   ## build the wheel and try it, installed in a clean enviro
 	$(BIN)/python -P tests/installed_wheel.py
 
 docs: $(VENV)/.dev   ## build the documentation into site/
-	$(BIN)/mkdocs build --strict --quiet
+	$(BIN)/python -m zensical build --clean --strict
 
 docs-serve: $(VENV)/.dev   ## the documentation at http://127.0.0.1:8000
-	$(BIN)/mkdocs serve
+	$(BIN)/python -m zensical serve
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -107,7 +107,6 @@ class PlainMathsExtension(Extension):
         md.preprocessors.register(PlainMaths(md), "plain_maths", 28)
 
 
-def on_config(config: Any) -> Any:
-    """Add the extension to pages and docstrings alike."""
-    config["markdown_extensions"].append(PlainMathsExtension())
-    return config
+def makeExtension(**_: Any) -> PlainMathsExtension:
+    """Return the extension; Python-Markdown calls this by its name."""
+    return PlainMathsExtension()

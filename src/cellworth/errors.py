@@ -42,6 +42,10 @@ class UnknownCampaignError(DataError):
     """The store has no campaign with this name."""
 
 
+class OverspentWarning(UserWarning):
+    """An answer cost more than was left of the budget; it was recorded, since it was paid for."""
+
+
 class ReadWarning(UserWarning):
     """A file could be read only by a guess; the message says which, and how to overrule it."""
 

@@ -11,7 +11,6 @@ import pytest
 from cellworth import strategy
 from cellworth.campaign import Campaign
 from cellworth.campaign.adviser_cache import LARGEST, pack_cache, unpack_cache
-from cellworth.campaign.rounds import SAVE_EVERY
 from cellworth.errors import DataError, UnusableCacheError
 from tests.campaign.campaigns import Clock, cells, completions, played, rounds_of
 
@@ -19,17 +18,17 @@ pytestmark = pytest.mark.usefixtures("own_strategies")
 
 
 def test_losing_the_cache_changes_nothing():
-    store, campaign = played(SAVE_EVERY + 1)
+    store, campaign = played(6)
     number, _ = store.load_cache("study", at_most=10**6)
-    assert number == 2 * SAVE_EVERY - 1
+    assert number == 11  # the last ask
     assert store.load_cache("study", at_most=number - 1) is None
     with_cache = Campaign.open(store, clock=Clock()).replay(campaign.number)
     batch, ran = completions(lambda: with_cache.ask(count=5))
-    assert ran == 2  # the round since the cache, and the next one
+    assert ran == 1  # the next round
     store.drop_cache("study")
     without = Campaign.open(store, clock=Clock()).replay(campaign.number)
     again, ran = completions(lambda: without.ask(count=5))
-    assert ran == SAVE_EVERY + 2
+    assert ran == 7
     assert again == batch == cells(campaign.ask(count=5))
 
 
@@ -44,18 +43,18 @@ def test_every_strategy_goes_on_from_its_cache_as_if_it_had_run_all_rounds(name)
     fresh = Campaign.open(store, clock=Clock())
     again, all_ran = completions(lambda: fresh.preview(count=4))
     assert batch == again
-    assert all_ran == 4
+    assert all_ran == (2 if name == "qbc" else 4)  # a committee without memory needs no earlier rounds
     assert ran == 1
     assert all(purchase.why for purchase in campaign.ask(count=3))
 
 
 def test_a_completer_that_cannot_state_what_it_has_fitted_is_not_cached():
-    store, campaign = played(SAVE_EVERY + 1, "silent")
+    store, campaign = played(6, "silent")
     campaign.close()
     assert store.load_cache("study", at_most=10**6) is None
     opened = Campaign.open(store, clock=Clock())
     batch, ran = completions(lambda: opened.ask(count=2))
-    assert ran == SAVE_EVERY + 2
+    assert ran == 7
     assert batch
 
 
@@ -238,7 +237,7 @@ def test_a_cache_that_unpacks_to_more_than_it_may_is_ignored(monkeypatch):
 
 
 def test_a_cache_that_the_store_does_not_take_harms_nobody():
-    store, campaign = played(SAVE_EVERY - 1)
+    store, campaign = played(4)
 
     def too_large(*_):
         raise DataError("too large")

@@ -1,10 +1,11 @@
 """What people may report, and what they hear if they must not."""
 
-from datetime import date
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
 
+from cellworth import Prices, Table
 from cellworth.errors import ConflictError, DataError, ParameterError
 from tests.campaign.campaigns import Clock, answers_to, begin, cells, make_table
 
@@ -170,3 +171,36 @@ def test_answers_and_cells_of_the_wrong_shape(campaign):
         campaign.tell([("p1", "dose")])
     with pytest.raises(ParameterError, match="a cell must be"):
         campaign.tell({"p1": 3.0})
+
+
+@pytest.mark.parametrize("number", [1e160, -1e31, 1e308])
+def test_numbers_too_large_to_compute_with_never_get_in(number):
+    words = r"row 'p\w+', column 'dose'.*must be (between -1e\+30 and 1e\+30|at least 0)"
+    campaign = begin(strategy="linear-impact")
+    table = campaign.table
+    row = table.row_ids[int(np.flatnonzero(table.holes[:, 0])[0])]
+    with pytest.raises(DataError, match=r"dose"):
+        campaign.tell({(row, "dose"): number}, unsolicited=True)
+    with pytest.raises(DataError, match=r"dose"):
+        campaign.correct("p0", "dose", number)
+    with pytest.raises(DataError, match=r"dose"):
+        campaign.extend({"p99": {"dose": number}})
+    assert campaign.number == 0
+    free = Table.from_arrays([[1.0, 2.0], [number, np.nan]], columns=["dose", "b"], row_ids=["p1", "p2"])
+    with pytest.raises(DataError, match=words):
+        begin(free, prices=Prices.same(1.0))
+
+
+def test_limits_beyond_what_a_date_or_a_float_holds_are_refused():
+    campaign = begin(strategy="linear-impact")
+    for lease in (timedelta.max, timedelta(days=4_000_000), "999999d"):
+        with pytest.raises(ParameterError, match="at most 36525 days"):
+            campaign.ask(count=1, lease=lease)
+        with pytest.raises(ParameterError, match="at most 36525 days"):
+            campaign.take(1, who="Ann", lease=lease)
+    for budget in (10**400, float("inf"), float("nan"), -1):
+        with pytest.raises(ParameterError, match="budget"):
+            campaign.ask(budget=budget)
+        with pytest.raises(ParameterError, match="budget"):
+            begin(budget=budget)
+    assert campaign.number == 0

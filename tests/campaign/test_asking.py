@@ -1,8 +1,9 @@
 """What is asked for: within a limit, by the price list, drawn anew each time; previews leave no trace."""
 
+import numpy as np
 import pytest
 
-from cellworth import Table
+from cellworth import Prices, Table
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ParameterError
@@ -96,3 +97,12 @@ def test_a_preview_that_comes_to_nothing_costs_one_round_only():
         campaign.correct("p0", "age", 21)  # the previewed round will never be in the log
         campaign.ask(count=2)
     assert len(counted) == 2
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_papers_strategy_asks_on_wide_tables_with_a_number_as_target(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(10, 40))
+    y = X[:, 0] + rng.normal(size=10)
+    table = Table.from_arrays(np.where(rng.random(X.shape) < 0.4, np.nan, X), y)
+    assert len(begin(table, prices=Prices.same(1.0), strategy="afasmc").ask(count=3)) == 3

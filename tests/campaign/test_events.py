@@ -2,11 +2,12 @@
 
 import json
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.account import Terms
 from cellworth.campaign.events import (
     Asked,
     AskedCell,
@@ -26,6 +27,7 @@ from cellworth.campaign.events import (
 )
 from cellworth.campaign.stores import StoredEvent
 from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.campaign.wish import Wish
 from cellworth.errors import DataError
 from tests.campaign.campaigns import answers_to, begin
 
@@ -33,10 +35,20 @@ TIME = datetime(2024, 5, 1, 12, 30, 15, 123456, tzinfo=UTC)
 NAMES = (CellName("p1", "age"), CellName("p2", "hue"))
 CONTENTS = [
     Asked(2, 7, TIME, (AskedCell("p1", "age", 0.1, 1 / 3, "known only to ±12"),)),
-    Asked(1, 0, None, ()),
+    Asked(
+        1,
+        0,
+        None,
+        (AskedCell("p1", "age", 8.5, 2.0, "unsure"),),
+        Wish(9.5, 3, timedelta(hours=1)),
+        (Terms(1.0, 5.0, 2.5, "blood", True),),
+    ),
     Taken(TIME, NAMES),
     GivenBack(NAMES),
-    Told((ToldCell("p1", "age", 47, 0.1), ToldCell("p2", "hue", "red", 0.0), ToldCell("p3", "x", True, 1.0))),
+    Told(
+        (ToldCell("p1", "age", 47, 0.1), ToldCell("p2", "hue", "red", 0.0), ToldCell("p3", "x", True, 1.0)),
+        stated=True,
+    ),
     Refused(NAMES, "lost"),
     Cancelled(NAMES),
     Corrected("p1", "age", 47, 48.5, None),
@@ -64,11 +76,26 @@ def test_the_stored_layout_does_not_change():
             "based_on": 7,
             "until": iso,
             "cells": [["p1", "age", 0.1, 1 / 3, "known only to ±12"]],
+            "wish": None,
+            "terms": None,
+            "version": 2,
         },
-        {"round": 1, "based_on": 0, "until": None, "cells": []},
+        {
+            "round": 1,
+            "based_on": 0,
+            "until": None,
+            "cells": [["p1", "age", 8.5, 2.0, "unsure"]],
+            "wish": {"budget": 9.5, "count": 3, "lease": 3600.0},
+            "terms": [[1.0, 5.0, 2.5, "blood", True]],
+            "version": 2,
+        },
         {"cells": names, "until": iso},
         {"cells": names},
-        {"cells": [["p1", "age", 47, 0.1], ["p2", "hue", "red", 0.0], ["p3", "x", True, 1.0]]},
+        {
+            "cells": [["p1", "age", 47, 0.1], ["p2", "hue", "red", 0.0], ["p3", "x", True, 1.0]],
+            "stated": True,
+            "version": 2,
+        },
         {"cells": names, "reason": "lost"},
         {"cells": names},
         {"row": "p1", "column": "age", "old": 47, "new": 48.5, "reason": None},
@@ -76,7 +103,7 @@ def test_the_stored_layout_does_not_change():
     ]
     assert [size(Event(1, TIME, None, None, None, content)) for content in CONTENTS] == [
         1,
-        0,
+        1,
         2,
         2,
         3,
@@ -91,12 +118,19 @@ def test_the_stored_layout_does_not_change():
 def test_what_is_damaged_is_named(content):
     stored = encode(Event(17, TIME, None, None, None, content))
     for name in stored.data:
-        if name == "reason" and content.kind == "corrected":
+        if name == "version" or (name == "reason" and content.kind == "corrected"):
             continue
         lacking = {other: value for other, value in stored.data.items() if other != name}
         with pytest.raises(DataError, match=rf"event 17 \({content.kind}\) is damaged"):
             decode(replace(stored, data=lacking))
-    for name, value in (("cells", 5), ("cells", [["p1"]]), ("until", "soon"), ("table", "%"), ("rows", 3)):
+    for name, value in (
+        ("cells", 5),
+        ("cells", [["p1"]]),
+        ("until", "soon"),
+        ("table", "%"),
+        ("rows", 3),
+        ("terms", []),
+    ):
         if name in stored.data:
             with pytest.raises(DataError, match="event 17"):
                 decode(replace(stored, data={**stored.data, name: value}))
@@ -111,10 +145,24 @@ def test_what_a_newer_version_wrote_is_refused_and_named():
     with pytest.raises(DataError, match="event 2 is of the unknown kind 'promised'"):
         Campaign.open(store)
     told = encode(Event(2, TIME, None, None, None, CONTENTS[4]))
-    for version in (2, 0, "new", None):
+    for version in (3, 0, "new", None):
         with pytest.raises(DataError, match=r"event 2 \(told\) is of version .*, and this cellworth reads"):
             decode(replace(told, data={**told.data, "version": version}))
-    assert decode(replace(told, data={**told.data, "version": 1})).content == CONTENTS[4]
+
+
+def test_the_first_version_of_an_event_is_read():
+    """There, each cell cost the price recorded with it, and the wish was not recorded."""
+    asked = {"round": 2, "based_on": 7, "until": None, "cells": [["p1", "age", 0.1, 2.0, "unsure"]]}
+    told = {"cells": [["p1", "age", 47, 0.1]]}
+    found = [
+        decode(StoredEvent(1, TIME, kind, None, None, data)).content
+        for kind, data in (("asked", asked), ("told", told))
+    ]
+    assert found == [
+        Asked(2, 7, None, (AskedCell("p1", "age", 0.1, 2.0, "unsure"),)),
+        Told((ToldCell("p1", "age", 47, 0.1),), stated=True),
+    ]
+    assert list(found[0].owed(4)) == [Terms(0.1, number=4)]
 
 
 def test_a_replay_does_not_look_beyond_its_end():

@@ -40,7 +40,7 @@ def test_labels_do_not_leak():
         rng = np.random.default_rng(seed)
         X = np.where(rng.random((100, 6)) < 0.6, np.nan, rng.normal(size=(100, 6)))
         campaign = begin(Table.from_arrays(X, rng.random(100) < 0.5), prices=Prices.same(1.0))
-        areas.append(campaign.status(repeats=1).score.value)
+        areas.append(campaign.status(repeats=1, max_rounds=1, model="logistic regression").score.value)
     assert abs(np.mean(areas) - 0.5) < 0.07  # the spread of one is 0.06, of the mean 0.02
 
 
@@ -61,11 +61,11 @@ def test_too_few_labels_are_said_so():
 def test_rows_that_are_added_train_but_are_not_scored():
     campaign = begin(make_table(60))
     campaign.extend(make_table(30, seed=3, start=60))
-    found = campaign.status(repeats=1)
+    found = campaign.status(repeats=1, model="logistic regression")
     assert (found.rows, len(found.history)) == (90, 2)
     assert "on 60 rows" in found.note
     campaign.extend(make_table(200, seed=4, start=90))
-    found = campaign.status(repeats=1)
+    found = campaign.status(repeats=1, model="logistic regression")
     assert "on 290 rows" in found.note  # those of the start are less than half
     assert [point.number for point in found.history] == [2]
 

@@ -14,7 +14,7 @@ HOUR = timedelta(hours=1)
 
 
 def ask(cells, cell, until, number=1):
-    cells.ask(cell, price=1.0, worth=2.0, why="because", until=until, number=number, who="Ann")
+    cells.ask(cell, terms=1.0, worth=2.0, why="because", until=until, number=number, who="Ann")
 
 
 def test_a_lease_is_a_text_a_span_or_none():
@@ -44,7 +44,7 @@ def test_cells_are_out_until_their_lease_ends():
     assert not cells.is_out((0, 0), NOON)
     assert cells.is_out((1, 0), NOON)
     assert not cells.is_out((5, 5), NOON)
-    assert cells.close((1, 0)).price == 1.0
+    assert cells.close((1, 0)).terms == 1.0
     assert cells.close((1, 0)) is None
     assert cells.expired(NOON + HOUR) == [(0, 0)]
     assert cells.forget_ended(NOON + HOUR) == [(0, 0)]

@@ -19,9 +19,9 @@ from tests.campaign.campaigns import (
 pytestmark = pytest.mark.usefixtures("own_strategies")
 
 
-def test_who_had_to_run_rounds_again_spares_the_next_one():
+def test_whoever_runs_a_round_spares_the_others_that_round():
     store, _ = played(3)
-    for expected in (4, 1, 2, 1):  # a new process each time, as on a command line
+    for expected in (1, 1, 1, 1):  # a new process each time, as on a command line
         campaign = Campaign.open(store, clock=Clock())
         batch, ran = completions(lambda campaign=campaign: campaign.ask(count=2))
         assert ran == expected
@@ -86,7 +86,7 @@ def test_a_round_that_was_begun_here_counts_if_nobody_began_another(shared):
     late = Campaign.open(Interrupted(store, lambda: tell_something(other)), clock=clock)
     with counted_completions() as counted:
         late.ask(count=6)
-    assert len(counted) == 2
+    assert len(counted) == 1  # the first round is in the store
     event = late.history()[-1]
     assert (event["number"], event["round"], event["based_on"]) == (4, 2, 2)
     check_next_ask(late, store, clock)

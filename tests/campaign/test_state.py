@@ -1,14 +1,8 @@
 """The state of a campaign: its money adds up, and a correction keeps the old value."""
 
-from decimal import Decimal
-from fractions import Fraction
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from cellworth.campaign.state import Account
 from cellworth.errors import DataError
 from tests.campaign.campaigns import Clock, answers_to, begin
 
@@ -33,29 +27,6 @@ def test_money_is_reserved_spent_and_released():
     assert 0 <= campaign.left < 1.0  # less than the cheapest cell that is still missing, its fee included
     assert {p.group for p in batch + rest if p.column in ("dose", "age")} <= {"blood"}
     assert {p.group for p in batch + rest if p.column not in ("dose", "age")} <= {None}
-
-
-def read(amount):
-    """The decimal number that people see."""
-    return Fraction(Decimal(repr(amount)))
-
-
-@settings(max_examples=100)
-@given(st.lists(st.floats(0, 1e6), max_size=20), st.lists(st.floats(0, 1e6), max_size=20), st.floats(0, 1e8))
-def test_money_adds_up_exactly(spent, reserved, budget):
-    money = Account()
-    for price in spent:
-        money.spend(price)
-    for price in reserved:
-        money.reserve(price)
-    exact = read(budget) - sum(map(read, spent)) - sum(map(read, reserved))
-    assert money.spent == float(sum(map(read, spent)))
-    assert money.left(budget) == float(exact)
-    assert money.left(budget, reserved) == float(exact + sum(map(read, reserved)))
-    assert 0 <= read(money.spendable(budget)) <= max(exact, 0)
-    for price in reversed(reserved):
-        money.release(price)
-    assert money.reserved() == 0
 
 
 @pytest.fixture

@@ -7,13 +7,15 @@ import pytest
 from cellworth.errors import ParameterError
 from tests.campaign.campaigns import PRICES, answers_to, begin, gaussian_table, make_table, play
 
+QUICK = {"repeats": 1, "model": "logistic regression"}
+
 
 def test_numbers_are_those_of_the_campaign():
     campaign = begin(make_table(60))
     batch = campaign.ask(count=6)
     campaign.tell(answers_to(batch[:3]))
     campaign.refuse(batch[3:4], "lost")
-    found = campaign.status(repeats=1)
+    found = campaign.status(**QUICK)
     assert (found.spent, found.reserved, found.left) == (campaign.spent, campaign.reserved, campaign.left)
     assert (found.bought, found.refused, found.open) == (3, 1, 2)
     assert found.known == int((~campaign.original.holes).sum())
@@ -27,13 +29,13 @@ def test_numbers_are_those_of_the_campaign():
     for words in (f"{campaign.spent:.2f} spent", "3 bought", "1 refused, 2 out", "too early to tell"):
         assert words in text
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["bought"] == 3
-    assert campaign.status(repeats=1) == found
-    assert campaign.replay(until=0).status(repeats=1).bought == 0
+    assert campaign.status(**QUICK) == found
+    assert campaign.replay(until=0).status(**QUICK).bought == 0
 
 
 def test_a_finished_campaign_has_nothing_left_to_buy():
     campaign = play(*gaussian_table(), rounds=9, count=60)
-    found = campaign.status(repeats=1)
+    found = campaign.status(**QUICK)
     assert (found.missing, found.forecast.verdict) == (0, "nothing left")
     assert "nothing is left to buy" in found.describe()
 
@@ -49,7 +51,7 @@ def test_wrong_parameters_are_named(wrong):
 def test_progress_goes_from_nothing_to_all_points():
     campaign = play(*gaussian_table(), rounds=3)
     told = []
-    found = campaign.status(progress=lambda done, total: told.append((done, total)))
+    found = campaign.status(**QUICK, progress=lambda done, total: told.append((done, total)))
     points = len(found.history)
     assert told == [(done, points) for done in range(points + 1)]
 

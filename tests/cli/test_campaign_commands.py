@@ -8,7 +8,7 @@ from cellworth.cli.campaign_commands import NO_FORECAST
 
 def test_ask_shows_a_table(begun):
     done = begun("ask", "--budget", "6", "--who", "Ann")
-    assert (done.code, done.err) == (0, f"{NO_FORECAST}\n")
+    assert (done.code, done.err) == (0, NO_FORECAST + "\n")
     header, *lines = done.out.splitlines()
     assert header.split() == ["row", "column", "group", "price", "worth", "why", "until"]
     with Campaign.open("study.db") as campaign:

@@ -35,6 +35,16 @@ def test_init_as_json(study):
     assert not (study.folder / "study.db").exists()
 
 
+def test_init_and_status_say_what_auto_chose(study):
+    done = study.begin("--strategy", "auto")
+    sentence = "auto chose recommended, its fallback: 30 labelled rows are too few"
+    assert sentence in done.out
+    assert sentence in study("status").out
+    assert sentence in study("status", "--json").json["choice"]["sentence"]
+    found = study.begin("--json", "--name", "other", "--strategy", "auto", "--store", "other.db").json
+    assert (found["strategy"], found["choice"].startswith(sentence)) == ("auto", True)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
@@ -66,3 +76,27 @@ def test_a_second_campaign_of_the_same_name_is_a_conflict(begun):
     assert done.code == 3
     assert "several campaigns" in done.err
     assert begun("log", "--name", "two").code == 0
+
+
+def test_bounds_units_and_categories_are_said_at_the_start(study):
+    (study.folder / "t.csv").write_text("age,drug,ill\n61,NA,yes\n,aspirin,no\n47,None,no\n")
+    said = ["--bounds", "age=0,120", "--unit", "age=years", "--categories", "drug=None,aspirin,other"]
+    done = study("init", "t.csv", "--target", "ill", *said)
+    assert (done.code, done.err) == (0, "")
+    with Campaign.open("study.db") as campaign:
+        age, drug = campaign.table.columns
+        assert (age.bounds, age.unit) == ((0.0, 120.0), "years")
+        assert drug.categories == ("None", "aspirin", "other")
+        assert campaign.table.holes[:, 1].tolist() == [True, False, False]
+    wrong = study("init", "t.csv", "--target", "ill", "--bounds", "age=0", "--name", "b")
+    assert wrong.code == 2
+    assert "age=0,120" in wrong.err
+
+
+def test_lookalikes_of_missing_marks_are_one_line(study):
+    (study.folder / "t.csv").write_text("age,drug,ill\n61,unknown,yes\n,aspirin,no\n47,ibuprofen,no\n")
+    done = study("init", "t.csv", "--target", "ill")
+    assert done.code == 0
+    assert done.err.startswith("cellworth: t.csv, column 'drug': 'unknown' is read as a category")
+    assert done.err.count("\n") == 1
+    assert "--missing 'unknown'" in done.err

@@ -3,8 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
-from cellworth import SupervisedCompleter
+from cellworth import GaussianCompleter, SoftImputeCompleter, SupervisedCompleter
 from cellworth.errors import DataError
 from cellworth.testing.completer_contract import random_table
 
@@ -26,3 +27,21 @@ def test_bad_tables_are_refused_in_the_users_terms():
 def test_a_large_infinity_free_table_is_not_mistaken():
     X, y = random_table(np.random.default_rng(15))
     SupervisedCompleter().fit(X * 1e300, y)
+
+
+@pytest.mark.parametrize("Completer", [GaussianCompleter, SupervisedCompleter, SoftImputeCompleter])
+def test_what_needs_another_door_is_told_which(Completer):
+    frame = pd.DataFrame({"size": [1.0, None, 3.0], "hue": ["red", "blue", None]})
+    text = r"column 'hue' holds text.*cellworth\.fill\(frame\).*Table\.from_frame"
+    with pytest.raises(DataError, match=text):
+        Completer().fit(frame)
+    with pytest.raises(DataError, match=r"X is sparse.*Use SparseCompleter"):
+        Completer().fit(scipy.sparse.eye_array(5).tocsr())
+
+
+def test_numbers_whose_squares_overflow_are_named():
+    X = np.array([[1.0, 2.0], [np.nan, 1e160], [3.0, 4.0]])
+    with pytest.raises(DataError, match=r"column 1 .*, row 1 \(counted from 0\) is 1e\+160"):
+        GaussianCompleter().fit(X)
+    with pytest.raises(DataError, match=r"column 'b', row 1 .* is 1e\+160"):
+        GaussianCompleter().fit(pd.DataFrame(X, columns=["a", "b"]))

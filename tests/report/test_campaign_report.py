@@ -32,6 +32,11 @@ def ledger_rows(found):
     return [row for row in found.rows if len(row) == len(LEDGER_HEADER) and row[0] != "event"]
 
 
+def test_says_what_auto_chose(tmp_path):
+    with begin(make_table(60), strategy="auto") as campaign:
+        assert "auto chose recommended, its fallback: 60 labelled" in report(campaign, tmp_path).text
+
+
 def test_numbers_are_those_of_the_campaign(tmp_path):
     campaign = begin(make_table(60), who="Ann")
     batch = campaign.ask(count=8, who="Ann")

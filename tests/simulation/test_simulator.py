@@ -146,9 +146,7 @@ def test_progress_is_shown(tumours, capsys):
 def test_a_model_of_the_wrong_kind_is_refused():
     X = np.arange(40.0).reshape(20, 2)
     classes, numbers = Table.from_arrays(X, np.arange(20) % 2), Table.from_arrays(X, np.arange(20) / 3)
-    with pytest.raises(
-        ParameterError, match=r"'target' is a number, but LogisticRegression predicts classes"
-    ):
+    with pytest.raises(ParameterError, match="is a number, but LogisticRegression predicts classes"):
         simulate(numbers, "random", count_per_round=1, classifier=LogisticRegression())
     with pytest.raises(ParameterError, match=r"'target' has two classes, but Ridge predicts numbers"):
         simulate(classes, "random", count_per_round=1, classifier=Ridge())

@@ -33,14 +33,14 @@ def test_a_lead_without_error_is_certain_and_no_lead_a_toss_up():
 
 def test_says_what_was_chosen_why_and_how_sure_it_is():
     assert AHEAD.sentence == (
-        "auto chose linear-impact for a logistic regression: with cells hidden and bought back, its AUC was "
-        "+0.021 ± 0.008 from that of recommended, higher in 7 of 8 plays (99.6 % sure)."
+        "auto chose linear-impact for a logistic regression: with cells hidden and bought back, its AUC "
+        "minus that of recommended was +0.021 ± 0.008, ahead in 7 of 8 plays (99.6 % sure)."
     )
     assert BEHIND.sentence == (
         "auto chose recommended, its fallback, for a logistic regression: with cells hidden and bought back, "
-        "the AUC of linear-impact was -0.004 ± 0.006 from that of recommended, higher in 3 of 8 plays; a "
-        "lead of 1.5 standard errors was needed. Holes are filled by the joint Gaussian: in "
-        "cross-validation, the model's AUC was +0.010 ± 0.020 with SupervisedCompleter instead."
+        "the AUC of linear-impact minus that of recommended was -0.004 ± 0.006, ahead in 3 of 8 plays; a "
+        "lead of 1.5 standard errors was needed. Holes are filled by the joint Gaussian: in cross-validation"
+        ", SupervisedCompleter changed the model's AUC by +0.010 ± 0.020."
     )
     assert THIN.sentence == "auto chose recommended, its fallback: 40 labelled rows are too few."
     assert str(AHEAD) == AHEAD.sentence

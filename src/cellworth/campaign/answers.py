@@ -6,15 +6,20 @@ Each function returns that content, or None if there is nothing to record. None 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+import numpy as np
+
+from cellworth.campaign.account import Terms
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.events import (
     Cancelled,
     CellName,
     Corrected,
+    Event,
     Refused,
     Told,
     ToldCell,
@@ -22,11 +27,19 @@ from cellworth.campaign.events import (
     check_text,
     value_to_json,
 )
+from cellworth.campaign.settings import LARGEST_NUMBER, check_numbers
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
-from cellworth.errors import ConflictError, DataError, ParameterError
+from cellworth.campaign.status import Totals
+from cellworth.errors import ConflictError, DataError, OverspentWarning, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
 from cellworth.settings_language import setting
+from cellworth.strategy import Purchase
+
+Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
+Cells = Iterable[tuple[object, str] | Purchase]
+FREE = Terms(0.0)
+"""The terms of a cell that was never asked for."""
 
 
 class Answer(NamedTuple):
@@ -105,11 +118,29 @@ def as_cells(cells: object) -> list[tuple[object, object]]:
 def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float | None) -> Told | None:
     """Return the answers that are new; O(answers).
 
-    An answer costs ``price`` if given, else the price at which its cell was last asked for, else nothing.
+    An answer costs ``price`` if given. Otherwise it costs what it adds to what is owed by the terms of its
+    last ask; nothing if it was never asked for.
     """
     each = None if price is None else check_visit(price, what="the price of an answer")
     new = [answer for answer in answers if _is_new(state, *answer, unsolicited)]
-    return Told(tuple(_priced(state, cell, number, each) for cell, number in new)) if new else None
+    if not new:
+        return None
+    terms = [state.last_terms.get(cell, FREE) for cell, _ in new]
+    cells = [cell for cell, _ in new]
+    prices = state.money.charges(zip(terms, cells, strict=True)) if each is None else itertools.repeat(each)
+    told = (_told(state, answer, price) for answer, price in zip(new, prices, strict=False))
+    return Told(tuple(told), stated=each is not None)
+
+
+def warn_if_overspent(event: Event | None, totals: Totals) -> None:
+    """Warn if an event's answers cost money and less than nothing is left of the budget."""
+    told = event.content.cells if event is not None and isinstance(event.content, Told) else ()
+    if totals.budget is None or totals.left is None or totals.left >= 0:
+        return
+    if any(cell.price > 0 for cell in told):
+        over = f"{totals.text(-totals.left)} over the budget of {totals.text(totals.budget)}"
+        said = f"the answers were recorded, and the campaign is now {over}."
+        warnings.warn(said, OverspentWarning, stacklevel=3)
 
 
 def refused(state: State, cells: list[tuple[object, object]], reason: str) -> Refused | None:
@@ -129,7 +160,7 @@ def cancelled(state: State, cells: list[tuple[object, object]]) -> Cancelled | N
         _must_be_open(state, cell, "cannot be cancelled")
         if state.status_of(cell) == CellStatus.REFUSED:
             raise ConflictError(f"{state.index.words(cell)} was refused, so there is nothing to cancel.")
-        if cell not in state.last_price:
+        if cell not in state.last_terms:
             raise DataError(f"{state.index.words(cell)} was never asked for, so there is nothing to cancel.")
     new = [cell for cell in dict.fromkeys(found) if state.status_of(cell) == CellStatus.ASKED]
     return Cancelled(_names(state, new)) if new else None
@@ -159,9 +190,12 @@ def _pair(cell: object) -> tuple[object, object]:
 def _parse(state: State, cell: Cell, value: object) -> float:
     row, _ = state.index.names(cell)
     try:
-        return state.index.columns[cell[1]].parse(value)
+        number = state.index.columns[cell[1]].parse(value)
     except DataError as error:
         raise DataError(f"row {shorten(row)}, {error}") from None
+    if abs(number) > LARGEST_NUMBER:
+        check_numbers(np.array([[number]]), [row], [state.index.columns[cell[1]].name])
+    return number
 
 
 def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
@@ -174,7 +208,7 @@ def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
             f"{state.index.words(cell)}: got {_shown(state, cell, number)}, but "
             f"{_shown(state, cell, float(state.values[cell]))} is known, {came}. Use correct to change it."
         )
-    if cell not in state.last_price and not unsolicited:
+    if cell not in state.last_terms and not unsolicited:
         raise DataError(
             f"{state.index.words(cell)} was never asked for. Check the names; to record the value anyway, "
             f"pass {setting('unsolicited', True)}."
@@ -182,10 +216,9 @@ def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
     return True
 
 
-def _priced(state: State, cell: Cell, number: float, price: float | None) -> ToldCell:
-    paid = state.last_price.get(cell, 0.0) if price is None else price
-    value = value_to_json(state.index.columns[cell[1]], number)
-    return ToldCell(*state.index.names(cell), value, paid)
+def _told(state: State, answer: Answer, price: float) -> ToldCell:
+    value = value_to_json(state.index.columns[answer.cell[1]], answer.number)
+    return ToldCell(*state.index.names(answer.cell), value, price)
 
 
 def _names(state: State, cells: Iterable[Cell]) -> tuple[CellName, ...]:

@@ -2,44 +2,25 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from cellworth.arrays import BoolArray
+from cellworth.campaign.account import Terms
 from cellworth.campaign.events import Asked, AskedCell, Event
-from cellworth.campaign.log import Log
+from cellworth.campaign.log import FAIR, Log
 from cellworth.campaign.rounds import Rounds
 from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.wish import Wish
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.select.selector import check_limits
+from cellworth.select import Selection
 from cellworth.strategy import Batch, Purchase
 from cellworth.strategy.choosing import choose
 from cellworth.strategy.reasons import Reasons
-
-
-@dataclass(frozen=True)
-class Wish:
-    """The limits of an ask: the most money, the most cells, and how long to reserve them."""
-
-    budget: float | None
-    count: int | None
-    lease: timedelta | None
-
-    def __post_init__(self) -> None:
-        if self.budget is not None or self.count is not None:
-            check_limits(self.budget, self.count)
-
-    def to_json(self) -> dict[str, object]:
-        """Return it as plain data."""
-        return {
-            "budget": None if self.budget is None else float(self.budget),
-            "count": None if self.count is None else int(self.count),
-            "lease": None if self.lease is None else self.lease.total_seconds(),
-        }
 
 
 class Asker:
@@ -57,20 +38,34 @@ class Asker:
         self._rounds: Rounds | None = None
         self._list: PriceList | None = None
 
-    def ask(self, wish: Wish, *, who: str | None, key: str | None) -> Batch:
-        """Ask for cells and record it; in a replay, only return what would be asked for."""
-        attempts = iter((True,))
+    def ask(self, wish: Wish, *, who: str | None, key: str | None, stopped: bool = False) -> Batch:
+        """Ask for cells and record it; in a replay, only return what was or would be asked for.
+
+        If nothing can be bought, or a rule has ``stopped`` the ask, it is recorded only if it has a key.
+        """
+        attempts = itertools.count()
 
         def make(state: State, time: datetime) -> Asked | None:
-            # After a conflict, start no further round, so that the next attempt is quick.
-            return self.asked(wish, time, may_begin=next(attempts, False))
+            # After a conflict, start no further round, so that the next attempt is quick. When others wait,
+            # run none at all.
+            attempt = next(attempts)
+            found = None
+            if not stopped:
+                found = self.asked(wish, time, may_begin=attempt == 0, may_run=attempt < FAIR)
+            return Asked(0, 0, None, (), wish) if found is None and key is not None else found
 
         if self._log.read_only:
-            return self._batch(self._log.sketch(make, who=who))
+            return self._batch(self._recorded(wish) or self._log.sketch(make, who=who))
         event = self._log.write(Asked, make, who=who, key=key, request=lambda _: wish.to_json())
         if event is not None and self._rounds is not None:
             self._rounds.save(event.number)
         return self._batch(event)
+
+    def _recorded(self, wish: Wish) -> Event | None:
+        """Return what was asked for next, after the end of a replay, if it was asked for with this wish."""
+        event = self._log.following()
+        asked = None if event is None else event.content
+        return event if isinstance(asked, Asked) and asked.wish == wish else None
 
     def preview(self, wish: Wish) -> Batch:
         """Return what would be asked for now."""
@@ -81,16 +76,18 @@ class Asker:
     def leave(self) -> None:
         """Save the newest round for whoever opens the campaign next."""
         if self._rounds is not None:  # else no round was run here
-            self._rounds.save(self._log.state.number, leaving=True)
+            self._rounds.save(self._log.state.number)
 
     def make_rounds(self) -> Rounds:
         """Return the campaign's rounds, with a separate adviser."""
         return Rounds(self._log, self._strategy, self._log.settings["seed"])
 
-    def asked(self, wish: Wish, time: datetime, *, may_begin: bool, tentative: bool = False) -> Asked | None:
+    def asked(
+        self, wish: Wish, time: datetime, *, may_begin: bool, may_run: bool = True, tentative: bool = False
+    ) -> Asked | None:
         """Return what to ask for in the newest state; None if nothing can be bought.
 
-        Set ``tentative`` if the result will not be recorded.
+        Set ``tentative`` if the result will not be recorded. See `Rounds.newest` for the others.
         """
         state = self._log.state
         available, before, limit = self._offered(wish, time)
@@ -101,7 +98,7 @@ class Asker:
             return None
         if self._rounds is None:
             self._rounds = self.make_rounds()
-        newest = self._rounds.newest(may_begin=may_begin, tentative=tentative)
+        newest = self._rounds.newest(may_begin=may_begin, may_run=may_run, tentative=tentative)
         selection = choose(
             self._strategy.selector,
             newest.scored,
@@ -122,6 +119,7 @@ class Asker:
             prices=prices,
             available=available,
             before=before,
+            currency=self._prices.currency,
         )
         named = zip(
             [state.index.names((i, j)) for i, j in selection.cells.tolist()],
@@ -132,7 +130,8 @@ class Asker:
         )
         cells = tuple(AskedCell(*names, price, worth, why) for names, price, worth, why in named)
         until = None if wish.lease is None else time + wish.lease
-        return Asked(newest.round, newest.based_on, until, cells)
+        terms = self._terms(prices, selection, before)
+        return Asked(newest.round, newest.based_on, until, cells, wish, terms)
 
     def _offered(self, wish: Wish, time: datetime) -> tuple[BoolArray, BoolArray, float | None]:
         """Return the cells that can be bought, those already known, and the most money to spend."""
@@ -143,13 +142,28 @@ class Asker:
         before = (state.status == CellStatus.KNOWN) | (state.status == CellStatus.TOLD)
         limit = wish.budget
         if self._budget is not None:
-            left = state.money.spendable(self._budget, state.expired_prices(time))
+            left = state.money.spendable(self._budget, state.ended(time))
             limit = left if limit is None else min(left, limit)
         elif limit is None and wish.count is None:
             raise ParameterError(
                 "the campaign has no budget, so an ask needs a limit: give budget=, count=, or both."
             )
         return available, before, limit
+
+    def _terms(self, prices: PriceList, selection: Selection, before: BoolArray) -> tuple[Terms, ...] | None:
+        """Return what each cell owes; None if no fees are shared."""
+        if prices.additive:
+            return None
+        opened = prices.opened(before, selection.cells[:, 0])
+        found = []
+        for place, (i, j) in enumerate(selection.cells.tolist()):
+            group = int(prices.group_of[j])
+            is_open = group < 0 or bool(opened[place, group])
+            name = self._prices.groups[group].name if group >= 0 else None
+            lasting = group >= 0 and bool(prices.lasting[group])
+            fee = 0.0 if is_open else float(prices.fee[j])
+            found.append(Terms(float(prices.own[i, j]), float(prices.visit), fee, name, lasting))
+        return tuple(found)
 
     def _batch(self, event: Event | None) -> Batch:
         """Return what an event asked for."""

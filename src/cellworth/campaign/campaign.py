@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
@@ -10,7 +9,8 @@ from typing import Any, Self
 from cellworth.campaign import answer_file, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
-from cellworth.campaign.asking import Asker, Wish
+from cellworth.campaign.answers import Answers, Cells
+from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
@@ -19,17 +19,16 @@ from cellworth.campaign.self_assessment import SelfAssessment
 from cellworth.campaign.settings import make_record, only_name, opened, strategy_of
 from cellworth.campaign.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.stores import Store
+from cellworth.campaign.wish import Wish
 from cellworth.complete import FilledTable, fill
 from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.outlook import Outlook, StopAdvice, StopRule
 from cellworth.prices import AnyPrices, Prices
+from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import AnyTable, Table, as_table
 from cellworth.table.files import AnyFile
-
-Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
-Cells = Iterable[tuple[object, str] | Purchase]
 
 
 class Campaign:
@@ -38,12 +37,11 @@ class Campaign:
     Start one with `create`, resume it with `open`. Its state is the original table and an append-only log of
     events: any number of processes may work on one campaign, and any moment of it can be replayed. Every read
     first catches up with the log. Use each object from one thread at a time. Asking for a cell reserves its
-    price; telling its value spends it; refusing or cancelling the cell, or letting its lease expire, releases
-    it. An answer that arrives later still counts, and still costs.
+    price; telling its value spends it; refusing or cancelling it, or letting its lease expire, releases it,
+    except fees that other cells owe, too. An answer that arrives later still counts, and still costs.
 
-    ``name``, ``strategy``, ``prices``, ``budget`` (None for no limit), ``seed`` and ``created`` (in UTC) are
-    what it was created with; ``settled`` is the strategy's parts, ``assessment`` is behind `status`, and
-    ``read_only`` is True for a replay.
+    ``name``, ``strategy``, ``prices``, ``budget`` (None: no limit), ``seed``, ``created`` (UTC): what it was
+    created with; ``settled``: the strategy's parts; ``assessment``: behind `status`; ``read_only``: a replay.
 
     Examples
     --------
@@ -123,15 +121,15 @@ class Campaign:
         the campaign's budget. ``who`` is the person asking. The cells are reserved for ``lease``, such as
         "7d", "12h" or "30m"; None never expires. Requests with the same ``key`` are recorded once and all get
         the same batch. It is empty if the money buys nothing. Costs a selection and, if the table has changed
-        since the last ask, one warm completion and scoring. In a replay, nothing is recorded.
+        since the last ask, one warm completion and scoring. A replay returns what was asked for next, if so.
 
         If ``until``, a rule to stop, says that the next money is not worth it, the batch is empty and a
         `StopWarning` gives the reason; see `advice` for its cost. Without it, cells are asked for in any
         case, with a `StopWarning` if the last forecast, of a `status` in any process, says stop: O(n p).
         """
-        if self.assessment.says_stop(until, key):
-            return Batch()
-        return self._asker.ask(Wish(budget, count, parse_lease(lease)), who=who, key=key)
+        wish = Wish(budget, count, parse_lease(lease))
+        stopped = self.assessment.says_stop(until, key)
+        return self._asker.ask(wish, who=who, key=key, stopped=stopped)
 
     def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
         """Return what `ask` would ask for now, at the same cost, without recording or reserving anything."""
@@ -151,11 +149,14 @@ class Campaign:
         Answers map (row, column) to value, or are triples (row, column, value), with values as you write
         them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
-        what each answer cost, by default its price in the ask. Raises DataError if a cell does not exist, was
-        never asked for, or cannot hold the value; ConflictError if another value is known or the key used.
+        what each answer cost, by default its own price and a visit or fee not paid yet. An OverspentWarning
+        says if ``left`` is below 0. Raises DataError if a cell does not exist, was never asked for, or cannot
+        hold the value; ConflictError if another value is known or the key used.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
-        return kinds.size(self._log.write(kinds.Told, make, who=who, key=key, request=make.request))
+        event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
+        reports.warn_if_overspent(event, self.totals())
+        return kinds.size(event)
 
     def tell_file(
         self,
@@ -204,8 +205,7 @@ class Campaign:
     def extend(self, rows: Rows, *, who: str | None = None) -> int:
         """Append rows with new ids to the table, and return how many.
 
-        Pass a Table, read with ``Table.read(path, **campaign.table.keywords())``, or a mapping of row id to
-        values by column name, which may omit columns.
+        Pass a Table from ``Table.read(path, **campaign.table.keywords())``, or {row id: {column: value}}.
         """
         return self._write(kinds.Extended, lambda state, _: extended(state, rows, self.prices), who)
 
@@ -260,7 +260,7 @@ class Campaign:
 
     def totals(self) -> Totals:
         """Return money and cell counts, all as of the same moment; O(new events)."""
-        return totals_of(self._log.newest(), self.budget, self._log.now())
+        return totals_of(self._log.newest(), self.prices, self.budget, self._log.now())
 
     def open_purchases(self) -> list[Purchase]:
         """Return the cells that are out now, in the order they were asked for."""
@@ -279,9 +279,8 @@ class Campaign:
     ) -> open_cells.OpenPage:
         """Return at most ``most`` of the cells that are out, in the order they were asked for.
 
-        ``after`` is the previous page's ``after``, 0 for the first page; answers that arrive in between shift
-        nothing. The filters keep cells in this row or column, asked for by this person, held by this person,
-        or ``free``. O(cells that are out), a tenth of a microsecond each, and O(page).
+        ``after`` is the previous page's, 0 for the first; answers in between shift nothing. The filters keep
+        cells in this row or column, asked for or held by this person, or ``free``. O(cells out), 0.1 us each.
         """
         wanted = open_cells.Wanted(row, column, asked_by, holder, free)
         return open_cells.open_page(self._log.newest(), self._log.now(), self._groups, wanted, after, most)
@@ -291,7 +290,7 @@ class Campaign:
         return row_records(self._log.newest(), self._log.now(), max(after, 0), max(after, 0) + most)
 
     def row(self, row: object) -> RowRecord:
-        """Return one row as it is now; DataError suggesting the closest id if there is no such row."""
+        """Return one row as it is now; DataError suggesting the closest id if there is none."""
         place = self._log.newest().index.row(row)
         return row_records(self._log.state, self._log.now(), place, place + 1)[0]
 
@@ -393,7 +392,8 @@ class Campaign:
 
     def __repr__(self) -> str:
         (n, p), state = self._log.state.values.shape, self._log.state
-        done = f"{state.number} event{'s' * (state.number != 1)}, {state.money.spent:.2f} spent"
+        spent = money_text(state.money.spent, self.prices.currency)
+        done = f"{state.number} event{'s' * (state.number != 1)}, {spent} spent"
         return f"<campaign {self.name!r}, {self.strategy}: {n} rows, {p} columns, {done}>"
 
     def _write(self, kind: type[kinds.Content], make: Make, who: str | None) -> int:

@@ -11,11 +11,14 @@ import base64
 import hashlib
 import itertools
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, ClassVar, NamedTuple, Self
 
+from cellworth.campaign.account import Terms
 from cellworth.campaign.stores.store_protocol import StoredEvent
+from cellworth.campaign.wish import Wish
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.table import Column
@@ -66,7 +69,11 @@ class Asked:
     until : datetime or None
         When the lease expires; None for never.
     cells : tuple of AskedCell
-        Best first.
+        Best first; empty if the request had a key and nothing could be bought.
+    wish : Wish or None
+        What was wished for; None in version 1.
+    terms : tuple of Terms or None
+        What each cell owes, without ``number``; None if each costs its price and shares nothing.
     """
 
     kind: ClassVar[str] = "asked"
@@ -74,18 +81,40 @@ class Asked:
     based_on: int
     until: datetime | None
     cells: tuple[AskedCell, ...]
+    wish: Wish | None = None
+    terms: tuple[Terms, ...] | None = None
 
     def to_json(self) -> Json:
         """Return it as plain data."""
-        until = None if self.until is None else self.until.isoformat()
-        return {"round": self.round, "based_on": self.based_on, "until": until, "cells": _lists(self.cells)}
+        return {
+            "round": self.round,
+            "based_on": self.based_on,
+            "until": None if self.until is None else self.until.isoformat(),
+            "cells": _lists(self.cells),
+            "wish": None if self.wish is None else self.wish.to_json(),
+            "terms": None if self.terms is None else [list(each[:5]) for each in self.terms],
+        }
 
     @classmethod
     def from_json(cls, data: Json) -> Self:
         """Return what `to_json` wrote."""
         until = None if data["until"] is None else datetime.fromisoformat(data["until"])
         cells = tuple(itertools.starmap(AskedCell, data["cells"]))
-        return cls(data["round"], data["based_on"], until, cells)
+        wish = terms = None
+        if _version(data) > 1 and data["wish"] is not None:
+            wish = Wish.from_json(data["wish"])
+        if _version(data) > 1 and data["terms"] is not None:
+            terms = tuple(itertools.starmap(Terms, data["terms"]))
+        if terms is not None and len(terms) != len(cells):
+            raise ValueError(f"{len(cells)} cells have {len(terms)} terms")
+        return cls(data["round"], data["based_on"], until, cells, wish, terms)
+
+    def owed(self, number: int) -> Iterator[Terms]:
+        """Yield the terms of each cell, given the number of the event."""
+        if self.terms is None:
+            yield from (Terms(cell.price, number=number) for cell in self.cells)
+        else:
+            yield from (each._replace(number=number) for each in self.terms)
 
 
 @dataclass(frozen=True)
@@ -125,19 +154,28 @@ class GivenBack:
 
 @dataclass(frozen=True)
 class Told:
-    """Answers were recorded."""
+    """Answers were recorded.
+
+    Attributes
+    ----------
+    cells : tuple of ToldCell
+    stated : bool
+        Whether the prices were stated with the answers. If not, they follow from the terms of the asks.
+    """
 
     kind: ClassVar[str] = "told"
     cells: tuple[ToldCell, ...]
+    stated: bool
 
     def to_json(self) -> Json:
         """Return it as plain data."""
-        return {"cells": _lists(self.cells)}
+        return {"cells": _lists(self.cells), "stated": self.stated}
 
     @classmethod
     def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(tuple(itertools.starmap(ToldCell, data["cells"])))
+        """Return what `to_json` wrote; in version 1 each answer cost the price recorded with it."""
+        stated = _version(data) == 1 or bool(data["stated"])
+        return cls(tuple(itertools.starmap(ToldCell, data["cells"])), stated)
 
 
 @dataclass(frozen=True)
@@ -220,7 +258,7 @@ Content = Asked | Taken | GivenBack | Told | Refused | Cancelled | Corrected | E
 _KINDS: dict[str, type[Content]] = {
     each.kind: each for each in (Asked, Taken, GivenBack, Told, Refused, Cancelled, Corrected, Extended)
 }
-_NEWEST = dict.fromkeys(_KINDS, 1)
+_NEWEST = dict.fromkeys(_KINDS, 1) | {Asked.kind: 2, Told.kind: 2}
 """The version each kind is written in, which is also the newest that can be read."""
 
 
@@ -293,7 +331,7 @@ def decode(stored: StoredEvent) -> Event:
             f"event {stored.number} is of the unknown kind {stored.kind!r}: a newer version of cellworth "
             "wrote it. Upgrade with: pip install --upgrade cellworth."
         )
-    version = stored.data.get("version", 1)
+    version = _version(stored.data)
     if version not in range(1, _NEWEST[stored.kind] + 1):
         raise DataError(
             f"event {stored.number} ({stored.kind}) is of version {version!r}, and this cellworth reads "
@@ -345,6 +383,10 @@ def check_text(what: str, text: object) -> str:
 def check_optional_text(what: str, text: object) -> str | None:
     """Return the text, which may be None but not blank."""
     return None if text is None else check_text(what, text)
+
+
+def _version(data: Json) -> Any:
+    return data.get("version", 1)
 
 
 def _lists(cells: tuple[tuple[Any, ...], ...]) -> list[list[Any]]:

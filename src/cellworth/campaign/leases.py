@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from cellworth.campaign.account import Terms
 from cellworth.campaign.cell_index import Cell
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
@@ -20,6 +21,8 @@ ASK_LEASE = "7d"
 """How long the money of an ask is reserved by default."""
 TAKE_LEASE = "8h"
 """How long a cell is reserved by default for the person who took it."""
+LONGEST = timedelta(days=36_525)
+"""A lease of a hundred years ends within the calendar of any computer."""
 _UNITS = {"d": "days", "h": "hours", "m": "minutes"}
 _TEXT = re.compile(r"(\d{1,6}(?:\.\d+)?)\s*([dhm])")
 
@@ -33,10 +36,10 @@ def parse_lease(lease: object) -> timedelta | None:
     if lease is None:
         return None
     span = lease if isinstance(lease, timedelta) else _from_text(lease)
-    if span is None or span <= timedelta(0):
+    if span is None or not timedelta(0) < span <= LONGEST:
         raise ParameterError(
-            "a lease must be a time such as '7d', '12h' or '30m', a positive timedelta, or None for no end; "
-            f"got {shorten(lease)}."
+            "a lease must be a time such as '7d', '12h' or '30m', a positive timedelta, or None for no end, "
+            f"and at most {LONGEST.days} days long; got {shorten(lease)}."
         )
     return span
 
@@ -49,7 +52,8 @@ def has_ended(until: datetime | None, time: datetime) -> bool:
 class OpenAsk(NamedTuple):
     """A cell that was asked for and has not since been answered, refused, cancelled or asked for again."""
 
-    price: float
+    terms: Terms
+    """What it owes."""
     worth: float
     why: str
     until: datetime | None
@@ -88,7 +92,7 @@ class OpenCells:
         self,
         cell: Cell,
         *,
-        price: float,
+        terms: Terms,
         worth: float,
         why: str,
         until: datetime | None,
@@ -97,7 +101,7 @@ class OpenCells:
     ) -> None:
         """Record that a cell was asked for."""
         self._n_asked += 1
-        self.asked[cell] = OpenAsk(price, worth, why, until, number, who, self._n_asked)
+        self.asked[cell] = OpenAsk(terms, worth, why, until, number, who, self._n_asked)
         if until is not None:
             heapq.heappush(self._ends, (until, number, cell))
 

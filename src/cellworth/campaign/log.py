@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from typing import Any, Literal, get_args
 
 from cellworth.campaign.events import (
+    Asked,
     Content,
     Corrected,
     Event,
     Extended,
+    Told,
     check_optional_text,
     decode,
     encode,
@@ -30,6 +34,10 @@ Make = Callable[[State, datetime], Content | None]
 """Maps the newest state and the time to an event's content; None if there is nothing to record."""
 
 
+FAIR = 2
+"""After losing this often against other writers, a writer keeps them waiting."""
+
+
 def utc_now() -> datetime:
     """Return the current time in UTC."""
     return datetime.now(UTC)
@@ -45,8 +53,6 @@ class Log:
     original : Table
     settings : dict
         What the campaign was created with.
-    state : State
-        As of the last event that was read.
     owns_store : bool
         Whether to close the store with the campaign.
     """
@@ -74,9 +80,22 @@ class Log:
         self.until = until
         self.owns_store = owns_store
         self._clock = clock
-        self.state = State(self.original)
-        for event in self.events():
-            self.state.apply(event)
+        self._state = State(self.original)
+        self._whole = False  # whether all of the events read so far, and nothing else, are in the state
+        self.refresh()
+
+    @property
+    def state(self) -> State:
+        """The state as of the last event that was read.
+
+        If applying an event was interrupted, say by Ctrl-C, all events are read and applied again.
+        """
+        if not self._whole:
+            state = State(self.original)
+            for event in self.events():
+                state.apply(event)
+            self._state, self._whole = state, True
+        return self._state
 
     @property
     def read_only(self) -> bool:
@@ -97,7 +116,7 @@ class Log:
         before = self.state.number
         if not self.read_only:
             for event in self.events(after=before):
-                self.state.apply(event)
+                self._apply(event)
         return self.state.number > before
 
     def newest(self) -> State:
@@ -148,8 +167,9 @@ class Log:
         ``request`` returns plain data that distinguishes this request from others, given the newest state.
 
         If somebody else writes first, read the new events and call ``make`` again. Each failure means that
-        another writer succeeded, so some writer always makes progress. If the key was used by the same
-        request, return that event; if by a different one, raise ConflictError.
+        another writer succeeded, so some writer always makes progress. After `FAIR` failures, nobody else may
+        write until ``make`` is done, so that long work is not repeated forever. If the key was used by the
+        same request, return that event; if by a different one, raise ConflictError.
         """
         if self.read_only:
             raise ParameterError(
@@ -160,20 +180,39 @@ class Log:
         check_optional_text("key", key)
         self.refresh()
         signature = None if key is None else fingerprint([kind.kind, request(self.state)])
-        while True:
-            if key is not None and key in self.state.keyed:
-                return _same(self.state.keyed[key], key, signature)
-            event = self.sketch(make, who=who, key=key, signature=signature)
-            if event is None:
-                return None
-            try:
-                self.store.append(self.name, self.state.number, [encode(event)])
-            except ConflictError:
-                if not self.refresh():
-                    raise
-                continue
-            self.state.apply(event)
-            return event
+        for attempt in itertools.count():
+            conflict = None
+            with self.store.alone(self.name) if attempt >= FAIR else nullcontext():
+                if attempt >= FAIR:
+                    self.refresh()
+                if key is not None and key in self.state.keyed:
+                    return _same(self.state.keyed[key], key, signature)
+                event = self.sketch(make, who=who, key=key, signature=signature)
+                if event is None:
+                    return None
+                try:
+                    self.store.append(self.name, self.state.number, [encode(event)])
+                except ConflictError as error:
+                    conflict = error
+            if conflict is None:  # and the event is on disk
+                self._apply(event)
+                return event
+            if not self.refresh():
+                raise conflict
+        raise AssertionError
+
+    def following(self) -> Event | None:
+        """Return the event after the end of a replay; None if there is none, or it cannot be read."""
+        stored = self.store.events(self.name, self.state.number, 1)
+        try:
+            return decode(stored[0]) if stored else None
+        except DataError:
+            return None
+
+    def _apply(self, event: Event) -> None:
+        state, self._whole = self.state, False
+        state.apply(event)
+        self._whole = True
 
     def sketch(
         self, make: Make, *, who: str | None, key: str | None = None, signature: str | None = None
@@ -237,6 +276,12 @@ def _record(event: Event) -> Record:
         "key": event.key,
         **content.to_json(),
     }
+    if isinstance(content, Asked):
+        del record["terms"]
+        if content.wish is None:  # version 1 did not record it
+            del record["wish"]
+    if isinstance(content, Told):
+        del record["stated"]
     if isinstance(content, Extended):
         del record["table"]
     elif not isinstance(content, Corrected):

@@ -10,6 +10,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.events import Extended
+from cellworth.campaign.settings import check_numbers
 from cellworth.campaign.state import State
 from cellworth.campaign.table_bytes import pack
 from cellworth.errors import DataError, ParameterError
@@ -37,6 +38,7 @@ def extended(state: State, rows: Rows, prices: Prices) -> Extended:
             f"new rows must have new ids; already taken: {listing(taken)}. To add values to existing rows, "
             "use tell, with unsolicited=True if they were never asked for."
         )
+    check_numbers(new.values, new.row_ids, new.column_names)
     values = np.vstack([table.values, new.values])
     # A matrix of prices has none for new rows; fail now rather than at the next ask.
     prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))

@@ -7,7 +7,7 @@ is nothing to record.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -63,7 +63,7 @@ def open_purchases(state: State, time: datetime, groups: Mapping[str, str]) -> l
 
     ``groups`` maps columns to their price groups.
     """
-    return [purchase(state, cell, time, groups) for cell in state.open.out(time)]
+    return _purchases(state, state.open.out(time), time, groups)
 
 
 def open_page(
@@ -78,26 +78,34 @@ def open_page(
         return (cell for cell in later if wanted.fits(state, cell, time))
 
     cells = list(itertools.islice(found(), most + 1))
-    purchases = [purchase(state, cell, time, groups) for cell in cells[:most]]
+    purchases = _purchases(state, cells[:most], time, groups)
     return OpenPage(purchases, state.open.asked[cells[most - 1]].place if 0 < most < len(cells) else None)
 
 
-def purchase(state: State, cell: Cell, time: datetime, groups: Mapping[str, str]) -> Purchase:
-    """Return an asked cell as it is at a given time."""
-    ask, hold = state.open.asked[cell], state.open.holder(cell, time)
-    row, column = state.index.names(cell)
-    return Purchase(
-        row,
-        column,
-        ask.price,
-        ask.worth,
-        groups.get(column),
-        ask.why,
-        ask.until,
-        ask.who,
-        None if hold is None else hold.who,
-        None if hold is None else hold.until,
-    )
+def _purchases(
+    state: State, cells: Iterable[Cell], time: datetime, groups: Mapping[str, str]
+) -> list[Purchase]:
+    """Return asked cells as they are at a given time; their prices now."""
+    ended = set(state.open.expired(time))
+    found = []
+    for cell in cells:
+        ask, hold = state.open.asked[cell], state.open.holder(cell, time)
+        row, column = state.index.names(cell)
+        found.append(
+            Purchase(
+                row,
+                column,
+                state.money.price_now(cell, ask.terms, ended),
+                ask.worth,
+                groups.get(column),
+                ask.why,
+                ask.until,
+                ask.who,
+                None if hold is None else hold.who,
+                None if hold is None else hold.until,
+            )
+        )
+    return found
 
 
 class Taking:
@@ -125,7 +133,7 @@ def purchases_of(state: State, event: Event | None, groups: Mapping[str, str]) -
     if event is None or not isinstance(event.content, Taken):
         return []
     cells = (state.index.cell(row, column) for row, column in event.content.cells)
-    return [purchase(state, cell, event.time, groups) for cell in cells]
+    return _purchases(state, cells, event.time, groups)
 
 
 def taken(
@@ -168,7 +176,7 @@ def _must_be_out(state: State, cell: Cell, time: datetime) -> None:
         raise ConflictError(f"{words} already has a value, so there is nothing to take.")
     if status == CellStatus.REFUSED:
         raise ConflictError(f"{words} was refused, so there is nothing to take.")
-    if cell not in state.last_price:
+    if cell not in state.last_terms:
         raise DataError(f"{words} was never asked for, so there is nothing to take.")
     if not state.open.is_out(cell, time):
         raise ConflictError(

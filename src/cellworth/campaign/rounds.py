@@ -17,9 +17,6 @@ from cellworth.messages import shorten
 from cellworth.strategy import Strategy
 from cellworth.strategy.choosing import Adviser, ScoredRound
 
-SAVE_EVERY = 5
-"""Rounds between two caches. Packing a cache takes about as long as a warm completion of a large table."""
-
 logger = logging.getLogger("cellworth.campaign")
 
 
@@ -56,7 +53,8 @@ class Rounds:
     log takes another course, the round and the adviser are discarded.
 
     If the strategy's completer can save its fit (``fitted_state`` and ``restore_fitted``), the adviser is
-    cached in the store from time to time, so that a new process need not rerun all rounds.
+    cached in the store after each round, so that no other process need rerun it. If neither the completer nor
+    the scorer remembers earlier rounds, only the newest is run.
     """
 
     def __init__(self, log: Log, strategy: Strategy, seed: int) -> None:
@@ -65,45 +63,51 @@ class Rounds:
         self._seed = seed
         self._owner = log.original.layout.owner
         self._before: dict[str, Any] | None = None  # the adviser's state before a tentative round
-        self._saved, self._again = 0, False
+        self._busy = False  # at work, or interrupted at it: the adviser may be in any state
         self.runs = 0
         """How many rounds were run here: completions with their scores."""
         self._begin()
 
-    def newest(self, *, may_begin: bool, tentative: bool = False) -> NewestRound:
+    def newest(self, *, may_begin: bool, may_run: bool = True, tentative: bool = False) -> NewestRound:
         """Return the round whose scores to choose by.
 
         A new round starts if there was none, or if ``may_begin`` and the table has changed since the last.
         Otherwise the newest round is the log's last, or one that was started here and still follows it.
-        Each round that must be run costs a completion and its scores. If the new round is ``tentative``, the
-        adviser's state before it is kept, since the round may never make it into the log.
+        Each round that must be run costs a completion and its scores. Without ``may_run``, an earlier round
+        of the log will do if it is at hand. If the new round is ``tentative``, the adviser's state before it
+        is kept, since the round may never make it into the log.
         """
-        rounds = list(self._log.state.rounds)
+        self._recover()
+        rounds, at_hand = list(self._log.state.rounds), self._done
         now = self._log.state.table_number
-        if not may_begin and self._done[:-1] == rounds and self._done:
-            rounds = self._done
+        follows = not may_begin and at_hand[:-1] == rounds
+        will_do = not may_run and at_hand == rounds[: len(at_hand)]
+        if at_hand and (follows or will_do):
+            rounds = at_hand
         elif not rounds or (may_begin and now > rounds[-1]):
             rounds.append(now)
+        return self.after(rounds, tentative=tentative)
+
+    def after(self, rounds: list[int], *, tentative: bool = False) -> NewestRound:
+        """Return the last of these rounds, given by the numbers of the events that they were based on."""
+        self._recover()
+        self._busy = True
         if tentative and self._done != rounds:
             self._lead(rounds[:-1])
             self._before = None if not self._done else self._content()
         self._lead(rounds)
         scored = self._adviser.scored
         assert scored is not None
+        self._busy = False
         return NewestRound(len(self._done), self._done[-1], scored, self._adviser.completer, self._owner)
 
-    def save(self, number: int, *, leaving: bool = False) -> None:
-        """Cache the adviser in the store for whoever opens the campaign next, if that is worthwhile.
-
-        Saves after every `SAVE_EVERY` rounds, after rerunning rounds in the log, and when this process is
-        ``leaving`` with new rounds.
-        """
-        new = len(self._done) - self._saved
-        wanted = self._again or new >= SAVE_EVERY or (leaving and new > 0)
+    def save(self, number: int) -> None:
+        """Cache the adviser in the store for other processes, if it has run rounds of the log since."""
+        self._recover()
         tentative = self._done != self._log.state.rounds[: len(self._done)]
-        if self._log.read_only or tentative or not wanted:
+        if self._log.read_only or tentative or len(self._done) == self._saved:
             return
-        self._saved, self._again = len(self._done), False
+        self._saved = len(self._done)
         content = self._content()
         completer = content["adviser"]["completer"]
         if not (hasattr(completer, "fitted_state") and hasattr(completer, "restore_fitted")):
@@ -117,10 +121,15 @@ class Rounds:
     def _begin(self) -> None:
         self._adviser = Adviser.of(self._strategy, self._log.original, seed=self._seed)
         self._done: list[int] = []
-        self._saved = 0
+        self._saved: int = 0  # how many of them are cached
         self._cached = False  # resumed from a cache
-        self._fresh = True  # has run nothing yet
-        self._again = False  # had to rerun rounds in the log
+
+    def _recover(self) -> None:
+        """Begin anew if the last piece of work was interrupted."""
+        if self._busy:
+            self._before = None
+            self._begin()
+            self._busy = False
 
     def _lead(self, rounds: list[int]) -> None:
         """Run the adviser through these rounds, from its current state if they match, else from a cache."""
@@ -128,7 +137,7 @@ class Rounds:
             self._begin()
             if self._before is not None and self._before["rounds"] == rounds[: len(self._before["rounds"])]:
                 self._go_on_from(self._before)
-        if not self._done and len(rounds) > 1:
+        if len(self._done) < min(len(rounds), len(self._log.state.rounds)):  # somebody has run the next one
             self._read_cache(rounds)
         try:
             self._run(rounds)
@@ -139,14 +148,15 @@ class Rounds:
             self._run(rounds)
 
     def _run(self, rounds: list[int]) -> None:
-        if self._fresh and len(self._done) < len(self._log.state.rounds):
-            self._again = True
         ahead = rounds[len(self._done) :]
+        if len(ahead) > 1 and not self._adviser.remembers:
+            self._adviser.skip(len(ahead) - 1)
+            self._done += ahead[:-1]
+            ahead = ahead[-1:]
         for based_on, table in zip(ahead, self._log.tables(ahead), strict=True):
             self._adviser.complete(table.encode().X, table.y)
             self._adviser.score()
             self._done.append(based_on)
-            self._fresh = False
             self.runs += 1
 
     def _content(self) -> dict[str, Any]:
@@ -164,7 +174,8 @@ class Rounds:
             return
         try:
             content = unpack_cache(found)
-            if content["rounds"] != rounds[: len(content["rounds"])]:
+            known = content["rounds"]
+            if known != rounds[: len(known)] or 0 < len(known) <= len(self._done):
                 return
             adviser, completer = content["adviser"], self._adviser.completer
             completer.restore_fitted(adviser["completer"])

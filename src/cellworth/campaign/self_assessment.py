@@ -56,7 +56,7 @@ class SelfAssessment:
 
     def status(self, judging: Judging, progress: Steps | None) -> Status:
         """Return the status; see `Campaign.status`."""
-        totals = totals_of(self._log.newest(), self._budget, self._log.now())
+        totals = totals_of(self._log.newest(), self._prices, self._budget, self._log.now())
         found = status_of(self._log, self._prices, totals, judging, self.cache, progress)
         self._keep(found.prospect)
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cellworth import strategy as strategies
+from cellworth.arrays import Float64Array
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
@@ -19,6 +20,7 @@ from cellworth.campaign.table_bytes import digest, pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.prices import Prices
+from cellworth.prices.currency import check_digits
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
 from cellworth.strategy.buying_task import BuyingTask
@@ -26,6 +28,8 @@ from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 
 FORMAT = 2
+LARGEST_NUMBER = 1e30
+"""Squares and fourth powers of larger numbers, and their 32-bit forms, are infinite in some completers."""
 RENAMED = {"recommended": "linear-impact"}
 """What strategies of format 1 are called now; their name has passed on to another."""
 
@@ -51,13 +55,14 @@ def make_record(
             f"every column needs at least one known value; got none in {listing(empty)}. Leave the column "
             "out, or fill in a few of its cells first."
         )
+    check_numbers(table.values, table.row_ids, table.column_names)
     prices.on(table)  # fail now if a cell has no price
     template = registered(strategy)
     settings = {
         "format": FORMAT,
         "prices": prices.to_dict(),
         "strategy": template.name,
-        "budget": None if budget is None else _check_budget(budget),
+        "budget": None if budget is None else _check_budget(budget, prices.currency),
         "seed": _check_seed(seed),
         "who": check_optional_text("who", who),
     }
@@ -74,6 +79,18 @@ def strategy_of(settings: dict[str, Any]) -> Strategy:
     if not template.is_open:
         return template
     return template.recalled(StrategyChoice.from_json(settings.get("choice") or {}))
+
+
+def check_numbers(values: Float64Array, row_ids: Sequence[str], columns: Sequence[str]) -> None:
+    """Raise DataError for the first value (n, p) that is too large to compute with; O(n p)."""
+    with np.errstate(invalid="ignore"):
+        large = np.argwhere(np.abs(values) > LARGEST_NUMBER)
+    if len(large):
+        i, j = large[0].tolist()
+        raise DataError(
+            f"row {shorten(row_ids[i])}, column {shorten(columns[j])}: a number must be between "
+            f"-{LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}; got {values[i, j]:g}. Is it in another unit?"
+        )
 
 
 def registered(strategy: Any) -> Strategy:
@@ -129,11 +146,11 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
         raise
 
 
-def _check_budget(budget: float) -> float:
+def _check_budget(budget: float, currency: str | None) -> float:
     amount = check_visit(budget, what="the budget")
     if amount == 0:
         raise ParameterError("a budget of 0 buys nothing: give more, or leave it out for no limit.")
-    return amount
+    return check_digits(amount, currency, "the budget")
 
 
 def _check_seed(seed: object) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array
+from cellworth.campaign.account import Account, Due, Terms
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.events import (
     Asked,
@@ -32,61 +33,7 @@ from cellworth.campaign.events import (
 from cellworth.campaign.leases import Hold, OpenCells
 from cellworth.campaign.table_bytes import unpack
 from cellworth.errors import DataError
-from cellworth.prices.money import Money
 from cellworth.table import Table
-
-
-class Account:
-    """Money spent and reserved, as exact sums of prices.
-
-    Examples
-    --------
-    >>> account = Account()
-    >>> for _ in range(10):
-    ...     account.spend(0.1)
-    >>> account.spent, sum([0.1] * 10)
-    (1.0, 0.9999999999999999)
-    """
-
-    def __init__(self) -> None:
-        self._spent = Money()
-        self._reserved = Money()
-
-    @property
-    def spent(self) -> float:
-        """What the answers have cost, rounded once."""
-        return float(self._spent)
-
-    def reserve(self, price: float) -> None:
-        """Reserve money."""
-        self._reserved += Money(price)
-
-    def release(self, price: float) -> None:
-        """Release reserved money."""
-        self._reserved -= Money(price)
-
-    def spend(self, price: float) -> None:
-        """Spend money."""
-        self._spent += Money(price)
-
-    def reserved(self, released: Iterable[float] = ()) -> float:
-        """Return what the asked cells will cost, minus the prices in ``released``; rounded once."""
-        return float(self._reserved - _sum(released))
-
-    def left(self, budget: float, released: Iterable[float] = ()) -> float:
-        """Return what is left of a budget once the prices in ``released`` are freed; rounded once."""
-        return float(self._left(budget, released))
-
-    def spendable(self, budget: float, released: Iterable[float] = ()) -> float:
-        """Return what is left, or 0 if negative; rounded down, so that all of it can be spent."""
-        return max(self._left(budget, released), Money()).rounded_down()
-
-    def _left(self, budget: float, released: Iterable[float]) -> Money:
-        return Money(budget) - self._spent - self._reserved + _sum(released)
-
-
-def _sum(prices: Iterable[float]) -> Money:
-    return sum(map(Money, prices), Money())
 
 
 class CellStatus(IntEnum):
@@ -121,8 +68,8 @@ class State:
         The number of asks in each round, by round number from 1.
     open : OpenCells
         The cells that are asked for, and who has taken them.
-    last_price : dict of cell to float
-        The price at which each cell was last asked for.
+    last_terms : dict of cell to Terms
+        What each cell ever asked for owes, by its last ask.
     money : Account
         Money spent and reserved.
     keyed : dict of str to Event
@@ -145,7 +92,7 @@ class State:
         self.rounds: list[int] = []
         self.asks_by_round: Counter[int] = Counter()
         self.open = OpenCells()
-        self.last_price: dict[Cell, float] = {}
+        self.last_terms: dict[Cell, Terms] = {}
         self.money = Account()
         self.keyed: dict[str, Event] = {}
 
@@ -187,9 +134,9 @@ class State:
             self._table = self.table_number, table
         return table
 
-    def expired_prices(self, time: datetime) -> list[float]:
-        """Return the prices of asked cells whose lease has ended by a given time: their money is free."""
-        return [self.open.asked[cell].price for cell in self.open.expired(time)]
+    def ended(self, time: datetime) -> list[Due]:
+        """Return the asked cells whose lease has ended by a given time, with terms: their money is free."""
+        return [(self.open.asked[cell].terms, cell) for cell in self.open.expired(time)]
 
     def apply(self, event: Event) -> None:
         """Apply the next event; O(its size), amortised."""
@@ -227,28 +174,33 @@ class State:
         self._close_all(self.open.forget_ended(event.time), CellStatus.HOLE)
         if asked.round > len(self.rounds):
             self.rounds.append(asked.based_on)
-        self.asks_by_round[asked.round] += 1
-        for row, column, price, worth, why in asked.cells:
+        if asked.cells:  # else it only remembers its key
+            self.asks_by_round[asked.round] += 1
+        for (row, column, _, worth, why), terms in zip(asked.cells, asked.owed(event.number), strict=True):
             cell = self.index.cell(row, column)
             self._mark(cell, CellStatus.ASKED)
             self.open.ask(
                 cell,
-                price=price,
+                terms=terms,
                 worth=worth,
                 why=why,
                 until=asked.until,
                 number=event.number,
                 who=event.who,
             )
-            self.last_price[cell] = price
-            self.money.reserve(price)
+            self.last_terms[cell] = terms
+            self.money.ask(cell, terms)
 
     def _tell(self, told: Told) -> None:
         for row, column, value, price in told.cells:
             cell = self.index.cell(row, column)
             self._close(cell, CellStatus.TOLD)
             self._values[cell] = value_from_json(self.index.columns[cell[1]], value)
-            self.money.spend(price)
+            terms = self.last_terms.get(cell)
+            if told.stated or terms is None:
+                self.money.spend(price)
+            else:
+                self.money.pay(cell, terms)
 
     def _extend(self, rows: Table) -> None:
         start = len(self.index.row_ids)
@@ -271,7 +223,7 @@ class State:
         """Set a cell's status; if it was asked for, close the ask and release its money."""
         ask = self.open.close(cell)
         if ask is not None:
-            self.money.release(ask.price)
+            self.money.release(cell, ask.terms)
         self._mark(cell, status)
 
     def _mark(self, cell: Cell, status: CellStatus) -> None:

@@ -27,6 +27,7 @@ from cellworth.messages import count
 from cellworth.model.cross_validation import Estimate
 from cellworth.outlook import Outlook, StopAdvice, StopRule, decide
 from cellworth.prices import Prices
+from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy.strategy_choice import StrategyChoice
 
@@ -40,6 +41,8 @@ class Totals:
     number : int
         The number of the last event.
     rows, columns : int
+    currency : str or None
+        Its code, if the prices have one.
     budget, left : float or None
         None without a budget.
     spent, reserved : float
@@ -54,6 +57,7 @@ class Totals:
     number: int
     rows: int
     columns: int
+    currency: str | None
     budget: float | None
     spent: float
     reserved: float
@@ -63,6 +67,10 @@ class Totals:
     refused: int
     open: int
     missing: int
+
+    def text(self, amount: float) -> str:
+        """Return an amount of money as people write it."""
+        return money_text(amount, self.currency)
 
 
 @dataclass(frozen=True)
@@ -139,10 +147,12 @@ class Status(Totals):
 
     def describe(self) -> str:
         """Return the status as lines of text."""
-        of_budget = "no budget" if self.left is None else f"{self.left:.2f} left of {self.budget:.2f}"
+        of_budget = "no budget"
+        if self.left is not None and self.budget is not None:
+            of_budget = f"{self.text(self.left)} left of {self.text(self.budget)}"
         lines = [
             f"campaign {self.name!r} after {count(self.number, 'event')}",
-            f"money  {self.spent:.2f} spent, {self.reserved:.2f} reserved, {of_budget}",
+            f"money  {self.text(self.spent)} spent, {self.text(self.reserved)} reserved, {of_budget}",
             f"cells  {self.known} known at the start, {self.bought} bought, {self.missing} still missing: of "
             f"these {self.refused} refused, {self.open} out",
         ]
@@ -173,7 +183,7 @@ class Status(Totals):
                 f"cost money; so far there were {self._steps()}",
                 "nothing left": "nothing is left to buy",
             }.get(expected.verdict, "no forecast without a score")
-        so_much = f"the next {expected.money:.2f} is expected to bring"
+        so_much = f"the next {self.text(expected.money or 0.0)} is expected to bring"
         if expected.verdict == "expected":
             return f"{so_much} {_in_words(expected.gain, sign='+')}"
         most = f"{max(expected.gain.high, 0.001):.3f}"
@@ -204,22 +214,23 @@ class Status(Totals):
         return plain
 
 
-def totals_of(state: State, budget: float | None, time: datetime) -> Totals:
+def totals_of(state: State, prices: Prices, budget: float | None, time: datetime) -> Totals:
     """Return the totals of a state at a given time."""
-    prices = state.expired_prices(time)
+    ended = state.ended(time)
     known, bought, refused = map(state.count, (CellStatus.KNOWN, CellStatus.TOLD, CellStatus.REFUSED))
     return Totals(
         number=state.number,
         rows=len(state.index.row_ids),
         columns=len(state.index.columns),
+        currency=prices.currency,
         budget=budget,
         spent=state.money.spent,
-        reserved=state.money.reserved(prices),
-        left=None if budget is None else state.money.left(budget, prices),
+        reserved=state.money.reserved(ended),
+        left=None if budget is None else state.money.left(budget, ended),
         known=known,
         bought=bought,
         refused=refused,
-        open=len(state.open.asked) - len(prices),
+        open=len(state.open.asked) - len(ended),
         missing=state.status.size - known - bought,
     )
 

@@ -137,7 +137,8 @@ def tell(
     Lines without a value are skipped. Sending the same file twice does no harm.
     """
     with opened(store, name) as campaign:
-        told = campaign.tell_file(writing.file(answers), who=who, key=key, unsolicited=unsolicited)
+        with told_warnings():
+            told = campaign.tell_file(writing.file(answers), who=who, key=key, unsolicited=unsolicited)
         if as_json:
             plain = {"new": told.new, "known": told.known, "blank": told.blank}
             print_json({**plain, **money_json(campaign)})

@@ -87,7 +87,7 @@ def _describe_begun(campaign: Campaign, same: str) -> None:
     print_table(("column", "kind", "holes", "holds"), rows[:MOST_SHOWN], right=("holes",))
     if len(rows) > MOST_SHOWN:
         print(f"... and {len(rows) - MOST_SHOWN} more columns")
-    limit = "no limit" if campaign.budget is None else f"{campaign.budget:.2f}"
+    limit = "no limit" if campaign.budget is None else campaign.totals().text(campaign.budget)
     some = 100 if campaign.budget is None else round(campaign.budget / 10) or 1
     print(f"\nCampaign {campaign.name!r} has started. Strategy: {campaign.strategy}. Budget: {limit}.")
     if campaign.settled.choice is not None:

@@ -77,6 +77,26 @@ Orders = Annotated[
         "repeated.",
     ),
 ]
+BoundsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bounds",
+        metavar="COLUMN=LOW,HIGH",
+        help="The range of a number or date; leave a side blank if it is open. May be repeated.",
+    ),
+]
+Units = Annotated[
+    list[str] | None,
+    typer.Option("--unit", metavar="COLUMN=UNIT", help="The unit of a column. May be repeated."),
+]
+Categories = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categories",
+        metavar="COLUMN=TEXT,...",
+        help="All texts that a category may have, also those not seen yet. May be repeated.",
+    ),
+]
 Delimiter = Annotated[
     str | None,
     typer.Option(help="The field separator. By default, a comma; price lists and answers may use any."),

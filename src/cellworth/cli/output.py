@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cellworth.strategy import Purchase
 
+from cellworth.errors import OverspentWarning
 from cellworth.messages import count as count
 
 WIDE = 200  # characters; a table written to a file or a program is not wrapped to the screen
@@ -43,6 +44,8 @@ def print_table(
 
 def print_batch(batch: Sequence[Purchase]) -> None:
     """Print cells to buy as a table; without leases, if none has one."""
+    from cellworth.prices.currency import money_text
+
     leased = any(each.until is not None for each in batch)
     header = ("row", "column", "group", "price", "worth", "why", *(("until",) if leased else ()))
     rows = [
@@ -50,7 +53,7 @@ def print_batch(batch: Sequence[Purchase]) -> None:
             each.row,
             each.column,
             each.group or "",
-            f"{each.price:.2f}",
+            money_text(each.price),
             f"{each.worth:.3g}",
             each.why,
             *([] if each.until is None else [f"{each.until:%Y-%m-%d %H:%M} UTC"]),
@@ -81,15 +84,16 @@ def working(words: str) -> Iterator[Callable[[int, int], None]]:
 
 @contextmanager
 def told_warnings() -> Iterator[list[str]]:
-    """Print warnings about when to stop as lines on standard error; the list then has them, too."""
+    """Print warnings about money as lines on standard error; the list then has them, too."""
     from cellworth.outlook import StopWarning
 
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", StopWarning)
+        for kind in (StopWarning, OverspentWarning):
+            warnings.simplefilter("always", kind)
         told: list[str] = []
         yield told
     for each in caught:
-        if issubclass(each.category, StopWarning):
+        if issubclass(each.category, StopWarning | OverspentWarning):
             told.append(str(each.message))
             print(each.message, file=sys.stderr)
         else:
@@ -98,8 +102,9 @@ def told_warnings() -> Iterator[list[str]]:
 
 def money(campaign: Any) -> str:
     """Describe the money spent, reserved and left."""
-    left = "" if campaign.left is None else f", {campaign.left:.2f} left of {campaign.budget:.2f}"
-    return f"{campaign.spent:.2f} spent, {campaign.reserved:.2f} reserved{left}"
+    totals = campaign.totals()
+    left = "" if totals.left is None else f", {totals.text(totals.left)} left of {totals.text(totals.budget)}"
+    return f"{totals.text(totals.spent)} spent, {totals.text(totals.reserved)} reserved{left}"
 
 
 def money_json(campaign: Any) -> dict[str, float | None]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import functools
 import inspect
+import sys
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 import typer
 
 from cellworth.cli import options
+from cellworth.errors import MissingMarkWarning
 
 if TYPE_CHECKING:
     from cellworth.prices import Prices
@@ -61,20 +64,31 @@ class Reading(Writing):
     missing: options.Missing = None
     kinds: options.Kinds = None
     orders: options.Orders = None
+    categories: options.Categories = None
+    bounds: options.BoundsOption = None
+    units: options.Units = None
 
     def table(self, path: Path, target: str | None) -> Table:
         """Read the table that the options describe."""
         from cellworth.table import Table
 
+        named = {column: _values(texts) for column, texts in map(_pair, self.categories or ())}
         ordered = {column: _values(texts) for column, texts in map(_pair, self.orders or ())}
-        return Table.read(
-            self.file(path),
-            target=target,
-            row_id=self.row_id,
-            missing=list(self.missing or ()),
-            kinds={**dict(map(_pair, self.kinds or ())), **dict.fromkeys(ordered, "ordered")},
-            categories=ordered,
-        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", MissingMarkWarning)
+            table = Table.read(
+                self.file(path),
+                target=target,
+                row_id=self.row_id,
+                missing=list(self.missing or ()),
+                kinds={**dict(map(_pair, self.kinds or ())), **dict.fromkeys(ordered, "ordered")},
+                categories=named | ordered,
+                bounds=dict(map(_range, self.bounds or ())),
+                units=dict(map(_pair, self.units or ())),
+            )
+        for each in caught:
+            print(f"cellworth: {each.message}", file=sys.stderr)
+        return table
 
 
 PLAIN_FILE = Writing()
@@ -119,6 +133,14 @@ def _pair(text: str) -> tuple[str, str]:
     if not (column and equals and said):
         raise typer.BadParameter(f"expected COLUMN=..., such as stage=ordered or stage=I,II; got {text!r}.")
     return column, said
+
+
+def _range(text: str) -> tuple[str, tuple[str | None, str | None]]:
+    column, said = _pair(text)
+    low, comma, high = (part.strip() for part in said.partition(","))
+    if not comma or "," in high:
+        raise typer.BadParameter(f"expected COLUMN=LOW,HIGH, such as age=0,120 or dose=0,; got {text!r}.")
+    return column, (low or None, high or None)
 
 
 def _values(text: str) -> Sequence[str]:

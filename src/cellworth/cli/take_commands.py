@@ -41,6 +41,7 @@ def take(
     Cells are out while they are asked for and not yet answered. Answers from others still count.
     """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
+    from cellworth.prices.currency import money_text
 
     if most is not None and (cells or path):
         raise typer.BadParameter("--count takes any free cells; do not name cells as well.")
@@ -56,7 +57,7 @@ def take(
             print_json({"cells": mine})
             return
         if mine and out is None:
-            rows = [(p.row, p.column, p.group or "", f"{p.price:.2f}", p.why) for p in mine]
+            rows = [(p.row, p.column, p.group or "", money_text(p.price), p.why) for p in mine]
             print_table(("row", "column", "group", "price", "why"), rows, right=("price",))
         until = f" until {mine[0].held_until:%Y-%m-%d %H:%M} UTC" if mine else ""
         listed = f"; the list is in {out}" if mine and out is not None else ""

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
 from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.row_source import Source
 from cellworth.errors import DataError, ParameterError
+
+LARGEST = 1e150
+"""Squares of larger numbers overflow."""
 
 
 def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool) -> FloatArray:
@@ -29,6 +33,12 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
             f"{type(estimator).__name__} does not run on row blocks; give it an array, or use "
             "GaussianCompleter, SupervisedCompleter or SparseCompleter."
         )
+    if issparse(X):
+        raise DataError(
+            f"X is sparse, which {type(estimator).__name__} does not take. Use SparseCompleter, whose holes "
+            "are the cells that are not stored; or pass a dense array with NaN in the holes."
+        )
+    _refuse_text(X)
     X = validate_data(
         estimator,
         X,
@@ -56,6 +66,36 @@ def _refuse_infinity(estimator: BaseEstimator, X: FloatArray) -> None:
             f"X contains infinity: {_name(estimator, column)}, row {row} (counted from 0), "
             f"{int(infinite.sum())} cell(s) in all; expected finite numbers, or NaN for a hole."
         )
+
+
+def refuse_huge(estimator: BaseEstimator, X: FloatArray) -> None:
+    """Raise DataError, naming the cell, if the square of a number would overflow."""
+    huge = np.abs(X) > LARGEST
+    if huge.any():
+        row, column = np.argwhere(huge)[0]
+        raise DataError(
+            f"X is too large: {_name(estimator, column)}, row {row} (counted from 0) is "
+            f"{X[row, column]:.3g}, and squares of numbers above {LARGEST:g} overflow. Use another unit, or "
+            "NaN if it marks a hole."
+        )
+
+
+def _refuse_text(X: Any) -> None:
+    """Raise DataError if a column of a frame holds text, which only a `Table` knows how to encode."""
+    if not hasattr(X, "columns"):
+        return
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame):
+        return
+    for name, dtype in frame.schema.items():
+        if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
+            raise DataError(
+                f"column {name!r} holds text, but a completer takes numbers. Use cellworth.fill(frame), or "
+                "make a Table.from_frame(frame) and fit to its encode().X: it encodes categories, yes/no and "
+                "dates."
+            )
 
 
 def _columns(estimator: BaseEstimator, indices: IntArray) -> str:

@@ -160,6 +160,15 @@ def difference(first: float, then: float) -> float:
     return float(Money(first) - Money(then))
 
 
+def is_exact(amount: str | Decimal, number: float) -> bool:
+    """Return whether a finite float stands for exactly this decimal, so that no digit of it is lost.
+
+    >>> is_exact("7.27", 7.27), is_exact("0.12345678901234567891", 0.12345678901234567891)
+    (True, False)
+    """
+    return not math.isfinite(number) or Decimal(amount) == Decimal(repr(number))
+
+
 def decimals_of(*amounts: Float64Array) -> int | None:
     """Return how many decimals arrays of finite amounts need, or None if they have no common unit.
 

@@ -1,8 +1,9 @@
 """Read and write prices by column as a CSV file that users can make in a spreadsheet.
 
 The header is ``column,price``, with one line per column. Three optional fields define groups: ``group``,
-``price_after_first``, and ``lasting`` (yes or no; blank means no). Two special lines do not name a column:
-``(other columns)`` gives the price of every column without a line, and ``(visit)`` the price of a visit.
+``price_after_first``, and ``lasting`` (yes or no; blank means no). Three special lines do not name a column:
+``(other columns)`` gives the price of every column without a line, ``(visit)`` the price of a visit, and
+``(currency)`` the code of the currency, such as EUR. A price means exactly the digits in the file.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import not_there, shorten
+from cellworth.prices.currency import check_currency
 from cellworth.prices.group import Group
+from cellworth.prices.money import is_exact
 from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
 from cellworth.table.csv_format import write_lines
 from cellworth.table.files import File, check_csv_name, check_readable
@@ -21,7 +24,8 @@ from cellworth.table.read_csv import read_records
 from cellworth.table.values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
 
 FIELDS = ("column", "price", "group", "price_after_first", "lasting")
-OTHERS, VISIT = "(other columns)", "(visit)"
+OTHERS, VISIT, CURRENCY = "(other columns)", "(visit)", "(currency)"
+SPECIAL = (OTHERS, VISIT, CURRENCY)
 _REMEDY = "Prices are kept in a .csv or .xlsx file."
 
 
@@ -47,9 +51,19 @@ class _PriceLine:
             raise DataError(
                 f"{where} must be a number such as 7.27; got {got}. {remedy if text else 'Fill it in.'}"
             )
+        if not is_exact(text, float(numbers[0])):
+            raise DataError(f"{where} has more digits than can be kept; got {shorten(text)}. Round it.")
         if self.column == VISIT:
             return check_visit(float(numbers[0]), DataError, where)
         return check_price(float(numbers[0]), where, DataError)
+
+    @property
+    def currency(self) -> str:
+        """The currency that the line states."""
+        try:
+            return check_currency(self.price, DataError)
+        except DataError as error:
+            raise DataError(f"{self.place}, column 'price': {error}") from None
 
     @property
     def lasts(self) -> bool:
@@ -64,15 +78,19 @@ class _PriceLine:
 
 def read_prices(
     path: File, encoding: str | None, delimiter: str | None
-) -> tuple[ByColumn, tuple[Group, ...], float]:
-    """Read prices by column, groups and the visit; DataError names the line and column of a problem."""
+) -> tuple[ByColumn, tuple[Group, ...], float, str | None]:
+    """Read prices by column, groups, visit and currency; DataError names the line and column of a problem."""
     check_csv_name(path, _REMEDY)
     check_readable(path)
     lines = _read_lines(path, encoding, delimiter)
     prices: dict[str, float] = {}
     special: dict[str, float] = {}
     groups: dict[str, list[_PriceLine]] = {}
+    currency = None
     for line in lines:
+        if line.column == CURRENCY:
+            currency = line.currency
+            continue
         if line.group:
             groups.setdefault(line.group, []).append(line)
             continue
@@ -86,10 +104,12 @@ def read_prices(
     if not (prices or groups or OTHERS in special):
         raise DataError(f"{path}: expected at least one price, got none. Add a line for each column.")
     built = tuple(_build_group(name, members) for name, members in groups.items())
-    return ByColumn(prices, special.get(OTHERS)), built, special.get(VISIT, 0.0)
+    return ByColumn(prices, special.get(OTHERS)), built, special.get(VISIT, 0.0), currency
 
 
-def write_prices(path: Path, cells: PriceRule, groups: Sequence[Group], visit: float) -> None:
+def write_prices(
+    path: Path, cells: PriceRule, groups: Sequence[Group], visit: float, currency: str | None
+) -> None:
     """Write prices by column to a file that reads back as the same prices, bit for bit."""
     check_csv_name(path, _REMEDY)
     if not isinstance(cells, ByColumn):
@@ -105,6 +125,8 @@ def write_prices(path: Path, cells: PriceRule, groups: Sequence[Group], visit: f
         records.append([OTHERS, repr(cells.default), "", "", ""])
     if visit:
         records.append([VISIT, repr(visit), "", "", ""])
+    if currency is not None:
+        records.append([CURRENCY, currency, "", "", ""])
     width = 5 if any(group.lasting for group in groups) else 4 if groups else 2
     lines = [record[:width] for record in ([*FIELDS], *records)]
     write_lines(path, lines)
@@ -139,7 +161,7 @@ def _check_columns(lines: Sequence[_PriceLine]) -> None:
                 f"{line.place}, column 'column': each column has one line; got {shorten(line.column)}, which "
                 f"is also on {before}."
             )
-        if line.group and line.column in (OTHERS, VISIT):
+        if line.group and line.column in SPECIAL:
             raise DataError(f"{line.place}, column 'group': {line.column} cannot be in a group.")
         first[line.column] = line
 
@@ -166,7 +188,7 @@ def _build_group(name: str, lines: Sequence[_PriceLine]) -> Group:
 
 
 def _check_writable(name: str) -> None:
-    if name in (OTHERS, VISIT) or name != name.strip() or cannot_be_stored(name):
+    if name in SPECIAL or name != name.strip() or cannot_be_stored(name):
         raise ParameterError(
             f"the name {shorten(name)} cannot be read back from a price file: it is reserved, starts or ends "
             "with a blank, or contains a broken character. Rename it, or use to_dict() instead."

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.messages import shorten
+from cellworth.prices.currency import check_currency, check_digits, digits_of
 from cellworth.prices.group import Group
 from cellworth.prices.money import difference
 from cellworth.prices.price_file import read_prices, write_prices
@@ -55,6 +56,9 @@ class Prices:
     groups : tuple of Group
     visit : float
         Paid once per row of a batch; 0 for none.
+    currency : str or None
+        Its ISO 4217 code, such as "EUR". Prices then have at most its digits after the point, which is
+        checked by `on`, and amounts are shown with it.
 
     Examples
     --------
@@ -69,13 +73,23 @@ class Prices:
     cells: PriceRule
     groups: tuple[Group, ...] = ()
     visit: float = 0.0
+    currency: str | None = None
 
     def __post_init__(self) -> None:
+        if self.currency is not None:
+            check_currency(self.currency)
         object.__setattr__(self, "groups", _check_groups(self.groups, self.cells))
         object.__setattr__(self, "visit", check_visit(self.visit))
 
     @classmethod
-    def same(cls, price: float, *, groups: Iterable[Group] = (), visit: float = 0.0) -> Prices:
+    def same(
+        cls,
+        price: float,
+        *,
+        groups: Iterable[Group] = (),
+        visit: float = 0.0,
+        currency: str | None = None,
+    ) -> Prices:
         """Price every cell the same.
 
         Examples
@@ -83,7 +97,7 @@ class Prices:
         >>> Prices.same(1, visit=5)
         Prices.same(1.0, visit=5.0)
         """
-        return cls(ByColumn({}, check_price(price, "the price")), tuple(groups), visit)
+        return cls(ByColumn({}, check_price(price, "the price")), tuple(groups), visit, currency)
 
     @classmethod
     def per_column(
@@ -93,6 +107,7 @@ class Prices:
         default: float | None = None,
         groups: Iterable[Group] = (),
         visit: float = 0.0,
+        currency: str | None = None,
     ) -> Prices:
         """Price each column; ``default`` applies to columns neither named nor in a group.
 
@@ -101,7 +116,7 @@ class Prices:
         >>> Prices.per_column({"age": 1, "mri": 350.0}, default=20)
         Prices.per_column({'age': 1.0, 'mri': 350.0}, default=20.0)
         """
-        return cls(ByColumn(prices, default), tuple(groups), visit)
+        return cls(ByColumn(prices, default), tuple(groups), visit, currency)
 
     @classmethod
     def per_cell(
@@ -111,6 +126,7 @@ class Prices:
         default: float | Mapping[str, float] | None = None,
         groups: Iterable[Group] = (),
         visit: float = 0.0,
+        currency: str | None = None,
     ) -> Prices:
         """Price each cell.
 
@@ -130,13 +146,13 @@ class Prices:
         """
         if isinstance(prices, Mapping):
             rest = ByColumn(default) if isinstance(default, Mapping) else ByColumn({}, default)
-            return cls(ByCell.of(prices, rest), tuple(groups), visit)
+            return cls(ByCell.of(prices, rest), tuple(groups), visit, currency)
         if default is not None:
             raise ParameterError(
                 "default is only for a mapping; a matrix or function already prices every cell."
             )
         cells = ByFunction(prices) if callable(prices) else ByMatrix.of(prices)
-        return cls(cells, tuple(groups), visit)
+        return cls(cells, tuple(groups), visit, currency)
 
     @classmethod
     def of(cls, prices: AnyPrices | None) -> Prices:
@@ -192,7 +208,21 @@ class Prices:
             own[..., members] = group.then
             fee[members] = list(map(difference, group.first, group.then))
         lasting = np.array([group.lasting for group in self.groups], dtype=bool)
-        return PriceList(np.broadcast_to(own, table.shape), group_of, fee, lasting, self.visit)
+        listed = PriceList(np.broadcast_to(own, table.shape), group_of, fee, lasting, self.visit)
+        self._check_digits(listed, names)
+        return listed
+
+    def _check_digits(self, listed: PriceList, names: tuple[str, ...]) -> None:
+        """Raise DataError if a price has more digits than the currency; O(distinct prices) if one has."""
+        if self.currency is None:
+            return
+        if listed.decimals is not None and listed.decimals <= digits_of(self.currency):
+            return
+        for j, name in enumerate(names):
+            for price in np.unique(listed.own[:, j]).tolist():
+                check_digits(price, self.currency, f"prices of column {shorten(name)}", DataError)
+            check_digits(float(listed.fee[j]), self.currency, f"the fee of column {shorten(name)}", DataError)
+        check_digits(self.visit, self.currency, "the price of a visit", DataError)
 
     @classmethod
     def read(cls, path: AnyFile, *, encoding: str | None = None, delimiter: str | None = None) -> Prices:
@@ -200,7 +230,8 @@ class Prices:
 
         The header is ``column,price``; with groups, ``column,price,group,price_after_first``; and with
         lasting groups, also ``lasting`` (yes or no). The line ``(other columns)`` gives the price of columns
-        without a line, and ``(visit)`` the price of a visit. Fields may come in any order.
+        without a line, ``(visit)`` the price of a visit, and ``(currency)`` the code of the currency. Fields
+        may come in any order.
 
         Raises
         ------
@@ -219,7 +250,7 @@ class Prices:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write prices by column, atomically, to a CSV file that `read` reads back exactly."""
-        write_prices(Path(path), self.cells, self.groups, self.visit)
+        write_prices(Path(path), self.cells, self.groups, self.visit, self.currency)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the prices as JSON-compatible data; ParameterError if they are a function.
@@ -230,14 +261,16 @@ class Prices:
         {'cells': {'by': 'column', 'prices': {}, 'default': 2.0}, 'groups': [], 'visit': 0.0}
         """
         groups = [group.to_dict() for group in self.groups]
-        return {"cells": self.cells.to_dict(), "groups": groups, "visit": self.visit}
+        currency = {} if self.currency is None else {"currency": self.currency}
+        return {"cells": self.cells.to_dict(), "groups": groups, "visit": self.visit, **currency}
 
     @classmethod
     def from_dict(cls, stored: Mapping[str, Any]) -> Prices:
         """Restore prices from `to_dict`."""
         try:
             groups = tuple(Group.from_dict(group) for group in stored["groups"])
-            return cls(rule_from_dict(stored["cells"]), groups, stored["visit"])
+            currency = stored.get("currency")  # older versions had none
+            return cls(rule_from_dict(stored["cells"]), groups, stored["visit"], currency)
         except CellworthError:
             raise
         except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -252,6 +285,8 @@ class Prices:
             arguments.append(f"groups={list(self.groups)}")
         if self.visit:
             arguments.append(f"visit={self.visit}")
+        if self.currency is not None:
+            arguments.append(f"currency={self.currency!r}")
         return f"Prices.{constructor}({', '.join(arguments)})"
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from cellworth.arrays import AnyArray, Float64Array
 from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
+from cellworth.prices.money import is_exact
 from cellworth.table import Table
 from cellworth.table.values import label
 
@@ -331,9 +332,11 @@ def _number(value: object) -> float | None:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (Real, Decimal)):
         return None
     try:
-        return float(value)
+        number = float(value)
     except OverflowError:
         return math.inf
+    exact = not isinstance(value, Decimal) or is_exact(value, number)
+    return number if exact else None
 
 
 def _shown(value: object) -> str:

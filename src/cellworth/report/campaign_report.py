@@ -11,6 +11,7 @@ from cellworth.campaign import Campaign, Status
 from cellworth.campaign.forecast import VISIBLE
 from cellworth.messages import count
 from cellworth.optional_packages import require
+from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.report import figures, markup
 from cellworth.report.cell_summaries import MOST_COLUMNS, count_cells
@@ -127,14 +128,14 @@ def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> st
 
 
 def _at_a_glance(status: Status) -> str:
-    budget = "no budget" if status.budget is None else f"of {status.budget:.2f}"
+    budget = "no budget" if status.budget is None else f"of {status.text(status.budget)}"
     items = [
-        ("money spent", f"{status.spent:.2f}", f"{budget}; {status.reserved:.2f} reserved"),
+        ("money spent", status.text(status.spent), f"{budget}; {status.text(status.reserved)} reserved"),
         ("cells bought", str(status.bought), f"{status.known} known at the start"),
         ("cells missing", str(status.missing), f"{status.refused} refused, {status.open} out"),
     ]
     if status.left is not None:
-        items.insert(1, ("money left", f"{status.left:.2f}", "after spent and reserved money"))
+        items.insert(1, ("money left", status.text(status.left), "after spent and reserved money"))
     score, gain, ahead = status.score, status.gain, status.forecast.gain
     if score is not None:
         interval = f"95 % interval {score.low:.3f} to {score.high:.3f}"
@@ -186,7 +187,7 @@ def _learning_curve(status: Status) -> str:
 def _curve_table(status: Status) -> str:
     rows = [
         (
-            f"{point.spent:.2f}",
+            money_text(point.spent),
             str(point.bought),
             f"{point.score.value:.3f}",
             f"{point.score.low:.3f} to {point.score.high:.3f}",
@@ -292,7 +293,7 @@ def _column_table(columns: Sequence[ColumnSummary]) -> str:
 
 
 def _price_range(column: ColumnSummary) -> str:
-    low, high = f"{column.price_low:.2f}", f"{column.price_high:.2f}"
+    low, high = money_text(column.price_low), money_text(column.price_high)
     return low if low == high else f"{low} to {high}"
 
 
@@ -338,7 +339,7 @@ def _ledger(entries: Sequence[LedgerEntry], *, spent: float) -> str:
     if not lines:
         return markup.section(heading, [markup.paragraph("Nothing has been bought yet.")])
     kept = lines[:MOST_LEDGER_LINES]
-    caption = f"{answers} cells bought for {spent:.2f}; newest first."
+    caption = f"{answers} cells bought for {money_text(spent)}; newest first."
     parts = [markup.table(caption, LEDGER_HEADER, kept[:LEDGER_SHOWN], LEDGER_TEXTS)]
     if len(kept) > LEDGER_SHOWN:
         rest = markup.table("Earlier entries.", LEDGER_HEADER, kept[LEDGER_SHOWN:], LEDGER_TEXTS)
@@ -361,7 +362,7 @@ def _ledger_lines(entry: LedgerEntry) -> Iterator[tuple[str, ...]]:
             value = "" if line.value is None else _text(line.value)
             if entry.kind == "corrected":
                 value = f"{_text(line.old)} → {value}"
-            price = "" if line.price is None else f"{line.price:.2f}"
+            price = "" if line.price is None else money_text(line.price)
             yield (*start, _text(f"{entry.what}{because}"), _text(line.row), _text(line.column), value, price)
 
 

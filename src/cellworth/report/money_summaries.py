@@ -11,6 +11,7 @@ from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign, Gain, Status
 from cellworth.campaign.events import Asked, Corrected, Event, Extended, Refused, Told
 from cellworth.model.cross_validation import Estimate
+from cellworth.prices.money import add_up
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.select import Offer, Ratio
 
@@ -137,7 +138,7 @@ def _last_round(inputs: SummaryInputs) -> LastRound | None:
         round=number,
         since=since,
         cells=len(told),
-        money=sum(cell.price for cell in told),
+        money=float(add_up([cell.price for cell in told])),
         refused=sum(len(each.cells) for each in contents if isinstance(each, Refused)),
         corrected=sum(isinstance(each, Corrected) for each in contents),
         rows=sum(len(each.rows) for each in contents if isinstance(each, Extended)),
@@ -221,7 +222,7 @@ def _front(inputs: SummaryInputs, ask: Event) -> tuple[BatchWorth, WorthCurve, W
     rows = {row: place for place, row in enumerate(table.row_ids)}
     columns = {name: place for place, name in enumerate(table.column_names)}
     chosen = np.array([(rows[cell.row], columns[cell.column]) for cell in asked])
-    money = float(sum(cell.price for cell in asked))
+    money = float(add_up([cell.price for cell in asked]))
     offer = Offer(cells.worth / unit, cells.available, then.prices.on(table), ~table.holes)
     rng = np.random.default_rng(0)
     greedy = Ratio().select(offer, budget=GREEDY_REACH * money, rng=rng)
@@ -292,11 +293,11 @@ def preview_summary(
     prices: dict[str, list[float]] = {}
     for each in batch:
         prices.setdefault(each.column, []).append(each.price)
-    columns = [PreviewColumn(name, len(paid), sum(paid)) for name, paid in prices.items()]
+    columns = [PreviewColumn(name, len(paid), float(add_up(paid))) for name, paid in prices.items()]
     return PreviewSummary(
         number,
         len(batch),
-        sum(each.price for each in batch),
+        batch.cost,
         len({each.row for each in batch}),
         sorted(columns, key=lambda column: (-column.money, column.name)),
         [

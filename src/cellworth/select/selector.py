@@ -215,7 +215,10 @@ def _check_count(count: int | None) -> float:
 
 def as_number(value: object) -> float:
     """Return a parameter as a float, or NaN if it is not a number."""
-    return float(value) if isinstance(value, Real | Decimal) else math.nan
+    try:
+        return float(value) if isinstance(value, Real | Decimal) else math.nan
+    except OverflowError:  # a whole number larger than any float
+        return math.nan
 
 
 def positive_integer(name: str, value: int) -> int:

@@ -23,6 +23,7 @@ from cellworth.blocks.row_source import Source
 from cellworth.errors import ParameterError
 from cellworth.prices import AnyPrices, PriceList, Prices
 from cellworth.score import Round
+from cellworth.score.scorer import Memoryless
 from cellworth.select import Offer, Selection, Selector
 from cellworth.select.selector import check_limits
 from cellworth.strategy.batch import Batch
@@ -171,6 +172,15 @@ class Adviser:
         self._unscored, self.scored = Round(X, y, self._target, self.completer, rng), None
         self.rounds += 1
         return self._unscored.completed
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a round may depend on those before it, through the completer or the scorer."""
+        return "warm_start" in self.completer.get_params() or not isinstance(self._scorer, Memoryless)
+
+    def skip(self, rounds: int) -> None:
+        """Leave out some rounds; only if the adviser does not remember them."""
+        self.rounds += rounds
 
     def score(self) -> Float64Array:
         """Return the worth of each cell (n, p) in this round, 0 if known; call it once per round."""

@@ -10,6 +10,7 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.messages import shorten
 from cellworth.prices import PriceList
+from cellworth.prices.currency import money_text
 from cellworth.select import Draw, Selection, Selector, Top
 from cellworth.table import Column, ColumnLayout
 
@@ -33,6 +34,8 @@ class Reasons:
         Of (n, p) cells, n >= m.
     available, before : (n, p) arrays of bool
         The cells that could be bought, and those known before.
+    currency : str, optional
+        The code of the currency.
     """
 
     def __init__(
@@ -45,7 +48,9 @@ class Reasons:
         prices: PriceList,
         available: BoolArray,
         before: BoolArray,
+        currency: str | None = None,
     ) -> None:
+        self._currency = currency
         self._layout = ColumnLayout(tuple(columns))
         self._completer = completer
         self._draw = selector if isinstance(selector, Draw) else None
@@ -66,7 +71,8 @@ class Reasons:
             sums = (np.bincount(row, weights=each, minlength=len(rows)) for each in (worths, prices))
             compared = np.divide(*sums)[row]
         return [
-            f"{self._guess(int(i), int(j))}; {self._much(float(ratio))}costs {price:.2f}"
+            f"{self._guess(int(i), int(j))}; {self._much(float(ratio))}costs "
+            f"{money_text(price, self._currency)}"
             for (i, j), price, ratio in zip(cells.tolist(), prices.tolist(), compared.tolist(), strict=True)
         ]
 

@@ -142,7 +142,7 @@ class StrategyChoice:
         lead, sure = self.lead, 100 * (self.sure or 0.0)
         of_model = f"for {_with_article(self.model)}"
         played = (
-            f"was {lead.value:+.3f} ± {lead.error:.3f} from that of {self.fallback}, higher in {lead.won} of "
+            f"minus that of {self.fallback} was {lead.value:+.3f} ± {lead.error:.3f}, ahead in {lead.won} of "
             f"{lead.plays} plays"
         )
         if not self.fell_back:
@@ -157,10 +157,9 @@ class StrategyChoice:
 
     def _of_completer(self, lead: Lead) -> str:
         chosen = "the joint Gaussian" if self.completer == "Gaussian" else "SupervisedCompleter"
-        with_other = "with SupervisedCompleter instead" if self.completer == "Gaussian" else "higher with it"
         return (
-            f"Holes are filled by {chosen}: in cross-validation, the model's {self.metric} was "
-            f"{lead.value:+.3f} ± {lead.error:.3f} {with_other}."
+            f"Holes are filled by {chosen}: in cross-validation, SupervisedCompleter changed the model's "
+            f"{self.metric} by {lead.value:+.3f} ± {lead.error:.3f}."
         )
 
 

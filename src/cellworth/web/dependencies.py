@@ -20,6 +20,7 @@ from fastapi import Depends, HTTPException, Path, Request, UploadFile
 from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader
 
+from cellworth.prices.currency import money_text
 from cellworth.table.files import FileBytes
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.jobs import JobQueue
@@ -162,4 +163,5 @@ _environment = Environment(
     loader=FileSystemLoader(FilePath(__file__).parent / "pages" / "templates"), autoescape=True
 )
 _environment.filters["segment"] = segment
+_environment.filters["money"] = money_text
 templates = Jinja2Templates(env=_environment, context_processors=[_context])

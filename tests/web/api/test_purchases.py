@@ -1,5 +1,9 @@
 """Cells by REST: in pages and by filters, once by key, and answers from files."""
 
+import pytest
+
+from cellworth import StopRule
+from cellworth.outlook import StopWarning
 from tests.campaign.campaigns import VALUES, answers_to
 from tests.web.servers import api, problem
 
@@ -71,3 +75,13 @@ def test_a_file_of_answers_is_taken_whole_or_not_at_all(study, http):
 
 
 OTHER = {"dose": 1.5, "age": 99, "stage": "I", "hue": "red", "smokes": "no", "visit": "2020-01-01"}
+
+
+def test_an_ask_obeys_a_rule_and_says_why(study, http):
+    with pytest.warns(StopWarning, match="Nothing was asked for"):
+        assert study.ask(count=2, until=StopRule(least_gain=1.0)) == []
+    body = {"count": 2, "until": {"least_gain": 1e-9}}
+    found = http.post(api(study.name, "ask"), json=body).json()
+    assert (len(found["purchases"]), found["stop"]) == (2, None)
+    both = {"count": 2, "until": {"reach": 0.9, "point_worth": 1.0}}
+    assert http.post(api(study.name, "ask"), json=both).status_code == 422

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from cellworth.campaign.stores.store_protocol import (
@@ -36,7 +37,7 @@ class MemoryStore:
         self._records: dict[str, Row] = {}
         self._events: dict[str, list[Row]] = {}
         self._caches: dict[str, tuple[int, bytes]] = {}
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def create(self, record: CampaignRecord, events: Iterable[StoredEvent] = ()) -> None:
         """Create a campaign, with its events if it is a copy; ConflictError if its name is taken."""
@@ -83,6 +84,18 @@ class MemoryStore:
                         f"the key {shorten(row['key'])} is taken. Read the new events and try again."
                     )
             log.extend(rows)
+
+    @contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Keep other writers waiting while the block runs; if it raises, it has appended nothing."""
+        self._check(name)
+        with self._lock:
+            length = len(self._events[name])
+            try:
+                yield
+            except BaseException:
+                del self._events[name][length:]
+                raise
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache derived from the events up to ``number``; an older cache is dropped."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -208,6 +209,13 @@ class SqlStore:
                 f"Somebody else wrote to campaign {shorten(name)} first. Read the new events and try again."
             ) from error
 
+    @contextmanager
+    def alone(self, name: str) -> Iterator[None]:
+        """Keep other writers waiting while the block runs. See `Store.alone`."""
+        with self._transactions.hold():
+            self._write(lambda connection: self._lock(connection, name))
+            yield
+
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
         check_blob(blob, f"The cache of campaign {shorten(name)}")
@@ -297,6 +305,9 @@ class SqlStore:
         hint = did_you_mean(name, known)
         there = f"The campaigns are {listing(known, most=10)}." if known else "It has no campaigns yet."
         raise DataError(f"There is no campaign {shorten(name)} in {self._database.place}.{hint} {there}")
+
+    def _lock(self, connection: Connection, name: str) -> None:
+        self._known(connection, name, lock=True)
 
     def _stated(self, name: str, found: Row[Any]) -> _Known:
         if not isinstance(found.number, int):

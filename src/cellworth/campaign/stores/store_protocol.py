@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -110,6 +111,14 @@ class Store(Protocol):
 
         ConflictError if ``after`` is not the number of the last event or a key is taken: somebody else wrote
         first, so read the new events and try again.
+        """
+        ...
+
+    def alone(self, name: str) -> AbstractContextManager[None]:
+        """Keep other writers to a campaign waiting while a block runs, which can read and append.
+
+        What it appends is on disk once the block has ended. A block that raises appends nothing. Enter it
+        from one thread at a time, and do no long work in it: others wait for a limited time.
         """
         ...
 

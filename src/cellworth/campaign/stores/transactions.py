@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -64,6 +66,12 @@ class Database(Protocol):
         ...
 
 
+class _Held(threading.local):
+    """The transaction that a thread holds, if any."""
+
+    connection: Connection | None = None
+
+
 class Transactions:
     """Runs work on a database, each piece in one transaction.
 
@@ -76,6 +84,7 @@ class Transactions:
         self._database = database
         self._engine = database.make_engine()
         self._process = os.getpid()
+        self._held = _Held()
 
     def run(self, work: Callable[[Connection], Result], *, writing: bool, patience: float) -> Result:
         """Run ``work`` and commit; retry for ``patience`` seconds while the server is unreachable.
@@ -87,6 +96,8 @@ class Transactions:
         pause = _FIRST_PAUSE
         while True:
             try:
+                if self._held.connection is not None:
+                    return work(self._held.connection)
                 with self._own_engine().begin() as connection:
                     self._database.begin(connection, writing=writing)
                     return work(connection)
@@ -98,7 +109,8 @@ class Transactions:
                     f"({error}). Restore it from a backup."
                 ) from error
             except DBAPIError as error:
-                if not self._database.is_away(error) or time.monotonic() + pause > deadline:
+                late = self._held.connection is not None or time.monotonic() + pause > deadline
+                if not self._database.is_away(error) or late:
                     raise self._database.explain(error) from error
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -107,6 +119,20 @@ class Transactions:
         """Make the database; errors are explained in plain words."""
         try:
             self._database.make(fill)
+        except DBAPIError as error:
+            raise self._database.explain(error) from error
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Run all work of this thread in one writing transaction, until the end of the block; no retries."""
+        try:
+            with self._own_engine().begin() as connection:
+                self._database.begin(connection, writing=True)
+                self._held.connection = connection
+                try:
+                    yield
+                finally:
+                    self._held.connection = None
         except DBAPIError as error:
             raise self._database.explain(error) from error
 

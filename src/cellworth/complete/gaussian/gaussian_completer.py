@@ -21,7 +21,7 @@ from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, fit_gaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.rows import ArrayRows, BlockRows, CellForm
-from cellworth.complete.inputs import check_number, check_table
+from cellworth.complete.inputs import check_number, check_table, refuse_huge
 from cellworth.complete.labels import TargetKind
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.table_summary import TableSummary
@@ -193,6 +193,7 @@ class GaussianCompleter(BlockCompleter):
         if isinstance(X, Source):
             return fit_source(self, X, checkpoint)
         X = check_table(self, X, dtype=self.dtype, reset=True)
+        refuse_huge(self, X)
         earlier = self._earlier_fit(X.shape[1])
         self.n_factors_ = self._factor_count(X.shape)
         with ThreadEngine(self.n_jobs) as engine:

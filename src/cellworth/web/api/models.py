@@ -73,6 +73,7 @@ class CampaignOut(ResponseModel):
     number: int
     rows: int
     columns: int
+    currency: str | None
     budget: float | None
     spent: float
     reserved: float

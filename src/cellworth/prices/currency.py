@@ -1,0 +1,85 @@
+"""Currencies: how many digits their amounts have, and how amounts are shown."""
+
+from __future__ import annotations
+
+import re
+
+from cellworth.errors import CellworthError, ParameterError
+from cellworth.messages import shorten
+from cellworth.prices.money import Money
+
+_CODE = re.compile("[A-Z]{3}")
+_USUAL = 2
+_DIGITS = (
+    dict.fromkeys(
+        (
+            "BIF",
+            "CLP",
+            "DJF",
+            "GNF",
+            "ISK",
+            "JPY",
+            "KMF",
+            "KRW",
+            "PYG",
+            "RWF",
+            "UGX",
+            "VND",
+            "VUV",
+            "XAF",
+            "XOF",
+            "XPF",
+        ),
+        0,
+    )
+    | dict.fromkeys(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"), 3)
+    | dict.fromkeys(("CLF", "UYW"), 4)
+)
+"""ISO 4217: the currencies whose amounts do not have two digits after the point."""
+MOST_SHOWN = 6
+"""Without a currency, an amount is shown with all of its decimals up to this many, and at least two."""
+
+
+def check_currency(code: object, problem: type[CellworthError] = ParameterError) -> str:
+    """Return a currency's code if it is three capital letters; otherwise raise ``problem``."""
+    if isinstance(code, str) and _CODE.fullmatch(code):
+        return code
+    raise problem(f"a currency must be a code of three capital letters, such as EUR; got {shorten(code)}.")
+
+
+def digits_of(currency: str) -> int:
+    """Return how many digits amounts have after the point.
+
+    >>> digits_of("EUR"), digits_of("JPY"), digits_of("KWD")
+    (2, 0, 3)
+    """
+    return _DIGITS.get(currency, _USUAL)
+
+
+def check_digits(
+    amount: float, currency: str | None, what: str, problem: type[CellworthError] = ParameterError
+) -> float:
+    """Return an amount if it is a whole number of the currency's smallest units; else raise ``problem``."""
+    if currency is not None and _decimals(amount) > digits_of(currency):
+        digits = digits_of(currency)
+        raise problem(
+            f"{what} must have at most {digits} digits after the point, as amounts in {currency} do; got "
+            f"{amount}."
+        )
+    return amount
+
+
+def money_text(amount: float, currency: str | None = None) -> str:
+    """Return an amount as people write it: with the digits of its currency, or else with its own decimals.
+
+    >>> money_text(7.5, "EUR"), money_text(1200, "JPY"), money_text(0.5), money_text(0.125)
+    ('7.50 EUR', '1200 JPY', '0.50', '0.125')
+    """
+    if currency is not None:
+        return f"{amount:.{digits_of(currency)}f} {currency}"
+    decimals = _decimals(amount)
+    return f"{amount:.{decimals if 2 < decimals <= MOST_SHOWN else 2}f}"
+
+
+def _decimals(amount: float) -> int:
+    return Money(amount).decimals

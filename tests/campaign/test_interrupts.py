@@ -1,0 +1,81 @@
+"""Ctrl-C at any moment: it is heard, and the object is then as if it had been opened anew."""
+
+import signal
+import sys
+
+import pytest
+
+from cellworth.campaign import Campaign
+from cellworth.campaign.stores.memory import MemoryStore
+from tests.campaign.campaigns import VALUES, Clock, begin, cells, make_table, same_state
+
+pytestmark = pytest.mark.usefixtures("own_strategies")
+
+
+class Interruption:
+    """Presses Ctrl-C at the k-th line of Python that is run while it is on, in whatever package."""
+
+    def __init__(self, at):
+        self.left = at
+
+    def __enter__(self):
+        sys.settrace(self.trace)
+
+    def __exit__(self, *_):
+        sys.settrace(None)
+
+    def trace(self, frame, what, _):
+        if what == "line":
+            self.left -= 1
+            if self.left == 0:
+                sys.settrace(None)
+                signal.raise_signal(signal.SIGINT)
+        return self.trace
+
+
+def lines_of(work):
+    """Return how many lines of Python some work runs."""
+    counter = Interruption(at=0)
+    with counter:
+        work()
+    return -counter.left
+
+
+def campaign_in(store):
+    return begin(make_table(n=8, seed=3), store=store, budget=30.0, strategy="stating")
+
+
+def steps(campaign):
+    """Return what is interrupted: an ask, answers to it, and an ask of another round."""
+    return [
+        lambda: campaign.ask(count=3, key="one"),
+        lambda: campaign.tell({(p.row, p.column): VALUES[p.column] for p in campaign.open_purchases()}),
+        lambda: campaign.ask(count=2, key="two"),
+    ]
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_an_interrupted_campaign_is_as_if_opened_anew(which):
+    expected = steps(done := campaign_in(MemoryStore()))
+    for step in expected[:which]:
+        step()
+    total = lines_of(expected[which])
+    heard = 0
+    for at in range(1, total, max(1, total // 60)):
+        store = MemoryStore()
+        campaign = campaign_in(store)
+        todo = steps(campaign)
+        for step in todo[:which]:
+            step()
+        try:
+            with Interruption(at):
+                todo[which]()
+        except KeyboardInterrupt:
+            heard += 1
+        assert same_state(campaign, Campaign.open(store, clock=Clock()))
+        todo[which]()  # again, as people would
+        assert campaign.events() == done.events()
+        assert same_state(campaign, Campaign.open(store, clock=Clock()))
+        again = Campaign.open(store, clock=Clock()).replay(campaign.number)
+        assert cells(campaign.preview(count=4)) == cells(again.ask(count=4, lease=None))
+    assert heard > 50
