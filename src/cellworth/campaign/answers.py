@@ -38,7 +38,6 @@ from cellworth.strategy import Purchase
 
 Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
 Cells = Iterable[tuple[object, str] | Purchase]
-
 FREE = Terms(0.0)
 """The terms of a cell that was never asked for."""
 
