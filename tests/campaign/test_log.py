@@ -1,10 +1,12 @@
 """The log: read in pages, as records and as of an earlier time; written once, whoever else writes."""
 
-from datetime import UTC, datetime
+import warnings
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cellworth.campaign import Campaign
+from cellworth.campaign import Campaign, log
+from cellworth.campaign.stores import sql_store
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
 from tests.campaign.campaigns import Clock, Interrupted, answers_to, begin, cells
@@ -140,3 +142,33 @@ def test_a_store_that_is_always_in_conflict_is_not_tried_for_ever():
     store.append = refuse
     with pytest.raises(ConflictError, match="never"):
         campaign.ask(count=1)
+
+
+def test_a_server_tells_the_time(postgresql_url, opened, monkeypatch):
+    """Writers whose own clocks are wrong write the same time as the others."""
+
+    class FastClock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            return datetime.now(tz) + timedelta(days=3650)
+
+    before = datetime.now(UTC) - timedelta(minutes=1)
+    for module in (log, sql_store):
+        monkeypatch.setattr(module, "datetime", FastClock)
+    campaign = begin(store=opened(postgresql_url), clock=log.utc_now, strategy="random")
+    batch = campaign.ask(count=1, lease="7d")
+    assert before < campaign.created < before + timedelta(minutes=5)
+    assert before < batch[0].until - timedelta(days=7) < before + timedelta(minutes=5)
+
+
+def test_an_event_from_the_future_is_reported_once(shared):
+    store, clock, campaign = shared
+    clock.advance(days=3650)
+    campaign.ask(count=1)
+    clock.advance(days=-3650)
+    other = Campaign.open(store, clock=clock)
+    with pytest.warns(UserWarning, match=r"is dated 2034-.*but the clock says 2024-.*one of the two clocks"):
+        other.totals()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        other.totals()

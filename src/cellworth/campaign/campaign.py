@@ -94,9 +94,9 @@ class Campaign:
         is one of `cellworth.strategy.names`. In ``store``, a URL or an open store, the name must be new.
         """
         said = as_table(table, target=target), Prices.of(prices), strategy
-        record = make_record(name, *said, budget=budget, seed=seed, who=who, time=clock())
         with opened(store) as (place, owned):
-            place.create(record)
+            time = Log.clock_of(place, clock)()
+            place.create(make_record(name, *said, budget=budget, seed=seed, who=who, time=time))
             return cls(Log(place, name, clock, owns_store=owned))
 
     @classmethod

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
 from cellworth.campaign.events import (
@@ -29,6 +30,8 @@ from cellworth.messages import shorten
 from cellworth.optional_packages import require
 from cellworth.table import Table
 
+AHEAD = timedelta(minutes=10)
+"""How far the last event may be ahead of the clock before that is reported."""
 Clock = Callable[[], datetime]
 Make = Callable[[State, datetime], Content | None]
 """Maps the newest state and the time to an event's content; None if there is nothing to record."""
@@ -79,10 +82,16 @@ class Log:
         self.original = unpack(record.table)
         self.until = until
         self.owns_store = owns_store
-        self._clock = clock
+        self._clock = self.clock_of(store, clock)
+        self._warned = False
         self._state = State(self.original)
         self._whole = False  # whether all of the events read so far, and nothing else, are in the state
         self.refresh()
+
+    @staticmethod
+    def clock_of(store: Store, clock: Clock) -> Clock:
+        """Return the clock to use: that of the store's server, if it has one and no other was given."""
+        return getattr(store, "now", clock) if clock is utc_now else clock
 
     @property
     def state(self) -> State:
@@ -139,6 +148,15 @@ class Log:
         time = self._clock()
         if time.tzinfo is None:
             raise ParameterError(f"the clock must return times with a time zone; got {time!r}.")
+        if last - time > AHEAD and not self._warned:
+            self._warned = True
+            warnings.warn(
+                f"the last event of campaign {shorten(self.name)} is dated {last:%Y-%m-%d %H:%M} UTC, but "
+                f"the clock says {time.astimezone(UTC):%Y-%m-%d %H:%M} UTC: one of the two clocks was wrong. "
+                "Until then new events get the time of the last one, so leases do not end. Correct the clock "
+                "that is wrong; cancel releases cells whose lease ends too late.",
+                stacklevel=2,
+            )
         return max(last, time.astimezone(UTC))
 
     def tables(self, numbers: list[int]) -> Iterator[Table]:

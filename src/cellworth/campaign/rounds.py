@@ -58,11 +58,13 @@ class Rounds:
     """
 
     def __init__(self, log: Log, strategy: Strategy, seed: int) -> None:
+        self._saved: int = 0
         self._log = log
         self._strategy = strategy
         self._seed = seed
         self._owner = log.original.layout.owner
         self._before: dict[str, Any] | None = None  # the adviser's state before a tentative round
+        self._saved = 0  # how many rounds are cached
         self._busy = False  # at work, or interrupted at it: the adviser may be in any state
         self.runs = 0
         """How many rounds were run here: completions with their scores."""
@@ -121,7 +123,7 @@ class Rounds:
     def _begin(self) -> None:
         self._adviser = Adviser.of(self._strategy, self._log.original, seed=self._seed)
         self._done: list[int] = []
-        self._saved: int = 0  # how many of them are cached
+        self._saved = 0
         self._cached = False  # resumed from a cache
 
     def _recover(self) -> None:

@@ -13,8 +13,8 @@ unless the fingerprint was noted down elsewhere.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from cellworth.errors import DataError
 from cellworth.messages import shorten
@@ -25,6 +25,18 @@ _SEALED = ("created", "settings", "digest")
 _LINKED = ("number", "time", "kind", "who", "key", "data")
 
 HOW_TO_GO_ON = "Run cellworth check to see what is intact, and restore the store from a backup."
+
+
+class Stated(NamedTuple):
+    """What a store states about a campaign: its seal, and the number and link of its last event."""
+
+    seal: str
+    number: int
+    chain: str
+
+
+NOTHING_STATED = Stated("", -1, "")
+"""For a store without checksums."""
 
 
 def seal_of(row: Row) -> str:
@@ -66,6 +78,27 @@ def check_links(name: str, rows: Iterable[Row], after: int, before: str) -> tupl
             raise damaged_event(name, after + 1, "its checksum is not the one recorded")
         after, before = after + 1, row["chain"]
     return after, before
+
+
+def check_rows(name: str, known: Stated, after: int, rows: Sequence[Row], most: int | None) -> None:
+    """Raise DataError for the first event that is missing or damaged; ``rows`` begin at ``after``."""
+    if known is NOTHING_STATED:
+        for expected, row in enumerate(rows, start=max(after, 1)):
+            if row["number"] != expected:
+                raise missing_event(name, expected)
+        return
+    chain = known.seal
+    if after > 0:
+        if after > known.number:
+            return
+        if not rows or rows[0]["number"] != after:
+            raise missing_event(name, after)
+        chain = rows[0]["chain"]
+    last, chain = check_links(name, rows[after > 0 :], after, chain)
+    if last < known.number and (most is None or last < after + most):
+        raise missing_event(name, last + 1)
+    if last == known.number and chain != known.chain:
+        raise damaged_event(name, last, "another checksum is stated for the last event")
 
 
 def missing_event(name: str, number: int) -> DataError:

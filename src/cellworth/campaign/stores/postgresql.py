@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
@@ -54,6 +55,11 @@ class PostgresDatabase:
 
     def make(self, fill: Callable[[Connection], None]) -> None:
         """Do nothing: the database is there."""
+
+    def read_clock(self, connection: Connection) -> datetime:
+        """Return the server's time, which is the same for all who use it."""
+        time: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
+        return time.astimezone(UTC)
 
     def close(self) -> None:
         """Do nothing: there is nothing but connections to close."""

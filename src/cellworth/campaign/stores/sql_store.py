@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import (
     ColumnClause,
@@ -28,8 +30,10 @@ from cellworth.campaign.stores import schema
 from cellworth.campaign.stores.address import PATIENCE, Address, read_address
 from cellworth.campaign.stores.checksums import (
     HOW_TO_GO_ON,
+    NOTHING_STATED,
+    Stated,
     chained,
-    check_links,
+    check_rows,
     damaged_event,
     missing_event,
 )
@@ -48,6 +52,7 @@ from cellworth.campaign.stores.transactions import Database, Result, Transaction
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 
+_CLOCK_SECONDS = 60.0  # between two readings of a server's clock
 _AT_ONCE = 500  # keys in one query, and events in one statement; databases accept tens of thousands of values
 
 
@@ -56,17 +61,6 @@ _STATED = text(
     "SELECT c.seal, h.number, h.chain FROM cellworth_campaign c"
     " LEFT JOIN cellworth_head h ON h.campaign = c.name WHERE c.name = :name"
 )
-
-
-class _Known(NamedTuple):
-    """What a store states about a campaign: its seal, and the number and link of its last event."""
-
-    seal: str
-    number: int
-    chain: str
-
-
-_NOTHING_STATED = _Known("", -1, "")  # in a store without checksums
 
 
 class SqlStore:
@@ -110,6 +104,7 @@ class SqlStore:
         self._transactions = Transactions(self._database)
         self._patience = 0.0  # while opening: an unreachable server is more likely a wrong address
         self._version = 0
+        self._clock: tuple[float, datetime | None] | None = None
         try:
             self._read(lambda _: None)
         except BaseException:
@@ -171,7 +166,7 @@ class SqlStore:
             limit = None if most is None else most + (after > 0)
             query = select(*_columns(connection, EVENT)).where(wanted).order_by(EVENT.c.number).limit(limit)
             rows = [dict(row) for row in connection.execute(query).mappings()]
-            _check(name, known, after, rows, most)
+            check_rows(name, known, after, rows, most)
             return rows
 
         return [event_from(row) for row in self._read(read) if row["number"] > after]
@@ -212,9 +207,14 @@ class SqlStore:
     @contextmanager
     def alone(self, name: str) -> Iterator[None]:
         """Keep other writers waiting while the block runs. See `Store.alone`."""
-        with self._transactions.hold():
-            self._write(lambda connection: self._lock(connection, name))
-            yield
+        version = self._version
+        try:
+            with self._transactions.hold():
+                self._write(lambda connection: self._known(connection, name, lock=True))
+                yield
+        except BaseException:
+            self._version = version  # an upgrade was rolled back, too
+            raise
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
@@ -242,6 +242,14 @@ class SqlStore:
 
         return self._read(read)
 
+    def now(self) -> datetime:
+        """Return the time in UTC, by the server's clock; read once a minute, and counted on in between."""
+        if self._clock is None or time.monotonic() - self._clock[0] > _CLOCK_SECONDS:
+            read = self._read(self._database.read_clock) if self._database.shared else None
+            self._clock = time.monotonic(), read
+        at, read = self._clock
+        return datetime.now(UTC) if read is None else read + timedelta(seconds=time.monotonic() - at)
+
     def close(self) -> None:
         """Close files and connections; do not use the store afterwards."""
         self._transactions.close()
@@ -258,7 +266,7 @@ class SqlStore:
                 return work(nothing)
         return self._transactions.run(read, writing=False, patience=self._patience)
 
-    def _write(self, work: Callable[[Connection], None]) -> None:
+    def _write(self, work: Callable[[Connection], object]) -> None:
         steps, place = schema.STEPS, self._database.place
 
         def write(connection: Connection) -> None:
@@ -288,7 +296,7 @@ class SqlStore:
         schema.check_version(version, place, len(schema.STEPS))
         self._version = version
 
-    def _known(self, connection: Connection, name: str, *, lock: bool = False) -> _Known:
+    def _known(self, connection: Connection, name: str, *, lock: bool = False) -> Stated:
         """Return what is stated about a campaign; DataError if it does not exist.
 
         With ``lock``, block other writers to it.
@@ -300,22 +308,19 @@ class SqlStore:
             checked = _version(connection) >= CHECKED
             found = connection.execute(_STATED if checked else named, {"name": name}).one_or_none()
             if found is not None:
-                return self._stated(name, found) if checked else _NOTHING_STATED
+                return self._stated(name, found) if checked else NOTHING_STATED
         known = sorted(_names(connection))
         hint = did_you_mean(name, known)
         there = f"The campaigns are {listing(known, most=10)}." if known else "It has no campaigns yet."
         raise DataError(f"There is no campaign {shorten(name)} in {self._database.place}.{hint} {there}")
 
-    def _lock(self, connection: Connection, name: str) -> None:
-        self._known(connection, name, lock=True)
-
-    def _stated(self, name: str, found: Row[Any]) -> _Known:
+    def _stated(self, name: str, found: Row[Any]) -> Stated:
         if not isinstance(found.number, int):
             raise DataError(
                 f"Campaign {shorten(name)} in {self._database.place} is damaged: the number of its last "
                 f"event is not stated. {HOW_TO_GO_ON}"
             )
-        return _Known(found.seal, found.number, found.chain)
+        return Stated(found.seal, found.number, found.chain)
 
 
 def _database(address: Address, patience: float) -> Database:
@@ -340,27 +345,6 @@ def _columns(connection: Connection, of: TableClause) -> list[ColumnClause[Any]]
 
 def _names(connection: Connection) -> list[str]:
     return [] if _version(connection) == 0 else list(connection.execute(select(CAMPAIGN.c.name)).scalars())
-
-
-def _check(name: str, known: _Known, after: int, rows: list[dict[str, Any]], most: int | None) -> None:
-    """Raise DataError for the first event that is missing or damaged; ``rows`` begin at ``after``."""
-    if known is _NOTHING_STATED:
-        for expected, row in enumerate(rows, start=max(after, 1)):
-            if row["number"] != expected:
-                raise missing_event(name, expected)
-        return
-    chain = known.seal
-    if after > 0:
-        if after > known.number:
-            return
-        if not rows or rows[0]["number"] != after:
-            raise missing_event(name, after)
-        chain = rows[0]["chain"]
-    last, chain = check_links(name, rows[after > 0 :], after, chain)
-    if last < known.number and (most is None or last < after + most):
-        raise missing_event(name, last + 1)
-    if last == known.number and chain != known.chain:
-        raise damaged_event(name, last, "another checksum is stated for the last event")
 
 
 def _is_written(connection: Connection, name: str, after: int, token: str) -> bool:

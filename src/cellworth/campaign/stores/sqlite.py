@@ -11,6 +11,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Connection, Engine, create_engine
@@ -120,6 +121,9 @@ class SqliteDatabase:
                 f"Give another path, or restore the file from a backup. {said}"
             )
         return DataError(f"The store {self.place} could not be used; nothing was written. {said}")
+
+    def read_clock(self, connection: Connection) -> datetime | None:
+        """Return None: a file has no clock of its own."""
 
     def close(self) -> None:
         """Remove the copy of a file that could only be looked at, if one was needed."""

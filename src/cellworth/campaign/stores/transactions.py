@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection, Engine
@@ -59,6 +60,10 @@ class Database(Protocol):
 
     def explain(self, error: DBAPIError) -> CellworthError:
         """Return an error that says in plain words what went wrong and what to do."""
+        ...
+
+    def read_clock(self, connection: Connection) -> datetime | None:
+        """Return the time by the database's own clock, in UTC; None if it has none."""
         ...
 
     def close(self) -> None:
@@ -115,13 +120,6 @@ class Transactions:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def make(self, fill: Callable[[Connection], None]) -> None:
-        """Make the database; errors are explained in plain words."""
-        try:
-            self._database.make(fill)
-        except DBAPIError as error:
-            raise self._database.explain(error) from error
-
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Run all work of this thread in one writing transaction, until the end of the block; no retries."""
@@ -133,6 +131,13 @@ class Transactions:
                     yield
                 finally:
                     self._held.connection = None
+        except DBAPIError as error:
+            raise self._database.explain(error) from error
+
+    def make(self, fill: Callable[[Connection], None]) -> None:
+        """Make the database; errors are explained in plain words."""
+        try:
+            self._database.make(fill)
         except DBAPIError as error:
             raise self._database.explain(error) from error
 
