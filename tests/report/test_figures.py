@@ -1,12 +1,14 @@
 """The map of the report, against plain loops."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.campaign.forecast import Forecast, Projection
-from cellworth.campaign.status import CurvePoint, Status
+from cellworth.campaign.status import CurvePoint, Status, Totals
 from cellworth.model.cross_validation import Estimate
 from cellworth.report.figures import draw_learning_curve, mosaic, shades
 from cellworth.report.summaries import inputs_of
@@ -46,11 +48,15 @@ def test_no_band_leaves_the_range_of_the_score():
     ]
     end = np.array([0.0, 0.3])
     ahead = Forecast("expected", 20.0, Estimate(0.01, 0.0, 0.3), Projection(end * 60, end / 30, end * 0, end))
-    counts = dict.fromkeys(("known", "bought", "refused", "open", "missing"), 1)
+    totals = dict.fromkeys((field.name for field in dataclasses.fields(Totals)), 1)
     status = Status(
-        3, 4, 5, None, 20.0, 0.0, None, **counts, name="s", metric="AUC", note="", history=tuple(points),
+        **(totals | {"budget": None}),
+        name="s",
+        metric="AUC",
+        note="",
+        history=tuple(points),
         forecast=ahead,
-    )  # fmt: skip
+    )
     (axis,) = draw_learning_curve(status).axes
     for band in axis.collections:
         heights = band.get_paths()[0].vertices[:, 1]
