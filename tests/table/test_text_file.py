@@ -48,7 +48,7 @@ def test_dates_in_a_stated_format(text, date_format):
 def test_dates_in_another_format_are_refused_with_a_hint():
     with pytest.raises(DataError, match=r"'26\.08\.2020' looks like a date.*date_format='DD\.MM\.YYYY'"):
         table("seen,x\n26.08.2020,1\n04.07.2020,2\n")
-    with pytest.raises(DataError, match=r"date_format='DD/MM/YYYY' or 'MM/DD/YYYY'"):
+    with pytest.raises(DataError, match=r"date_format='DD/MM/YYYY' or date_format='MM/DD/YYYY'"):
         table("seen,x\n04/07/2020,1\n")
     assert likely_date_formats(["26.08.2020", "unknown"]) == ()
 

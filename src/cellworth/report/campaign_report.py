@@ -317,7 +317,7 @@ def _still_out(inputs: SummaryInputs) -> str:
             _text(each.asked_by or ""),
             _text(each.holder or ""),
             "" if each.until is None else f"{each.until:%Y-%m-%d %H:%M}",
-            f"{each.price:.2f}",
+            money_text(each.price),
         )
         for each in out[:MOST_OUT_LINES]
     ]

@@ -59,7 +59,8 @@ class Page(HTMLParser):
             self.forms.append(self._form)
         if self._form is not None and named.get("name"):
             self._form.controls[named["name"]] = {"tag": tag, **named, "options": []}
-            if named.get("type") != "file":
+            unticked = named.get("type") == "checkbox" and "checked" not in named
+            if named.get("type") != "file" and not unticked:
                 self._form.fields[named["name"]] = named.get("value", "")
             self._select = self._form.controls[named["name"]] if tag == "select" else None
         if tag == "option" and self._select is not None:
