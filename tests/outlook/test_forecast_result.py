@@ -104,3 +104,10 @@ def test_nothing_left_to_buy():
     assert isinstance(done, Outlook)
     assert done.at(money=5.0) == done.now
     assert "Spending" not in done.describe()
+
+
+def test_it_prints_what_it_says_and_shows_no_arrays():
+    found = outlook()
+    assert str(found) == found.describe()
+    assert "array" not in repr(found)
+    assert repr(found).startswith("Outlook(metric=")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -61,7 +61,10 @@ class Outlook:
     known: float
     reachable: float
     cost: float
-    curve: RisingCurve
+    curve: RisingCurve = field(repr=False)
+
+    def __str__(self) -> str:
+        return self.describe()
 
     @property
     def now(self) -> Estimate:
