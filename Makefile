@@ -5,9 +5,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Two processes, each with a run of neighbouring tests, which share their servers, browsers and clusters; the one
-# that ends first takes over work of the other.
-PYTEST := -m pytest -n 2 --dist worksteal
+# Three processes, each with a run of neighbouring tests, which share their servers, browsers and clusters; one that
+# ends first takes over work of the others. Two cores are busy with three, since tests wait for servers and disks.
+PYTEST := -m pytest -n 3 --dist worksteal
 # How long `make soak` draws new examples.
 MINUTES ?= 10
 

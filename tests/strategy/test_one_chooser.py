@@ -76,11 +76,13 @@ def test_the_pages_and_the_rest_interface_agree(tmp_path):
     from cellworth.web import create_app
 
     table, url = small_table(), f"sqlite:///{tmp_path}/study.db"
+    advised = {}
     for name in strategy.names():
         campaign_on(table, name, url, campaign=name).close()
+        advised[name] = as_lists(advise(table, prices=PRICES, budget=BUDGET, strategy=name, seed=SEED))
+    # One request after the other: a server left alone works on the summaries of its pages.
     with TestClient(create_app(url), base_url="http://127.0.0.1") as client:
-        for name in strategy.names():
-            expected = as_lists(advise(table, prices=PRICES, budget=BUDGET, strategy=name, seed=SEED))
+        for name, expected in advised.items():
             page = client.get(f"/campaigns/{name}", params={"preview": 1, "budget": BUDGET}).text
             listed = re.findall(r'<th scope="row">(r\d+)</th><td data-label="column">(\w)</td>', page)
             assert listed == [(row, column) for row, column, *_ in expected], name
