@@ -86,6 +86,7 @@ def check_log(url, table, acknowledged):
         assert table.values[table.row_index(row), table.column_index(column)] == value
 
 
+@pytest.mark.slow
 @pytest.mark.service
 def test_killed_people_lose_nothing_and_the_next_ask_is_the_same(url):
     found(url)

@@ -35,6 +35,7 @@ def printed(tmp_path_factory):
     return folder, printed.split(END_OF_BLOCK + "\n")[:-1]
 
 
+@pytest.mark.slow
 @pytest.mark.service
 def test_every_block_prints_what_the_page_shows(printed):
     _, outputs = printed
@@ -44,6 +45,7 @@ def test_every_block_prints_what_the_page_shows(printed):
             assert agree(shown, output), f"{code}shows\n{shown}\nbut prints\n{output}"
 
 
+@pytest.mark.slow
 def test_the_page_leaves_its_files_behind(printed):
     folder, _ = printed
     made = ("asks.csv", "report.html", "table.csv", "filled.csv", "curves.csv", "curves.png", "asks.json")

@@ -87,6 +87,7 @@ def test_complete_says_where_there_are_no_intervals(study):
     assert not (study.folder / "b.csv").exists()
 
 
+@pytest.mark.slow
 def test_status_and_report(begun):
     begun.asked()
     done = begun("status")

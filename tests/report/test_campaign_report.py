@@ -116,6 +116,7 @@ NASTY = [
 ]
 
 
+@pytest.mark.slow
 def test_whatever_users_write_is_shown_as_text(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 5))

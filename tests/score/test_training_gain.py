@@ -25,6 +25,7 @@ def holed_round(seed=0, n=300, d=4, number=False, known=0.5):
     return Round(X, signal, target, completer, np.random.default_rng(seed))
 
 
+@pytest.mark.slow
 def test_keeps_the_contract_of_scorers():
     check_scorer(TrainingGain())
 
