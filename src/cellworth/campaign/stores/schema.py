@@ -52,13 +52,6 @@ EVENT = table(
 )
 HEAD = table("cellworth_head", column("campaign"), column("number"), column("chain"))
 CACHE = table("cellworth_cache", column("campaign"), column("number"), column("content", LargeBinary))
-SNAPSHOT = table(
-    "cellworth_snapshot",
-    column("campaign"),
-    column("number"),
-    column("chain"),
-    column("content", LargeBinary),
-)
 CHECKED = 2
 """The first version with checksums; stores of earlier versions are read without."""
 
@@ -152,7 +145,6 @@ def _first_tables(connection: Connection) -> None:
 def _checksums(connection: Connection) -> None:
     # The table of events is made anew, so that an older cellworth that still has the store open fails to
     # write an event without a checksum.
-    content = _BYTES[connection.dialect.name]
     for statement in (
         "ALTER TABLE cellworth_campaign ADD COLUMN seal TEXT NOT NULL DEFAULT ''",
         "ALTER TABLE cellworth_event RENAME TO cellworth_event_1",
@@ -173,12 +165,6 @@ def _checksums(connection: Connection) -> None:
             campaign TEXT NOT NULL PRIMARY KEY REFERENCES cellworth_campaign (name),
             number INTEGER NOT NULL,
             chain TEXT NOT NULL
-        )""",
-        f"""CREATE TABLE cellworth_snapshot (
-            campaign TEXT NOT NULL PRIMARY KEY REFERENCES cellworth_campaign (name),
-            number INTEGER NOT NULL,
-            chain TEXT NOT NULL,
-            content {content} NOT NULL
         )""",
     ):
         connection.exec_driver_sql(statement)
