@@ -80,7 +80,7 @@ class Asker:
 
     def make_rounds(self) -> Rounds:
         """Return the campaign's rounds, with a separate adviser."""
-        return Rounds(self._log, self._strategy, self._log.settings["seed"])
+        return Rounds(self._log, self._strategy, self._prices, self._log.settings["seed"])
 
     def asked(
         self, wish: Wish, time: datetime, *, may_begin: bool, may_run: bool = True, tentative: bool = False
