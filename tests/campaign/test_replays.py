@@ -69,7 +69,7 @@ class Again(Asker):
 
     def __init__(self, log, campaign, rounds):
         super().__init__(log, campaign.prices, {})
-        self._rounds = Given(log, registered("stating"), campaign.seed)
+        self._rounds = Given(log, registered("stating"), campaign.prices, campaign.seed)
         self._rounds.given = rounds
 
 
