@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
+from cellworth import complete
+from cellworth import model as models
 from cellworth.campaign import answer_file, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
@@ -16,17 +19,15 @@ from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Library, Log, Make, cell_frame, check_moment, records, utc_now
 from cellworth.campaign.new_rows import Rows, extended
 from cellworth.campaign.self_assessment import SelfAssessment
-from cellworth.campaign.settings import make_record, only_name, opened, strategy_of
+from cellworth.campaign.settings import check_strategy, make_record, only_name, opened, strategy_of
 from cellworth.campaign.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.stores import Store
 from cellworth.campaign.wish import Wish
-from cellworth.complete import FilledTable, fill
-from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.outlook import Outlook, StopAdvice, StopRule
 from cellworth.prices import AnyPrices, Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
-from cellworth.strategy import Batch, Purchase
+from cellworth.strategy import Batch, Purchase, Strategy
 from cellworth.table import AnyTable, Table, as_table
 from cellworth.table.files import AnyFile
 
@@ -41,7 +42,7 @@ class Campaign:
     except fees that other cells owe, too. An answer that arrives later still counts, and still costs.
 
     ``name``, ``strategy``, ``prices``, ``budget`` (None: no limit), ``seed``, ``created`` (UTC): what it was
-    created with; ``settled``: the strategy's parts; ``assessment``: behind `status`; ``read_only``: a replay.
+    created with; ``assessment``: behind `status`; ``read_only``: a replay.
 
     Examples
     --------
@@ -63,8 +64,7 @@ class Campaign:
         self._log = log
         self.name, self.created = log.name, log.created
         self.budget: float | None = log.settings["budget"]
-        self.settled = strategy_of(log.settings)
-        self.strategy = self.settled.name
+        self.strategy = check_strategy(log.settings)
         self.prices = Prices.from_dict(log.settings["prices"])
         self.seed: int = log.settings["seed"]
         self.read_only = log.read_only
@@ -104,6 +104,11 @@ class Campaign:
         """Resume a campaign; the name is optional if the store holds only one. O(n p + events)."""
         with opened(store) as (place, owned):
             return cls(Log(place, only_name(place) if name is None else name, clock, owns_store=owned))
+
+    @cached_property
+    def settled(self) -> Strategy:
+        """The strategy's parts, as chosen on the table at the start if it left any open."""
+        return strategy_of(self._log.settings)
 
     def ask(
         self,
@@ -302,20 +307,17 @@ class Campaign:
         """
         return cell_arrays(self._log.newest(), self.prices, self._asker.make_rounds())
 
-    def fill(self, level: float = 0.9) -> FilledTable:
-        """Fill the table as it is now with the strategy's completer, with intervals if it provides them.
+    def fill(self, level: float = 0.9) -> complete.FilledTable:
+        """Fill the table as it is now, usually without labels, at the cost of a fit; see `cellworth.fill`."""
+        return complete.fill(self.table, self.settled.completer, level=level)
 
-        Unlike that of `cellworth.fill`, most strategies' completer ignores labels. Costs a fit from scratch.
-        """
-        return fill(self.table, self.settled.completer, level=level)
-
-    def model(self, **settings: Any) -> CompletingClassifier | CompletingRegressor:
+    def model(self, **settings: Any) -> models.CompletingClassifier | models.CompletingRegressor:
         """Return a model of the target, chosen on and fitted to the table as it is now.
 
         It takes rows with holes, as a `Table` or as in ``Table.encode().X``, and predicts labels as you write
         them. ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`: ``seconds=60``, ...
         """
-        return model_of(self._log.newest().table(), **settings)
+        return models.model_of(self._log.newest().table(), **settings)
 
     def status(
         self, *, until: StopRule | None = None, progress: Steps | None = None, **settings: Any
@@ -332,18 +334,14 @@ class Campaign:
         return self.assessment.gain_since(number)
 
     def forecast(self, **settings: Any) -> Outlook:
-        """Forecast the score that more money would buy, from the table as it is now.
+        """Forecast the score that more money would buy; ``settings`` are those of `cellworth.forecast`.
 
-        ``settings`` are those of `cellworth.forecast`: model, seconds, seed, n_jobs and progress. Cells
-        refused are not counted on. After four rounds with answers, the campaign's own curve is weighed in.
+        Refused cells are not counted on. After four rounds with answers, the campaign's curve is weighed in.
         """
         return self.assessment.forecast(**settings)
 
     def advice(self, until: StopRule | None = None) -> StopAdvice | None:
-        """Say by a rule whether the next money is worth it; None if nothing can be forecast.
-
-        Uses the last forecast, of any process, O(n p), or makes that of `status`.
-        """
+        """Say by a rule if the next money is worth it, by the last forecast or that of `status`; or None."""
         return self.assessment.advice(until)
 
     def write_report(self, path: str | Path, *, progress: Steps | None = None) -> None:

@@ -95,9 +95,9 @@ class SelfAssessment:
         state = self._log.newest()
         outlook = self.cache.last_outlook(state.number)
         if outlook is None:
-            candidate = model_in_use(self._log, "auto", 0, self.cache)
+            model = model_in_use(self._log, "auto", 0, self.cache)
             early = Forecast("too early")
-            outlook = quick_outlook(state, self._prices, early, candidate, seed=0, cache=self.cache)
+            outlook = quick_outlook(state, self._prices, early, model, seed=0, cache=self.cache)
             self._keep(outlook)
         return None if outlook is None else decide(outlook.moved(**vars(present(state, self._prices))), until)
 
