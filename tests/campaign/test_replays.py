@@ -70,7 +70,7 @@ class Again(Asker):
 
     def __init__(self, log, campaign, rounds):
         super().__init__(log, Tariff(log))
-        self._rounds = Given(log, registered("stating"), campaign.seed)
+        self._rounds = Given(log, registered("stating"), Tariff(log), campaign.seed)
         self._rounds.given = rounds
 
 

@@ -93,9 +93,9 @@ class SelfAssessment:
         state = self._log.newest()
         outlook = self.cache.last_outlook(state.number)
         if outlook is None:
-            candidate = model_in_use(self._log, "auto", 0, self.cache)
+            model = model_in_use(self._log, "auto", 0, self.cache)
             early = Forecast("too early")
-            outlook = quick_outlook(state, self._tariff.prices, early, candidate, seed=0, cache=self.cache)
+            outlook = quick_outlook(state, self._tariff.prices, early, model, seed=0, cache=self.cache)
             self._keep(outlook)
         now = present(state, self._tariff.prices)
         return None if outlook is None else decide(outlook.moved(**vars(now)), until)

@@ -24,6 +24,7 @@ from cellworth.prices.currency import check_digits
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
 from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.registry import check_name
 from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 from cellworth.table.how_read import HowRead
@@ -77,6 +78,18 @@ def make_record(
     return CampaignRecord(checked, time, settings, packed, digest(packed))
 
 
+def check_strategy(settings: dict[str, Any]) -> str:
+    """Return the name of a campaign's strategy; ParameterError if it is not registered. Makes none."""
+    with _before_opening():
+        check_name(settings["strategy"])
+    return str(settings["strategy"])
+
+
+def choice_of(settings: dict[str, Any]) -> StrategyChoice | None:
+    """Return what a campaign's strategy chose on its table; None if it left nothing open."""
+    return StrategyChoice.from_json(settings["choice"]) if "choice" in settings else None
+
+
 def strategy_of(settings: dict[str, Any]) -> Strategy:
     """Return a campaign's strategy; what was chosen on its table is read from the record, not chosen anew."""
     template = registered(settings["strategy"])
@@ -109,8 +122,14 @@ def registered(strategy: Any) -> Strategy:
             "a campaign records its strategy by name, to find it again when it is opened. Register it with "
             f"cellworth.strategy.register(...) and pass strategy={strategy.name!r}."
         )
-    try:
+    with _before_opening():
         return strategies.get(strategy)
+
+
+@contextmanager
+def _before_opening() -> Iterator[None]:
+    try:
+        yield
     except ParameterError as error:
         raise ParameterError(
             f"{error}. Your own strategies must be registered before you open the campaign."

@@ -84,8 +84,8 @@ class State:
         Answers that differed from known values.
     new_budget : BudgetChanged or None
         The last change of the budget; None if it is the one that the campaign was created with.
-    new_prices : PricesChanged or None
-        The last change of the prices.
+    price_changes : list of pairs of an event's number and PricesChanged
+        The changes of the prices, oldest first.
     """
 
     def __init__(self, original: Table) -> None:
@@ -109,7 +109,7 @@ class State:
         self.keyed: dict[str, Event] = {}
         self.contradictions: set[tuple[str, str, Value]] = set()
         self.new_budget: BudgetChanged | None = None
-        self.new_prices: PricesChanged | None = None
+        self.price_changes: list[tuple[int, PricesChanged]] = []
 
     @property
     def values(self) -> Float64Array:
@@ -186,7 +186,7 @@ class State:
             case BudgetChanged():
                 self.new_budget = content
             case PricesChanged():
-                self.new_prices = content
+                self.price_changes.append((event.number, content))
         if isinstance(content, Told | Corrected | Extended):
             self.table_number = event.number
         self.number, self.time = event.number, event.time

@@ -33,7 +33,12 @@ class Tariff:
     @property
     def prices(self) -> Prices:
         """The prices of cells asked for now."""
-        change = self._log.state.new_prices
+        return self.prices_as_of(self._log.state.number)
+
+    def prices_as_of(self, number: int) -> Prices:
+        """Return the prices that were in force after an event."""
+        changes = (content for at, content in reversed(self._log.state.price_changes) if at <= number)
+        change = next(changes, None)
         if self._read is None or self._read[0] is not change:
             stored: dict[str, Any] = self._log.settings["prices"] if change is None else change.prices
             self._read = change, Prices.from_dict(stored)
