@@ -12,6 +12,8 @@ from cellworth.errors import DataError
 from cellworth.outlook import StopWarning
 from tests.campaign.campaigns import begin, gaussian_table, play
 
+pytestmark = pytest.mark.usefixtures("linear_model_in_use")
+
 ALWAYS, NEVER = StopRule(least_gain=1.0), StopRule(least_gain=1e-9)
 MODEL = LogisticRegression()
 

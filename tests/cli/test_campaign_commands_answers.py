@@ -182,3 +182,16 @@ def test_rows_that_do_not_fit_are_refused(begun, text, message):
     assert (done.code, done.out) == (3, "")
     assert message in done.err
     assert begun.kinds() == []
+
+
+def test_extend_reads_rows_as_init_read_the_table(study, tmp_path):
+    (tmp_path / "t.csv").write_text("size;seen\n1,5;26.08.2020\n?;04.07.2020\n2,5;04.07.2020\n")
+    way = ["--delimiter", ";", "--decimal", ",", "--date-format", "DD.MM.YYYY", "--missing", "?"]
+    assert study("init", "t.csv", *way, "--strategy", "random").code == 0
+    (tmp_path / "more.csv").write_text("size;seen\n3,5;05.07.2020\n?;\n")
+    done = study("extend", "more.csv")
+    assert (done.code, done.err) == (0, "")
+    (tmp_path / "point.csv").write_text("size,seen\n4.5,-\n")
+    assert study("extend", "point.csv", "--decimal", ".", "--delimiter", ",", "--missing", "-").code == 0
+    assert study("export").out.splitlines()[-3:] == ["3.5,2020-07-05", ",", "4.5,"]
+    assert study("extend", "more.csv", "--decimal", "x").code == 2

@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 
 from cellworth.campaign.events import (
     Asked,
+    BudgetChanged,
     Content,
     Corrected,
     Event,
@@ -302,7 +303,7 @@ def _record(event: Event) -> Record:
         del record["stated"]
     if isinstance(content, Extended):
         del record["table"]
-    elif not isinstance(content, Corrected):
+    elif hasattr(content, "cells"):
         record["cells"] = [cell._asdict() for cell in content.cells]
     return record
 
@@ -313,8 +314,10 @@ def _lines(event: Event) -> Iterator[Record]:
         cells = [{"row": record["row"], "column": record["column"], "value": record["new"]}]
     elif isinstance(event.content, Extended):
         cells = [{"row": row} for row in record["rows"]]
+    elif isinstance(event.content, BudgetChanged):
+        cells = [{"value": record["new"]}]
     else:
-        cells = record.pop("cells")
+        cells = record.pop("cells", [{}])
     for cell in cells:
         line = {**record, **cell}
         if line.get("value") is not None:

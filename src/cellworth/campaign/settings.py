@@ -26,6 +26,7 @@ from cellworth.strategy import Strategy
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
+from cellworth.table.how_read import HowRead
 
 FORMAT = 2
 LARGEST_NUMBER = 1e30
@@ -62,10 +63,13 @@ def make_record(
         "format": FORMAT,
         "prices": prices.to_dict(),
         "strategy": template.name,
-        "budget": None if budget is None else _check_budget(budget, prices.currency),
+        "budget": None if budget is None else check_budget(budget, prices.currency),
         "seed": _check_seed(seed),
         "who": check_optional_text("who", who),
     }
+    how = {} if table.how_read is None else table.how_read.to_json()
+    if how:
+        settings["read"] = how
     packed, checked = pack(table), check_text("the name of a campaign", name)
     choice = template.settled(BuyingTask.of(table, prices, seed)).choice if template.is_open else None
     if choice is not None:
@@ -79,6 +83,11 @@ def strategy_of(settings: dict[str, Any]) -> Strategy:
     if not template.is_open:
         return template
     return template.recalled(StrategyChoice.from_json(settings.get("choice") or {}))
+
+
+def how_read(settings: dict[str, Any]) -> HowRead:
+    """Return how a campaign's table was read, to read new rows the same way."""
+    return HowRead.from_json(settings.get("read") or {})
 
 
 def check_numbers(values: Float64Array, row_ids: Sequence[str], columns: Sequence[str]) -> None:
@@ -132,6 +141,14 @@ def only_name(store: Store) -> str:
     raise DataError(f"the store has several campaigns; choose one by name: {listing(names, most=10)}.")
 
 
+def check_budget(budget: float, currency: str | None) -> float:
+    """Return the budget of a campaign; ParameterError if it buys nothing or has too many digits."""
+    amount = check_visit(budget, what="the budget")
+    if amount == 0:
+        raise ParameterError("a budget of 0 buys nothing: give more, or leave it out for no limit.")
+    return check_digits(amount, currency, "the budget")
+
+
 @contextmanager
 def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
     """Yield a store and whether it was opened here; if it was, close it again on failure."""
@@ -144,13 +161,6 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
     except BaseException:
         place.close()
         raise
-
-
-def _check_budget(budget: float, currency: str | None) -> float:
-    amount = check_visit(budget, what="the budget")
-    if amount == 0:
-        raise ParameterError("a budget of 0 buys nothing: give more, or leave it out for no limit.")
-    return check_digits(amount, currency, "the budget")
 
 
 def _check_seed(seed: object) -> int:

@@ -20,11 +20,13 @@ from cellworth.campaign.account import Account, Due, Terms
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.events import (
     Asked,
+    BudgetChanged,
     Cancelled,
     Corrected,
     Event,
     Extended,
     GivenBack,
+    PricesChanged,
     Refused,
     Taken,
     Told,
@@ -74,6 +76,10 @@ class State:
         Money spent and reserved.
     keyed : dict of str to Event
         The events that carry a key.
+    new_budget : BudgetChanged or None
+        The last change of the budget; None if it is the one that the campaign was created with.
+    price_changes : list of pairs of an event's number and PricesChanged
+        The changes of the prices, oldest first.
     """
 
     def __init__(self, original: Table) -> None:
@@ -95,6 +101,8 @@ class State:
         self.last_terms: dict[Cell, Terms] = {}
         self.money = Account()
         self.keyed: dict[str, Event] = {}
+        self.new_budget: BudgetChanged | None = None
+        self.price_changes: list[tuple[int, PricesChanged]] = []
 
     @property
     def values(self) -> Float64Array:
@@ -161,6 +169,10 @@ class State:
                 self.open.hold(self._cells(content.cells), Hold(str(event.who), content.until))
             case GivenBack():
                 self.open.give_back(self._cells(content.cells))
+            case BudgetChanged():
+                self.new_budget = content
+            case PricesChanged():
+                self.price_changes.append((event.number, content))
         if isinstance(content, Told | Corrected | Extended):
             self.table_number = event.number
         self.number, self.time = event.number, event.time

@@ -22,7 +22,7 @@ from cellworth.cli.output import (
     told_warnings,
     working,
 )
-from cellworth.cli.reading import PLAIN_FILE, Writing, reads
+from cellworth.cli.reading import PLAIN_FILE, REMEMBERED, RememberedWriting, Writing, reads
 
 if TYPE_CHECKING:
     from cellworth.strategy import Purchase
@@ -223,18 +223,16 @@ def extend(
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
-    writing: Writing = PLAIN_FILE,
+    writing: RememberedWriting = REMEMBERED,
     as_json: options.Json = False,
 ) -> None:
     """Add rows to the end of the table. Their row ids must be new.
 
-    Columns missing from a CSV file, including the target, are left blank.
+    Columns missing from a CSV file, including the target, are left blank. Without --decimal, --date-format
+    and --delimiter, the file is read as the table of init was; its --missing marks are known, too.
     """
     with opened(store, name) as campaign:
-        from cellworth.campaign.new_rows import read_rows
-
-        rows = read_rows(writing.file(table), campaign.table, missing=missing or ())
-        new = campaign.extend(rows, who=who)
+        new = campaign.extend(writing.rows(campaign, table, missing or ()), who=who)
         if as_json:
             print_json({"added": new, "rows": campaign.table.shape[0]})
         else:

@@ -22,6 +22,7 @@ from cellworth.cli import (
     forecast_command,
     init_command,
     list_command,
+    manage_commands,
     model_command,
     result_commands,
     server_commands,
@@ -64,6 +65,8 @@ app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)
 _NUMBERS_TOO = {"ignore_unknown_options": True}
 app.command("correct", epilog=campaign.CORRECT_EXAMPLE, context_settings=_NUMBERS_TOO)(campaign.correct)
 app.command("extend", epilog=campaign.EXTEND_EXAMPLE)(campaign.extend)
+app.command("budget", epilog=manage_commands.BUDGET_EXAMPLE)(manage_commands.budget)
+app.command("prices", epilog=manage_commands.PRICES_EXAMPLE)(manage_commands.prices)
 app.command("list", epilog=list_command.LIST_EXAMPLE)(list_command.list_campaigns)
 app.command("status", epilog=result_commands.STATUS_EXAMPLE)(result_commands.status)
 app.command("log", epilog=result_commands.LOG_EXAMPLE)(result_commands.log)

@@ -64,16 +64,23 @@ def log(
 def _what(record: dict[str, Any]) -> str:
     """Summarize the content of an event."""
     if record["kind"] == "corrected":
-        because = "" if record["reason"] is None else f": {record['reason']}"
-        return f"{record['row']}:{record['column']} from {record['old']} to {record['new']}{because}"
+        return f"{record['row']}:{record['column']} from {record['old']} to {record['new']}{_because(record)}"
+    if record["kind"] == "budget changed":
+        old, new = ("no limit" if each is None else each for each in (record["old"], record["new"]))
+        return f"from {old} to {new}" + _because(record)
+    if record["kind"] == "prices changed":
+        return "for cells asked for from now on" + _because(record)
     if record["kind"] == "extended":
         return _listed(record["rows"], "row")
     cells = [
         f"{cell['row']}:{cell['column']}" + (f"={cell['value']}" if "value" in cell else "")
         for cell in record["cells"]
     ]
-    because = f": {record['reason']}" if record.get("reason") else ""
-    return _listed(cells, "cell") + because
+    return _listed(cells, "cell") + _because(record)
+
+
+def _because(record: dict[str, Any]) -> str:
+    return f": {record['reason']}" if record.get("reason") else ""
 
 
 def _listed(names: list[str], noun: str) -> str:

@@ -182,11 +182,16 @@ class Adviser:
         """Leave out some rounds; only if the adviser does not remember them."""
         self.rounds += rounds
 
-    def score(self) -> Float64Array:
-        """Return the worth of each cell (n, p) in this round, 0 if known; call it once per round."""
+    def score(self, prices: PriceList | None = None) -> Float64Array:
+        """Return the worth of each cell (n, p) in this round, 0 if known; call it once per round.
+
+        Cells that pay only together are weighed by their prices, by default all the same. The scores are not
+        divided by them.
+        """
         if self._unscored is None:
             raise ParameterError("nothing to score; call complete(X, y) first in each round")
-        scores = self._layout.sum_by_cell(self._scorer.score(self._unscored))
+        of_cells = None if prices is None else self._layout.share_by_column(prices.alone)
+        scores = self._layout.sum_by_cell(self._scorer.score(replace(self._unscored, prices=of_cells)))
         state = dict(self._unscored.rng.bit_generator.state)
         self._unscored, self.scored = None, ScoredRound(self.rounds - 1, scores, self._seed, state)
         return scores
@@ -309,7 +314,7 @@ def advise(
     settled = get(strategy).settled(task)
     adviser = Adviser.of(settled, table, seed=seed)
     adviser.complete(task.X, table.y)
-    scores = adviser.score()
+    scores = adviser.score(task.prices)
     offered: Any = {"available": available, "before": ~table.holes}
     selection = adviser.choose(task.prices, **offered, budget=budget, count=count)
     reasons = Reasons(

@@ -107,6 +107,10 @@ class ColumnLayout:
         """Repeat each cell's entry (..., p) for the numeric columns (..., d) that represent it."""
         return cells[..., self.owner]
 
+    def share_by_column(self, cells: Float64Array) -> Float64Array:
+        """Share each cell's amount (..., p) evenly among its numeric columns (..., d); see `sum_by_cell`."""
+        return self.by_column(cells / np.diff(self.starts))
+
     def known(self, X: Float64Array) -> BoolArray:
         """Return which cells (n, p) have a value in the numeric columns X (n, d); O(n p)."""
         return ~np.isnan(X[:, self.starts[:-1]])

@@ -20,6 +20,7 @@ from cellworth.table.column import KINDS, Column
 from cellworth.table.csv_format import guard
 from cellworth.table.encoded import ColumnLayout, Encoded, encode
 from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of
+from cellworth.table.how_read import HowRead
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
 from cellworth.table.notebook import table_html
 from cellworth.table.read_arrays import read_arrays
@@ -56,6 +57,8 @@ class Table:
         The labels of the rows.
     row_id : str or None
         The column that the row ids came from.
+    how_read : HowRead or None
+        How its file was written, if it came from `read`.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Table:
         self.values.setflags(write=False)
         self.holes.setflags(write=False)
         self._row_places: dict[str, int] = {}
+        self.how_read: HowRead | None = None
 
     @classmethod
     def read(
@@ -166,7 +170,9 @@ class Table:
             raw, origin = read_parquet(file)
         else:
             raw, origin = read_csv(file, encoding, delimiter, as_is=(row_id,), wishes=said.wishes())
-        return cls(*assemble(raw, said, origin))
+        table = cls(*assemble(raw, said, origin))
+        table.how_read = HowRead.of(file, missing, delimiter)
+        return table
 
     @classmethod
     def from_frame(

@@ -235,6 +235,16 @@ class RemoteCampaign:
         }
         return self._write("rows", {"rows": plain})
 
+    def change_budget(self, budget: float | None, *, reason: str | None = None) -> bool:
+        """Change the budget of the campaign; see `Campaign.change_budget`."""
+        return bool(self._write("budget", {"budget": budget, "reason": reason}, repeatable=True))
+
+    def change_prices(self, prices: Path | tuple[str, bytes], *, reason: str | None = None) -> bool:
+        """Change the prices to those of a file, a path or (name, bytes); see `Campaign.change_prices`."""
+        files, data = {"prices": _named(prices)}, {} if reason is None else {"reason": reason}
+        sent = self._client.send("POST", f"{self._path}/prices", repeatable=True, files=files, data=data)
+        return bool(sent.json()["new"])
+
     def purchases(
         self,
         *,

@@ -30,6 +30,7 @@ Lease = Annotated[
     str, Field(description='How long: "7d", "12h", "30m".', examples=[TAKE_LEASE], max_length=20)
 ]
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Reason = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class ResponseModel(BaseModel):
@@ -198,7 +199,7 @@ class TakeIn(RequestModel):
 class RefuseIn(CellsIn):
     """Cells that cannot be obtained, and why."""
 
-    reason: Annotated[str, Field(min_length=1, max_length=1000)]
+    reason: Reason
 
 
 class TellIn(RequestModel):
@@ -216,7 +217,14 @@ class TellIn(RequestModel):
 class CorrectIn(AnswerIn):
     """The correct value of a cell, and what was wrong."""
 
-    reason: Annotated[str, Field(min_length=1, max_length=1000)] | None = None
+    reason: Reason | None = None
+
+
+class BudgetIn(RequestModel):
+    """The new budget of a campaign, null for no limit, and why it changes."""
+
+    budget: Money | None
+    reason: Reason | None = None
 
 
 class RowsIn(RequestModel):
@@ -275,7 +283,18 @@ class EventOut(ResponseModel):
 
     number: int
     time: datetime
-    kind: Literal["asked", "taken", "given back", "told", "refused", "cancelled", "corrected", "extended"]
+    kind: Literal[
+        "asked",
+        "taken",
+        "given back",
+        "told",
+        "refused",
+        "cancelled",
+        "corrected",
+        "extended",
+        "budget changed",
+        "prices changed",
+    ]
     who: str | None
     key: str | None
 
