@@ -16,11 +16,12 @@ from cellworth.messages import listing, shorten
 from cellworth.settings_language import setting
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format
-from cellworth.table.infer_kind import find_kind, refuse_infinities, scatter, to_codes, to_values
+from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
-from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, TextCells, as_texts
+from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, as_texts
 from cellworth.table.target import Target, make_target
+from cellworth.table.text_cells import Numbers, TextCells
 from cellworth.table.values import LARGEST_INTEGER, boolean_words, cannot_be_stored, parse_value
 
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
@@ -53,8 +54,24 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
             f"{listing(names)}. Add a column with features."
         )
     built = [build_column(column, keywords.for_column(name), origin) for name, column in by_name.items()]
-    values = np.column_stack([cells for _, cells in built])
+    values = _stacked([cells for _, cells in built])
     return tuple(column for column, _ in built), values, row_ids, target, keywords.row_id
+
+
+def _stacked(columns: Sequence[Float64Array]) -> Float64Array:
+    """Return columns (n,) as one array (n, p), a few thousand rows at a time, which stay in the cache."""
+    values = np.empty((len(columns[0]), len(columns)))
+    for start in range(0, len(values), 4096):
+        for place, cells in enumerate(columns):
+            values[start : start + 4096, place] = cells[start : start + 4096]
+    values.setflags(write=False)
+    return values
+
+
+def own_copy(values: npt.ArrayLike) -> Float64Array:
+    """Return numbers that nobody else can change: a copy, unless they are read-only and not a view."""
+    is_safe = isinstance(values, np.ndarray) and values.base is None and not values.flags.writeable
+    return np.array(values, dtype=np.float64, copy=None if is_safe else True)
 
 
 def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tuple[Column, Float64Array]:
@@ -88,23 +105,28 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
 
 def _spelling(raw: RawColumn, cells: Cells, kind: Kind, whole_days: bool) -> dict[str, Any]:
     """Return how the user writes booleans or times, as keywords of `Column`."""
-    observed = [text for text in cells.texts if text] if isinstance(cells, TextCells) else None
+    if kind not in ("boolean", "date") or (kind == "date" and whole_days):
+        return {}
+    observed = cells.tally if isinstance(cells, TextCells) else None
     if kind == "boolean":
-        words = raw.declared.get("words") if observed is None else boolean_words(observed)
+        words = raw.declared.get("words") if observed is None else boolean_words(observed.counts)
         return {} if words is None else {"words": tuple(words)}
-    if kind == "date" and not whole_days:
-        return {"date_format": raw.declared.get("date_format") if observed is None else iso_format(observed)}
-    return {}
+    return {
+        "date_format": raw.declared.get("date_format") if observed is None else iso_format(observed.distinct)
+    }
 
 
 def _kind_and_values(
     cells: Cells, wanted: ColumnKeywords, name: str, origin: Origin
 ) -> tuple[Kind, Float64Array, tuple[str, ...]]:
+    if isinstance(cells, TextCells) and cells.numbers is not None and wanted.categories is None:
+        known = _known_numbers(cells.numbers, wanted.kind)
+        if known is not None:
+            return known, cells.numbers.values, ()
     if isinstance(cells, TextCells) and wanted.kind is None and wanted.categories is None:
-        rows = np.flatnonzero(~cells.holes)
-        kind, observed = find_kind(list(filter(None, cells.texts)), rows, name, origin)
+        kind, observed = find_kind(cells.tally, name, origin)
         if observed is not None:
-            return kind, scatter(len(cells.texts), rows, observed), ()
+            return kind, cells.tally.spread(observed), ()
     else:
         kind = wanted.kind or _stated_kind(cells, wanted)
     if kind not in LABELLED:
@@ -125,6 +147,15 @@ def _kind_and_values(
             f"{origin.column(name)}: {listing(broken)} contains a NUL or a broken character. Remove it."
         )
     return kind, values, categories
+
+
+def _known_numbers(numbers: Numbers, stated: Kind | None) -> Kind | None:
+    """Return the kind of a column whose numbers the reader has found; None if its texts must be read."""
+    if stated is None:
+        return "integer" if numbers.whole else "number"
+    if stated == "number" and numbers.whole and bool(np.any(numbers.values == 0)):
+        return None  # the text may be -0
+    return stated if stated in ("number", "integer") else None
 
 
 def _stated_kind(cells: Cells, wanted: ColumnKeywords) -> Kind:
@@ -226,7 +257,8 @@ def check_row_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> N
         raise DataError(
             f"{origin.name}: expected at least one row, got none. Add rows below the column names."
         )
-    for row, row_id in enumerate(row_ids):
+    suspect = not BLANKS.isdisjoint(row_ids) or cannot_be_stored("\n".join(row_ids))
+    for row, row_id in enumerate(row_ids if suspect else ()):
         if row_id in BLANKS or cannot_be_stored(row_id):
             line = "" if origin.lines is None else f" (line {origin.lines[row]})"
             raise DataError(
