@@ -34,6 +34,10 @@ class ConflictError(CellworthError, RuntimeError):
     """Someone else got there first, or an answer contradicts a recorded one; the message says what to do."""
 
 
+class ContradictionError(ConflictError):
+    """An answer differs from the value that is known; it is in the log, and changes nothing."""
+
+
 class UnusableCacheError(CellworthError):
     """A campaign's cache cannot be written or read. Work continues without it: the log has everything."""
 

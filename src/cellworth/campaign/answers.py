@@ -18,6 +18,8 @@ from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.events import (
     Cancelled,
     CellName,
+    Contradicted,
+    ContradictingCell,
     Corrected,
     Event,
     Refused,
@@ -30,7 +32,7 @@ from cellworth.campaign.events import (
 from cellworth.campaign.settings import LARGEST_NUMBER, check_numbers
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.campaign.status import Totals
-from cellworth.errors import ConflictError, DataError, OverspentWarning, ParameterError
+from cellworth.errors import ConflictError, ContradictionError, DataError, OverspentWarning, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
 from cellworth.settings_language import setting
@@ -88,6 +90,18 @@ class Telling:
     def __call__(self, state: State, time: datetime) -> Told | None:
         """Return the answers that are new."""
         return told(state, self._given(state), unsolicited=self._unsolicited, price=self._price)
+
+    def contradictions(self, state: State, time: datetime) -> Contradicted | None:
+        """Return the answers that differ from known values and are not in the log yet."""
+        found = []
+        for cell, number in self._given(state):
+            known = float(state.values[cell])
+            if state.status_of(cell) in HAS_VALUE and known != number:
+                column = state.index.columns[cell[1]]
+                values = value_to_json(column, number), value_to_json(column, known)
+                found.append(ContradictingCell(*state.index.names(cell), *values))
+        new = [each for each in found if (each.row, each.column, each.value) not in state.contradictions]
+        return Contradicted(tuple(new)) if new else None
 
     def request(self, state: State) -> object:
         """Return what distinguishes these answers from others."""
@@ -204,7 +218,7 @@ def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
         if float(state.values[cell]) == number:
             return False
         came = "from the start" if state.status_of(cell) == CellStatus.KNOWN else "as an answer"
-        raise ConflictError(
+        raise ContradictionError(
             f"{state.index.words(cell)}: got {_shown(state, cell, number)}, but "
             f"{_shown(state, cell, float(state.values[cell]))} is known, {came}. Use correct to change it."
         )

@@ -11,6 +11,7 @@ from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.answers import Answers, Cells
 from cellworth.campaign.campaign_view import CampaignView
+from cellworth.campaign.clock import new_time
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Log, Make, utc_now
 from cellworth.campaign.new_rows import Rows, extended
@@ -18,6 +19,7 @@ from cellworth.campaign.settings import make_record, only_name, opened
 from cellworth.campaign.stores import Store
 from cellworth.campaign.tariff import NewBudget, NewPrices
 from cellworth.campaign.wish import Wish
+from cellworth.errors import ContradictionError
 from cellworth.outlook import StopRule
 from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import Steps
@@ -110,6 +112,7 @@ class Campaign(CampaignView):
         case, with a `StopWarning` if the last forecast, of a `status` in any process, says stop: O(n p).
         """
         wish = Wish(budget, count, parse_lease(lease))
+        self._log.check_clock()
         stopped = self.assessment.says_stop(until, key)
         return self._asker.ask(wish, who=who, key=key, stopped=stopped)
 
@@ -133,10 +136,15 @@ class Campaign(CampaignView):
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
         what each answer cost, by default its own price and a visit or fee not paid yet. An OverspentWarning
         says if ``left`` is below 0. Raises DataError if a cell does not exist, was never asked for, or cannot
-        hold the value; ConflictError if another value is known or the key used.
+        hold the value; ConflictError if another value is known or the key used. An answer that contradicts a
+        known value is kept in the log, and changes nothing; see `correct`.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price)
-        event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
+        try:
+            event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
+        except ContradictionError:
+            self._write(kinds.Contradicted, make.contradictions, who)
+            raise
         reports.warn_if_overspent(event, self.totals())
         return kinds.size(event)
 
@@ -203,6 +211,7 @@ class Campaign(CampaignView):
         ``holder`` and ``held_until``. Answers from others are still recorded. Raises ConflictError if
         somebody else has a cell or it is no longer out; DataError if a cell was never asked for.
         """
+        self._log.check_clock()
         event = self._log.write(kinds.Taken, open_cells.Taking(cells, who, lease), who=who)
         return open_cells.purchases_of(self._log.state, event, self._tariff.groups)
 
@@ -213,6 +222,27 @@ class Campaign(CampaignView):
         return self._write(
             kinds.GivenBack, lambda state, time: open_cells.given_back(state, time, pairs, who), who
         )
+
+    def release(self, cells: Cells, *, who: str | None = None, reason: str | None = None) -> int:
+        """Take back cells that anybody has taken, for others to take, and return how many; they stay out."""
+        pairs = reports.as_cells(cells)
+        return self._write(
+            kinds.Released, lambda state, time: open_cells.released(state, time, pairs, reason), who
+        )
+
+    def set_clock(self, *, who: str | None = None, reason: str | None = None) -> bool:
+        """Set the campaign's time by the clock, if they are far apart; return False if they are not.
+
+        To be used once a wrong clock has dated events: `ask` and `take` are refused until then. Leases given
+        out by a fast clock then end as much earlier as the time is set back.
+        """
+        kinds.check_optional_text("the reason", reason)
+        log = self._log
+
+        def make(*_: object) -> kinds.ClockSet | None:
+            return new_time(log.last_time, log.clock_time(), reason)
+
+        return self._write(kinds.ClockSet, make, who) > 0
 
     def change_budget(
         self, budget: float | None, *, who: str | None = None, reason: str | None = None

@@ -9,9 +9,11 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
+from cellworth.campaign.clock import clock_problem, may_lease
 from cellworth.campaign.events import (
     Asked,
     BudgetChanged,
+    ClockSet,
     Content,
     Corrected,
     Event,
@@ -31,8 +33,6 @@ from cellworth.messages import shorten
 from cellworth.optional_packages import require
 from cellworth.table import Table
 
-AHEAD = timedelta(minutes=10)
-"""How far the last event may be ahead of the clock before that is reported."""
 Clock = Callable[[], datetime]
 Make = Callable[[State, datetime], Content | None]
 """Maps the newest state and the time to an event's content; None if there is nothing to record."""
@@ -82,6 +82,7 @@ class Log:
         self.created = record.created
         self.original = unpack(record.table)
         self.until = until
+        self._end = _last_number(store, name, until) if isinstance(until, datetime) else until
         self.owns_store = owns_store
         self._clock = self.clock_of(store, clock)
         self._warned = False
@@ -115,9 +116,7 @@ class Log:
     def events(self, after: int = 0, most: int | None = None) -> Iterator[Event]:
         """Read the events numbered above ``after``, at most ``most``, up to the end of this log."""
         for stored in self.store.events(self.name, after, most):
-            if isinstance(self.until, datetime) and stored.time > self.until:
-                return
-            if isinstance(self.until, int) and stored.number > self.until:
+            if self._end is not None and stored.number > self._end:
                 return
             yield decode(stored)
 
@@ -141,24 +140,37 @@ class Log:
 
     def now(self) -> datetime:
         """Return the time for an event written now, in UTC; never before the last event."""
-        last = self.state.time or self.created
+        last = self.last_time
         if isinstance(self.until, datetime):
             return max(last, self.until)
         if self.read_only:
             return last
+        time = self.clock_time()
+        if time < last and not self._warned and (problem := clock_problem(self.name, last, time)):
+            self._warned = True
+            warnings.warn(problem, stacklevel=2)
+        return max(last, time)
+
+    @property
+    def last_time(self) -> datetime:
+        """The time of the last event; before the first, that of the beginning."""
+        return self.state.time or self.created
+
+    def clock_time(self) -> datetime:
+        """Return the time by the clock, in UTC."""
         time = self._clock()
         if time.tzinfo is None:
             raise ParameterError(f"the clock must return times with a time zone; got {time!r}.")
-        if last - time > AHEAD and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"the last event of campaign {shorten(self.name)} is dated {last:%Y-%m-%d %H:%M} UTC, but "
-                f"the clock says {time.astimezone(UTC):%Y-%m-%d %H:%M} UTC: one of the two clocks was wrong. "
-                "Until then new events get the time of the last one, so leases do not end. Correct the clock "
-                "that is wrong; cancel releases cells whose lease ends too late.",
-                stacklevel=2,
-            )
-        return max(last, time.astimezone(UTC))
+        return time.astimezone(UTC)
+
+    def check_clock(self) -> None:
+        """Raise ConflictError if the clock and the last event are too far apart to date a lease."""
+        if self.read_only:
+            return
+        self.refresh()
+        last, time = self.last_time, self.clock_time()
+        if not may_lease(last, time):
+            raise ConflictError(clock_problem(self.name, last, time))
 
     def tables(self, numbers: list[int]) -> Iterator[Table]:
         """Yield the table as of each event number, in non-decreasing order; O(events) for past ones."""
@@ -241,7 +253,14 @@ class Log:
         content = make(self.state, time)
         if content is None:
             return None
+        if isinstance(content, ClockSet):  # the only event that may be dated before the last one
+            time = self.last_time - timedelta(seconds=content.back)
         return Event(self.state.number + 1, time, who, key, signature, content)
+
+
+def _last_number(store: Store, name: str, until: datetime) -> int:
+    """Return the number of the last event dated at or before a time; 0 if there is none. O(events)."""
+    return max((event.number for event in store.events(name) if event.time <= until), default=0)
 
 
 def _same(event: Event, key: str, signature: str | None) -> Event:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any
 
@@ -22,14 +22,18 @@ from cellworth.campaign.events import (
     Asked,
     BudgetChanged,
     Cancelled,
+    ClockSet,
+    Contradicted,
     Corrected,
     Event,
     Extended,
     GivenBack,
     PricesChanged,
     Refused,
+    Released,
     Taken,
     Told,
+    Value,
     value_from_json,
 )
 from cellworth.campaign.leases import Hold, OpenCells
@@ -76,6 +80,8 @@ class State:
         Money spent and reserved.
     keyed : dict of str to Event
         The events that carry a key.
+    contradictions : set of (row, column, value)
+        Answers that differed from known values.
     new_budget : BudgetChanged or None
         The last change of the budget; None if it is the one that the campaign was created with.
     price_changes : list of pairs of an event's number and PricesChanged
@@ -101,6 +107,7 @@ class State:
         self.last_terms: dict[Cell, Terms] = {}
         self.money = Account()
         self.keyed: dict[str, Event] = {}
+        self.contradictions: set[tuple[str, str, Value]] = set()
         self.new_budget: BudgetChanged | None = None
         self.price_changes: list[tuple[int, PricesChanged]] = []
 
@@ -169,6 +176,13 @@ class State:
                 self.open.hold(self._cells(content.cells), Hold(str(event.who), content.until))
             case GivenBack():
                 self.open.give_back(self._cells(content.cells))
+            case Released():
+                self.open.give_back(self._cells(content.cells))
+            case Contradicted():
+                self.contradictions.update((each.row, each.column, each.value) for each in content.cells)
+            case ClockSet():
+                if self.time is not None and content.back > 0:
+                    self.open.set_back(self.time, timedelta(seconds=content.back))
             case BudgetChanged():
                 self.new_budget = content
             case PricesChanged():

@@ -235,6 +235,14 @@ class RemoteCampaign:
         }
         return self._write("rows", {"rows": plain})
 
+    def release(self, cells: Cells, *, reason: str | None = None) -> int:
+        """Take back cells that anybody has taken; see `Campaign.release`."""
+        return self._write("release", {"cells": cells_to_json(cells), "reason": reason}, repeatable=True)
+
+    def set_clock(self, *, reason: str | None = None) -> bool:
+        """Set the campaign's time by the server's clock; see `Campaign.set_clock`."""
+        return bool(self._write("clock", {"reason": reason}, repeatable=True))
+
     def change_budget(self, budget: float | None, *, reason: str | None = None) -> bool:
         """Change the budget of the campaign; see `Campaign.change_budget`."""
         return bool(self._write("budget", {"budget": budget, "reason": reason}, repeatable=True))

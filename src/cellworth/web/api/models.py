@@ -220,6 +220,18 @@ class CorrectIn(AnswerIn):
     reason: Reason | None = None
 
 
+class ReleaseIn(CellsIn):
+    """Cells to take back from whoever has taken them, and why."""
+
+    reason: Reason | None = None
+
+
+class ClockIn(RequestModel):
+    """Why the campaign's time is set by the clock."""
+
+    reason: Reason | None = None
+
+
 class BudgetIn(RequestModel):
     """The new budget of a campaign, null for no limit, and why it changes."""
 
@@ -294,6 +306,9 @@ class EventOut(ResponseModel):
         "extended",
         "budget changed",
         "prices changed",
+        "contradicted",
+        "released",
+        "clock set",
     ]
     who: str | None
     key: str | None
