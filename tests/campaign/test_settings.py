@@ -58,7 +58,7 @@ def test_an_empty_column_and_a_cell_without_a_price():
     values[:, 1] = np.nan
     begin(table.with_values(values))  # its bounds are known
     columns = [replace(column, bounds=(-math.inf, math.inf)) for column in table.columns]
-    with pytest.raises(DataError, match="'age': nobody has measured it yet.*bounds="):
+    with pytest.raises(DataError, match=r"'age': nobody has measured it yet.*bounds="):
         begin(Table(columns, values, table.row_ids, table.target))
     with pytest.raises(DataError, match="every column needs a price"):
         begin(table, prices=Prices.per_column({"age": 1.0}))
