@@ -1,9 +1,12 @@
 """What a campaign can begin with, and which of a store's campaigns is opened."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from cellworth import Prices, strategy
+from cellworth import Prices, Table, strategy
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
@@ -53,8 +56,10 @@ def test_an_empty_column_and_a_cell_without_a_price():
     table = make_table()
     values = np.array(table.values)
     values[:, 1] = np.nan
-    with pytest.raises(DataError, match="at least one known value; got none in 'age'"):
-        begin(table.with_values(values))
+    begin(table.with_values(values))  # its bounds are known
+    columns = [replace(column, bounds=(-math.inf, math.inf)) for column in table.columns]
+    with pytest.raises(DataError, match=r"'age': nobody has measured it yet.*bounds="):
+        begin(Table(columns, values, table.row_ids, table.target))
     with pytest.raises(DataError, match="every column needs a price"):
         begin(table, prices=Prices.per_column({"age": 1.0}))
 

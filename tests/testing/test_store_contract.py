@@ -73,6 +73,22 @@ class Good:
         kept = self.caches.get(name)
         return kept if kept and kept[0] <= at_most else None
 
+    def rename(self, name, new):
+        self.known(name)
+        if not new or len(new) > 100 or "\0" in new:
+            raise DataError("name")
+        if new in self.records:
+            raise ConflictError("taken")
+        self.records[new] = replace(self.records.pop(name), name=new)
+        for part in (self.logs, self.caches):
+            if name in part:
+                part[new] = part.pop(name)
+
+    def delete(self, name):
+        self.known(name)
+        for part in (self.records, self.logs, self.caches):
+            part.pop(name, None)
+
     def close(self):
         pass
 
@@ -185,6 +201,34 @@ class KeepsOlderCaches(Good):
         super().save_cache(name, number, blob)
 
 
+class RenamesOntoOthers(Good):
+    def rename(self, name, new):
+        if new != name:
+            self.records.pop(new, None)
+        super().rename(name, new)
+
+
+class CopiesToRename(Good):
+    def rename(self, name, new):
+        old = self.records.get(name), self.logs.get(name)
+        super().rename(name, new)
+        self.records[name], self.logs[name] = old
+
+
+class LosesEventsToRename(Good):
+    def rename(self, name, new):
+        super().rename(name, new)
+        self.logs[new] = []
+
+
+class KeepsCachesOfTheDead(Good):
+    def delete(self, name):
+        cache = self.caches.get(name)
+        super().delete(name)
+        if cache is not None or name == "before":
+            self.caches[name] = cache or (0, b"")
+
+
 def check(kind):
     store = kind()
     check_store(lambda: store, corrupt=store.corrupt)
@@ -218,6 +262,10 @@ def test_stores_that_do_not_share_their_place_are_caught():
         (ForgivesUnknownNames, "load_cache with an unknown name must be refused"),
         (GivesNewerCaches, "a cache of later events must not be returned"),
         (KeepsOlderCaches, "the newest cache must be kept"),
+        (RenamesOntoOthers, "a new name that is taken must be refused"),
+        (CopiesToRename, "must have its new name only"),
+        (LosesEventsToRename, "events must come in order and without gaps"),
+        (KeepsCachesOfTheDead, "nothing must be left of it"),
     ],
 )
 def test_a_broken_promise_is_named(kind, promise):

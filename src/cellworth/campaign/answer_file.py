@@ -31,7 +31,7 @@ from cellworth.errors import (
 from cellworth.messages import shorten
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
-from cellworth.table.csv_format import check_place, csv_text
+from cellworth.table.csv_format import check_place, csv_text, with_mark
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines
 
@@ -94,7 +94,7 @@ def write_asks(path: str | os.PathLike[str], purchases: Iterable[Purchase]) -> N
 
 def asks_csv(purchases: Iterable[Purchase]) -> str:
     """Return what `write_asks` writes to a .csv file, as text."""
-    return csv_text(Batch(purchases).records())
+    return with_mark(csv_text(Batch(purchases).records()))
 
 
 def check_asks_path(path: str | os.PathLike[str]) -> None:

@@ -28,6 +28,7 @@ from cellworth.strategy.registry import check_name
 from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 from cellworth.table.how_read import HowRead
+from cellworth.table.prior import check_prior
 
 FORMAT = 2
 LARGEST_NUMBER = 1e30
@@ -51,12 +52,8 @@ def make_record(
 
     If the strategy chooses on the table, as "auto" does, this costs its choice, which is recorded.
     """
-    empty = [table.column_names[j] for j in np.flatnonzero(table.holes.all(axis=0))]
-    if empty:
-        raise DataError(
-            f"every column needs at least one known value; got none in {listing(empty)}. Leave the column "
-            "out, or fill in a few of its cells first."
-        )
+    for j in np.flatnonzero(table.holes.all(axis=0)):
+        check_prior(table.columns[j], f"column {shorten(table.columns[j].name)}")
     check_numbers(table.values, table.row_ids, table.column_names)
     prices.on(table)  # fail now if a cell has no price
     template = registered(strategy)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellworth.cli import options
+from cellworth.cli import completion, options
 from cellworth.cli.options import chosen_cells, opened, repeated
 from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import (
@@ -202,8 +202,16 @@ def cancel(
 
 
 def correct(
-    row: Annotated[str, typer.Argument(metavar="ROW", help="The id of the row.")],
-    column: Annotated[str, typer.Argument(metavar="COLUMN", help="The name of the column.")],
+    row: Annotated[
+        str,
+        typer.Argument(metavar="ROW", help="The id of the row.", autocompletion=completion.rows_of_campaign),
+    ],
+    column: Annotated[
+        str,
+        typer.Argument(
+            metavar="COLUMN", help="The name of the column.", autocompletion=completion.columns_of_campaign
+        ),
+    ],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The correct value.")],
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="What was wrong, for the log.")] = None,
     insist: options.Insist = False,
