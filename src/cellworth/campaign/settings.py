@@ -15,7 +15,7 @@ from cellworth import strategy as strategies
 from cellworth.arrays import Float64Array
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.stores import open_store
-from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
+from cellworth.campaign.stores.store_protocol import WHO_LENGTH, CampaignRecord, Store
 from cellworth.campaign.table_bytes import digest, pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
@@ -63,7 +63,7 @@ def make_record(
         "strategy": template.name,
         "budget": None if budget is None else check_budget(budget, prices.currency),
         "seed": _check_seed(seed),
-        "who": check_optional_text("who", who),
+        "who": _check_who(who),
     }
     how = {} if table.how_read is None else table.how_read.to_json()
     if how:
@@ -177,6 +177,12 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
     except BaseException:
         place.close()
         raise
+
+
+def _check_who(who: str | None) -> str | None:
+    if isinstance(who, str) and len(who) > WHO_LENGTH:
+        raise ParameterError(f"who must have at most {WHO_LENGTH} characters; got {len(who)}.")
+    return check_optional_text("who", who)
 
 
 def _check_seed(seed: object) -> int:
