@@ -28,6 +28,7 @@ from sqlalchemy.exc import IntegrityError
 
 from cellworth.campaign.stores import schema
 from cellworth.campaign.stores.address import PATIENCE, Address, read_address
+from cellworth.campaign.stores.blobs import load_blob, save_blob
 from cellworth.campaign.stores.checksums import (
     HOW_TO_GO_ON,
     NOTHING_STATED,
@@ -37,7 +38,7 @@ from cellworth.campaign.stores.checksums import (
     damaged_event,
     missing_event,
 )
-from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, CHECKED, EVENT, HEAD
+from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, CHECKED, EVENT, HEAD, SNAPSHOT, WITH_SNAPSHOTS
 from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
     StoredEvent,
@@ -171,6 +172,16 @@ class SqlStore:
 
         return [event_from(row) for row in self._read(read) if row["number"] > after]
 
+    def number_of(self, name: str, key: str) -> int | None:
+        """Return the number of the event with a key; None if there is none. O(log N)."""
+
+        def read(connection: Connection) -> int | None:
+            self._known(connection, name)
+            wanted = (EVENT.c.campaign == name) & (EVENT.c.key == key)
+            return connection.execute(select(EVENT.c.number).where(wanted)).scalar_one_or_none()
+
+        return self._read(read) if is_keepable(key) else None
+
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events, all or none; ConflictError if somebody else wrote first. See `Store.append`."""
         token = uuid.uuid4().hex
@@ -218,29 +229,19 @@ class SqlStore:
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
-        check_blob(blob, f"The cache of campaign {shorten(name)}")
-        statement = text(
-            "INSERT INTO cellworth_cache (campaign, number, content) VALUES (:campaign, :number, :content)"
-            " ON CONFLICT (campaign) DO UPDATE SET number = excluded.number, content = excluded.content"
-            " WHERE cellworth_cache.number <= excluded.number"
-        )
-
-        def write(connection: Connection) -> None:
-            self._known(connection, name)
-            connection.execute(statement, {"campaign": name, "number": number, "content": blob})
-
-        self._write(write)
+        self._save_blob(CACHE, name, number, blob)
 
     def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
         """Return the saved cache with its number; None if it is absent or newer than ``at_most``."""
+        return self._load_blob(CACHE, name, at_most)
 
-        def read(connection: Connection) -> tuple[int, bytes] | None:
-            self._known(connection, name)
-            wanted = (CACHE.c.campaign == name) & (CACHE.c.number <= at_most)
-            row = connection.execute(select(CACHE.c.number, CACHE.c.content).where(wanted)).one_or_none()
-            return None if row is None else (int(row.number), bytes(row.content))
+    def save_snapshot(self, name: str, number: int, blob: bytes) -> None:
+        """Save a snapshot; only the newest for each campaign is kept. See `Store.save_snapshot`."""
+        self._save_blob(SNAPSHOT, name, number, blob)
 
-        return self._read(read)
+    def load_snapshot(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+        """Return the saved snapshot with its number; None if it is absent or newer than ``at_most``."""
+        return self._load_blob(SNAPSHOT, name, at_most)
 
     def now(self) -> datetime:
         """Return the time in UTC, by the server's clock; read once a minute, and counted on in between."""
@@ -283,6 +284,23 @@ class SqlStore:
             self._transactions.make(lambda connection: schema.upgrade(connection, place, steps))
         self._transactions.run(write, writing=True, patience=self._patience)
         self._version = len(steps)
+
+    def _save_blob(self, table: TableClause, name: str, number: int, blob: bytes) -> None:
+        check_blob(blob, f"The {table.name.removeprefix('cellworth_')} of campaign {shorten(name)}")
+
+        def write(connection: Connection) -> None:
+            self._known(connection, name)
+            save_blob(connection, table, name, number, blob)
+
+        self._write(write)
+
+    def _load_blob(self, table: TableClause, name: str, at_most: int) -> tuple[int, bytes] | None:
+        def read(connection: Connection) -> tuple[int, bytes] | None:
+            self._known(connection, name)
+            absent = table is SNAPSHOT and _version(connection) < WITH_SNAPSHOTS
+            return None if absent else load_blob(connection, table, name, at_most)
+
+        return self._read(read)
 
     def _look(self, connection: Connection) -> None:
         """Note the version of the tables; DataError if they are not ours, or newer than this program."""

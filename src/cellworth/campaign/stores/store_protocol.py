@@ -77,7 +77,7 @@ class StoredEvent:
 
 
 class Store(Protocol):
-    """Keeps campaigns: for each a record, an append-only log of events, and a disposable cache.
+    """Keeps campaigns: for each a record, an append-only log of events, a disposable cache and a snapshot.
 
     Every method does all of its work or none, even if the process dies at any moment, and may be called from
     several threads and processes at once. Once a method returns, its data is on disk. It is a DataError if
@@ -106,6 +106,10 @@ class Store(Protocol):
         """Return the events numbered above ``after``, in order; at most ``most`` if given."""
         ...
 
+    def number_of(self, name: str, key: str) -> int | None:
+        """Return the number of the event with a key; None if there is none."""
+        ...
+
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events numbered ``after + 1``, ``after + 2``, ..., all or none.
 
@@ -128,6 +132,14 @@ class Store(Protocol):
 
     def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
         """Return the newest cache derived from events up to ``at_most``, with its number; None if absent."""
+        ...
+
+    def save_snapshot(self, name: str, number: int, blob: bytes) -> None:
+        """Save a snapshot of the state after event ``number``; an older snapshot may be dropped."""
+        ...
+
+    def load_snapshot(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+        """Return the newest snapshot of a state up to event ``at_most``, with its number; None if absent."""
         ...
 
     def close(self) -> None:
