@@ -38,6 +38,8 @@ class Terms(NamedTuple):
 
     def shares(self, cell: Cell) -> list[tuple[Share, Money]]:
         """Return the fees that the cell may share."""
+        if not (self.fee or self.visit):
+            return []
         found = []
         if self.fee and self.group is not None:
             found.append(((0 if self.lasting else self.number, cell[0], self.group), as_money(self.fee)))
@@ -109,9 +111,9 @@ class Account:
                 self._fees += self._open_fee(share)
                 self._spent += fee - paid
 
-    def spend(self, price: float) -> None:
-        """Spend a stated price."""
-        self._spent += as_money(price)
+    def spend(self, price: float, times: int = 1) -> None:
+        """Spend a price that shares nothing, once or several times."""
+        self._spent += as_money(price) * times
 
     def to_plain(self) -> dict[str, Any]:
         """Return the account as arrays and JSON, without the cells that are out."""
@@ -130,6 +132,9 @@ class Account:
         """Yield what each answer would add to what is owed, one after the other; each rounded once."""
         paid: dict[Share, Money] = {}
         for terms, cell in answers:
+            if not (terms.fee or terms.visit):
+                yield terms.own
+                continue
             amount = as_money(terms.own)
             for share, fee in terms.shares(cell):
                 before = paid.get(share) or self._paid.get(share) or _NOTHING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar, cast
 
@@ -14,6 +15,9 @@ Key = TypeVar("Key", bound=tuple[Any, ...])
 Value = TypeVar("Value")
 Field = type[float] | type[int] | type[bool] | type[str]
 """The type of one element of a key or value; a str may also be None."""
+
+
+_AT_ONCE = 10_000  # entries moved into arrays at a time, for the sake of memory
 
 
 class ArrayMap(Generic[Key, Value]):
@@ -85,16 +89,20 @@ class ArrayMap(Generic[Key, Value]):
         """Move the new entries into the arrays; O(new) Python steps, and sorts of N numbers."""
         if not self._new:
             return
-        entries = [(*key, *self._encode(value)) for key, value in self._new.items()]
-        new = list(zip(*entries, strict=True))
         texts = [place for place, field in enumerate(self._fields) if field is str]
-        words = sorted({*self._words, *(word for place in texts for word in new[place])}, key=_order)
-        code = {word: place for place, word in enumerate(words)}
-        before = np.array([code[word] for word in self._words], dtype=np.int64)
-        columns = []
-        for field, old, added in zip(self._fields, self._columns, new, strict=True):
-            coded = [code[word] for word in added] if field is str else added
-            columns.append(np.concatenate([before[old] if field is str else old, _column(field, coded)]))
+        codes = {word: place for place, word in enumerate(self._words)}
+        parts, left = [self._columns], iter(self._new.items())
+        while some := [(*key, *self._encode(value)) for key, value in itertools.islice(left, _AT_ONCE)]:
+            new = list(zip(*some, strict=True))
+            for place in texts:
+                new[place] = tuple(codes.setdefault(word, len(codes)) for word in new[place])
+            parts.append(list(map(_column, self._fields, new)))
+        columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
+        words = sorted(codes, key=_order)
+        sorted_code = np.empty(len(words), dtype=np.int64)
+        sorted_code[[codes[word] for word in words]] = np.arange(len(words))
+        for place in texts:
+            columns[place] = sorted_code[columns[place]]
         order = np.lexsort(columns[self._width - 1 :: -1])
         keys = np.array([column[order] for column in columns[: self._width]])
         last = np.append((keys[:, 1:] != keys[:, :-1]).any(axis=0), True)  # of each key, the newest entry

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Self
 
-from cellworth.campaign import answer_file, open_cells
+from cellworth.campaign import answer_file, bulk_answers, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.answers import Answers, Cells
@@ -172,10 +172,10 @@ class Campaign:
         See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Raises
         WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
-        lines = answer_file.read_answers(path, self.table, encoding=encoding)
-        with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
-            new = self.tell(answer_file.triples(lines), who=who, key=key, unsolicited=unsolicited)
-        return answer_file.result(lines, new)
+        file = bulk_answers.FileTelling(path, self._log, encoding=encoding, unsolicited=unsolicited)
+        event = file.write(who=who, key=key)
+        reports.warn_if_overspent(event, self.totals())
+        return file.result(kinds.size(event))
 
     def check_file(self, path: AnyFile, *, encoding: str | None = None) -> answer_file.FileCheck:
         """Return what `tell_file` would do with a file, or raise what it would raise; records nothing."""

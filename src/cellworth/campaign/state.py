@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array
-from cellworth.campaign.account import Account, Due, terms_map
+from cellworth.campaign.account import Account, Due, Terms, terms_map
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.events import (
     Asked,
@@ -136,6 +136,11 @@ class State:
         """Return the asked cells whose lease has ended by a given time, with terms: their money is free."""
         return [(self.open.asked[cell].terms, cell) for cell in self.open.expired(time)]
 
+    def terms_of(self, cell: Cell) -> Terms | None:
+        """Return what a cell owes by its last ask; None if it was never asked for."""
+        ask = self.open.asked.get(cell)
+        return self.last_terms.get(cell) if ask is None else ask.terms
+
     def apply(self, event: Event) -> None:
         """Apply the next event; O(its size), amortised."""
         if event.number != self.number + 1:
@@ -235,15 +240,20 @@ class State:
             self.money.ask(cell, terms)
 
     def _tell(self, told: Told) -> None:
+        simple: Counter[float] = Counter()  # prices of answers that share no fee
         for row, column, value, price in told.cells:
             cell = self.index.cell(row, column)
+            terms = None if told.stated else self.terms_of(cell)
             self._close(cell, CellStatus.TOLD)
             self._values[cell] = value_from_json(self.index.columns[cell[1]], value)
-            terms = self.last_terms.get(cell)
-            if told.stated or terms is None:
-                self.money.spend(price)
-            else:
+            if terms is None:
+                simple[price] += 1
+            elif terms.fee or terms.visit:
                 self.money.pay(cell, terms)
+            else:
+                simple[terms.own] += 1
+        for price, times in simple.items():
+            self.money.spend(price, times)
 
     def _extend(self, rows: Table) -> None:
         status = np.where(rows.holes, CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)

@@ -272,6 +272,13 @@ def _json_text(data: dict[str, Any], what: str) -> str:
         text = json.dumps(data, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise DataError(f"{what} must be plain data (JSON); got: {error}. {remedy}") from error
-    if json.loads(text) != data:
+    if not _is_plain(data):
         raise DataError(f"{what} must be plain data (JSON), and would come back changed. {remedy}")
     return text
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether something that JSON can express comes back as it is: no tuples, and strings as keys."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) for key in value) and all(map(_is_plain, value.values()))
+    return all(map(_is_plain, value)) if isinstance(value, list) else not isinstance(value, tuple)
