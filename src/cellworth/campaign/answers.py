@@ -148,7 +148,7 @@ def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float
     new = [answer for answer in answers if _is_new(state, *answer, unsolicited)]
     if not new:
         return None
-    terms = [state.last_terms.get(cell, FREE) for cell, _ in new]
+    terms = [state.terms_of(cell) or FREE for cell, _ in new]
     cells = [cell for cell, _ in new]
     prices = state.money.charges(zip(terms, cells, strict=True)) if each is None else itertools.repeat(each)
     told = (_told(state, answer, price) for answer, price in zip(new, prices, strict=False))

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
-from cellworth.campaign import answer_file, open_cells
+from cellworth.campaign import answer_file, bulk_answers, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.answers import Answers, Cells
@@ -85,7 +85,7 @@ class Campaign(CampaignView):
 
     @classmethod
     def open(cls, store: str | Path | Store, name: str | None = None, *, clock: Clock = utc_now) -> Self:
-        """Resume a campaign; the name is optional if the store holds only one. O(n p + events)."""
+        """Resume a campaign, the store's only one without a name; O(n p + cells out + 2,000 events)."""
         with opened(store) as (place, owned):
             return cls(Log(place, only_name(place) if name is None else name, clock, owns_store=owned))
 
@@ -165,6 +165,12 @@ class Campaign(CampaignView):
         See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Raises
         WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
+        bulk = bulk_answers.bulk_telling(path, self._log, encoding, unsolicited=unsolicited, insist=insist)
+        if bulk is not None:
+            event = self._log.write(kinds.Told, bulk, who=who, key=key, request=bulk.request)
+            if bulk.fits:
+                reports.warn_if_overspent(event, self.totals())
+                return bulk.result(kinds.size(event))
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
             triples = answer_file.triples(lines)

@@ -25,8 +25,9 @@ from cellworth.campaign.events import (
     fingerprint,
 )
 from cellworth.campaign.settings import current_settings
+from cellworth.campaign.snapshots import NO_END, Snapshots, StateSnapshot
 from cellworth.campaign.state import State
-from cellworth.campaign.stores.store_protocol import Store
+from cellworth.campaign.stores.store_protocol import Store, StoredEvent
 from cellworth.campaign.table_bytes import digest, unpack
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
@@ -38,6 +39,8 @@ Make = Callable[[State, datetime], Content | None]
 """Maps the newest state and the time to an event's content; None if there is nothing to record."""
 
 
+PAGE = 10_000
+"""Events read at a time, so that memory does not grow with their number."""
 FAIR = 2
 """After losing this often against other writers, a writer keeps them waiting."""
 
@@ -86,6 +89,7 @@ class Log:
         self.owns_store = owns_store
         self._clock = self.clock_of(store, clock)
         self._warned = False
+        self._snapshots = Snapshots(store, name, self.original)
         self._state = State(self.original)
         self._whole = False  # whether all of the events read so far, and nothing else, are in the state
         self.refresh()
@@ -99,12 +103,14 @@ class Log:
     def state(self) -> State:
         """The state as of the last event that was read.
 
-        If applying an event was interrupted, say by Ctrl-C, all events are read and applied again.
+        If applying an event was interrupted, say by Ctrl-C, begin again with a snapshot and the events since.
         """
         if not self._whole:
-            state = State(self.original)
-            for event in self.events():
+            state = self._snapshots.newest(NO_END if self._end is None else self._end)
+            self._snapshots.restart()
+            for event in self.events(after=state.number):
                 state.apply(event)
+                self._snapshots.count(event)
             self._state, self._whole = state, True
         return self._state
 
@@ -115,17 +121,25 @@ class Log:
 
     def events(self, after: int = 0, most: int | None = None) -> Iterator[Event]:
         """Read the events numbered above ``after``, at most ``most``, up to the end of this log."""
-        for stored in self.store.events(self.name, after, most):
-            if self._end is not None and stored.number > self._end:
+        return map(decode, self._stored(after, most))
+
+    def _stored(self, after: int, most: int | None = None) -> Iterator[StoredEvent]:
+        end = NO_END if self._end is None else self._end
+        end = end if most is None else min(end, max(after, 0) + most)
+        while after < end:
+            page = self.store.events(self.name, after, min(PAGE, end - max(after, 0)))
+            yield from page
+            if len(page) < PAGE:
                 return
-            yield decode(stored)
+            after = page[-1].number
 
     def refresh(self) -> bool:
         """Read new events, and return whether there were any. O(new events)."""
         before = self.state.number
         if not self.read_only:
-            for event in self.events(after=before):
-                self._apply(event)
+            for stored in self._stored(after=before):
+                self._snapshots.look_at(stored)
+                self._apply(decode(stored))
         return self.state.number > before
 
     def newest(self) -> State:
@@ -174,15 +188,23 @@ class Log:
 
     def tables(self, numbers: list[int]) -> Iterator[Table]:
         """Yield the table as of each event number, in non-decreasing order; O(events) for past ones."""
-        state, events = State(self.original), None
+        state: State | None = None
+        events: Iterator[Event] = iter(())
         for number in numbers:
             if number == self.state.table_number:
                 yield self.state.table()
                 continue
-            events = self.events() if events is None else events
+            if state is None:
+                state = self._snapshots.newest(number)
+                events = self.events(after=state.number)
             while state.number < number:
                 state.apply(next(events))
             yield state.table()
+
+    def keyed(self, key: str) -> Event | None:
+        """Return the event with a key; None if there is none. One or two queries."""
+        number = self.store.number_of(self.name, key)
+        return None if number is None else next(self.events(number - 1, 1), None)
 
     def write(
         self,
@@ -216,17 +238,21 @@ class Log:
             with self.store.alone(self.name) if attempt >= FAIR else nullcontext():
                 if attempt >= FAIR:
                     self.refresh()
-                if key is not None and key in self.state.keyed:
-                    return _same(self.state.keyed[key], key, signature)
+                known = None if key is None else self.keyed(key)
+                if known is not None:
+                    return _same(known, str(key), signature)
                 event = self.sketch(make, who=who, key=key, signature=signature)
                 if event is None:
                     return None
+                stored, snapshot = self._with_snapshot(encode(event))
                 try:
-                    self.store.append(self.name, self.state.number, [encode(event)])
+                    self.store.append(self.name, self.state.number, [stored])
                 except ConflictError as error:
                     conflict = error
             if conflict is None:  # and the event is on disk
                 self._apply(event)
+                if snapshot is not None:
+                    self._snapshots.save(snapshot, event.number)
                 return event
             if not self.refresh():
                 raise conflict
@@ -243,7 +269,15 @@ class Log:
     def _apply(self, event: Event) -> None:
         state, self._whole = self.state, False
         state.apply(event)
+        self._snapshots.count(event)
         self._whole = True
+
+    def _with_snapshot(self, event: StoredEvent) -> tuple[StoredEvent, StateSnapshot | None]:
+        """Return the next event with a statement of a snapshot, if one is due."""
+        state, self._whole = self.state, False  # making it rearranges the state
+        snapshot = self._snapshots.due(state)
+        self._whole = True
+        return (event if snapshot is None else snapshot.stated_in(event)), snapshot
 
     def sketch(
         self, make: Make, *, who: str | None, key: str | None = None, signature: str | None = None

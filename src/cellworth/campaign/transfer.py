@@ -2,7 +2,7 @@
 
 A campaign is copied with its record and all its events. Its fingerprint, the last link of its chain of
 checksums (see `cellworth.campaign.stores.checksums`), is the same wherever it is kept; every copy is compared
-with its source by it. Caches are left behind: they only save time.
+with its source by it. Caches and snapshots are left behind: they only save time.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from cellworth.campaign.clock import clock_problem, late_leases
 from cellworth.campaign.events import decode
 from cellworth.campaign.log import Log, utc_now
 from cellworth.campaign.settings import current_settings
+from cellworth.campaign.snapshots import SnapshotAudit
 from cellworth.campaign.state import State
 from cellworth.campaign.stores import CampaignRecord, Store, StoredEvent, open_store
 from cellworth.campaign.stores.checksums import HOW_TO_GO_ON, chained, seal_of
@@ -90,9 +91,11 @@ def check_campaign(store: Store, name: str) -> CheckedCampaign:
         record = store.record(name)
         chain = seal_of(record_row(record, ""))
         current_settings(record.settings, name)
-        state = State(unpack(record.table))
+        state, audit = State(unpack(record.table)), SnapshotAudit(store, name)
         for event in EventsOf(store, name):
+            audit.check(event)
             _apply(state, event)
+            audit.note(state)
             number, chain = event.number, _link(name, event, chain)
     except DataError as error:
         problem = str(error).replace(HOW_TO_GO_ON, "Restore the store from a backup.")
