@@ -190,7 +190,8 @@ def draw_one(case: PurchaseCase, strategies: Sequence[str], file: Path) -> None:
     figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
     _draw_case(axis, case, strategies)
     axis.axhline(case.full, color="black", linewidth=0.8, linestyle=":")
-    axis.annotate("all cells known", (0.99, case.full), ha="right", va="bottom", fontsize=8)
+    place = {"xytext": (0, -6), "textcoords": "offset points"}
+    axis.annotate("all cells known", (0.99, case.full), ha="right", va="top", fontsize=8, **place)
     axis.set_xlabel("money spent, as a share of what all missing cells cost")
     axis.set_ylabel("AUC on complete rows")
     axis.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
