@@ -128,6 +128,7 @@ class Campaign(CampaignView):
         key: str | None = None,
         unsolicited: bool = False,
         price: float | None = None,
+        insist: bool = False,
     ) -> int:
         """Record values of cells, all of them or none, and return how many were new; O(answers).
 
@@ -136,10 +137,11 @@ class Campaign(CampaignView):
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
         what each answer cost, by default its own price and a visit or fee not paid yet. An OverspentWarning
         says if ``left`` is below 0. Raises DataError if a cell does not exist, was never asked for, or cannot
-        hold the value; ConflictError if another value is known or the key used. An answer that contradicts a
-        known value is kept in the log, and changes nothing; see `correct`.
+        hold the value; QuestionedError, a DataError, if values are far outside what was seen in their columns
+        (see `cellworth.campaign.plausible`), unless you ``insist``; ConflictError if the key is used, or
+        another value known: the answer is then kept in the log, and changes nothing; see `correct`.
         """
-        make = reports.Telling(answers, unsolicited=unsolicited, price=price)
+        make = reports.Telling(answers, unsolicited=unsolicited, price=price, insist=insist)
         try:
             event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
         except ContradictionError:
@@ -155,6 +157,7 @@ class Campaign(CampaignView):
         who: str | None = None,
         key: str | None = None,
         unsolicited: bool = False,
+        insist: bool = False,
         encoding: str | None = None,
     ) -> answer_file.FileResult:
         """Record the answers in a file: all of them or, if any line is wrong, none; O(n + p + lines).
@@ -164,7 +167,8 @@ class Campaign(CampaignView):
         """
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
-            new = self.tell(answer_file.triples(lines), who=who, key=key, unsolicited=unsolicited)
+            triples = answer_file.triples(lines)
+            new = self.tell(triples, who=who, key=key, unsolicited=unsolicited, insist=insist)
         return answer_file.result(lines, new)
 
     def check_file(self, path: AnyFile, *, encoding: str | None = None) -> answer_file.FileCheck:
@@ -186,10 +190,20 @@ class Campaign(CampaignView):
         return self._write(kinds.Cancelled, lambda state, _: reports.cancelled(state, pairs), who)
 
     def correct(
-        self, row: object, column: str, value: object, *, who: str | None = None, reason: str | None = None
+        self,
+        row: object,
+        column: str,
+        value: object,
+        *,
+        who: str | None = None,
+        reason: str | None = None,
+        insist: bool = False,
     ) -> bool:
-        """Replace a wrong value; the old one stays in the log. Return False if the value is the same."""
-        change = reports.Change(row, column, value, reason)
+        """Replace a wrong value; the old one stays in the log. Return False if the value is the same.
+
+        Raises QuestionedError as `tell` does, unless you ``insist``.
+        """
+        change = reports.Change(row, column, value, reason, insist)
         return self._write(kinds.Corrected, lambda state, _: reports.corrected(state, change), who) > 0
 
     def extend(self, rows: Rows | AnyFile, *, who: str | None = None) -> int:

@@ -157,7 +157,8 @@ class Rounds:
             self._done += ahead[:-1]
             ahead = ahead[-1:]
         for based_on, table in zip(ahead, self._log.tables(ahead), strict=True):
-            self._adviser.complete(table.encode().X, table.y)
+            encoded = table.encode(prior=True)
+            self._adviser.complete(encoded.X, table.y, encoded.unmeasured)
             self._adviser.score(self._tariff.prices_as_of(based_on).on(table))
             self._done.append(based_on)
             self.runs += 1

@@ -19,6 +19,7 @@ from cellworth.table.dates import iso_format
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
+from cellworth.table.prior import check_prior
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, as_texts
 from cellworth.table.target import Target, make_target
 from cellworth.table.text_cells import Numbers, TextCells
@@ -77,8 +78,14 @@ def own_copy(values: npt.ArrayLike) -> Float64Array:
 def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tuple[Column, Float64Array]:
     """Infer the kind of one column and return it with its values (n,), NaN = hole."""
     cells = open_holes(raw.cells, wanted.marks)
-    if bool(np.all(cells.holes)):
-        remedy = "Leave the column out, or fill in a few of its cells first."
+    unmeasured = bool(np.all(cells.holes))
+    said = wanted.kind is not None or wanted.categories is not None or isinstance(cells, CodedCells)
+    if unmeasured and (wanted.is_target or not said):
+        remedy = (
+            "Leave the column out, fill in a few of its cells first, or, if it is still to be measured, say "
+            f"what it holds with {setting('kinds', 'number', column=raw.name)} and "
+            f"{setting('bounds', column=raw.name)}."
+        )
         if wanted.is_target:
             remedy = (
                 "It is the target: fill in some labels, or name another column with "
@@ -89,6 +96,11 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
             f"{origin.column(raw.name)}: expected at least one observed value, got only holes. {remedy}"
         )
     kind, values, categories = _kind_and_values(cells, wanted, raw.name, origin)
+    if unmeasured and kind in LABELLED and not categories:
+        raise DataError(
+            f"{origin.column(raw.name)}: nobody has measured it yet, so its texts are not known. Give them "
+            f"with {setting('categories', column=raw.name)}, or leave the column out."
+        )
     values = np.where(np.isnan(values), np.nan, values)  # a single NaN bit pattern
     if kind not in LABELLED:
         refuse_infinities(values, raw.name, origin)
@@ -99,6 +111,8 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
     column = Column(
         raw.name, kind, categories, bounds, wanted.unit, whole_days, **_spelling(raw, cells, kind, whole_days)
     )
+    if unmeasured:
+        check_prior(column, origin.column(raw.name))
     _check_values(column, values, origin)
     return column, values
 

@@ -261,9 +261,9 @@ class Table:
         """Which numeric columns represent which column; it depends only on the columns."""
         return ColumnLayout(self.columns)
 
-    def encode(self) -> Encoded:
-        """Encode the cells as a numeric matrix (n, d) for models; see `Encoded`."""
-        return encode(self.columns, self.values)
+    def encode(self, *, prior: bool = False) -> Encoded:
+        """Encode the cells as a matrix (n, d) for models, see `Encoded`; ``prior`` for fits, see `encode`."""
+        return encode(self.columns, self.values, prior=prior)
 
     def with_values(self, values: npt.ArrayLike) -> Table:
         """Return a new table with these cells and the same columns, row ids and target.
