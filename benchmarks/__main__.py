@@ -22,6 +22,8 @@ PARTS = (
     "select",
     "round",
     "campaign",
+    "growth",
+    "writers",
     "engine",
     "web",
     "sparse",
