@@ -161,7 +161,7 @@ class Rounds:
         return len(self._done) < min(len(rounds), len(self._log.state.rounds))
 
     def _wait_for_cache(self, rounds: list[int]) -> None:
-        """Wait until whoever has just won a race with a round has cached it, but no longer than a round takes.
+        """Wait until whoever has just won a race with a round has cached it; no longer than a round takes.
 
         Running it here would keep a processor busy with what is about to be there.
         """
