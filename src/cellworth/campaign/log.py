@@ -42,7 +42,7 @@ Make = Callable[[State, datetime], Content | None]
 PAGE = 10_000
 """Events read at a time, so that memory does not grow with their number."""
 FAIR = 2
-"""After losing this often against other writers, a writer keeps them waiting."""
+"""After losing this often against other writers, an ask keeps them waiting; anything else after one loss."""
 
 
 def utc_now() -> datetime:
@@ -220,9 +220,9 @@ class Log:
         ``request`` returns plain data that distinguishes this request from others, given the newest state.
 
         If somebody else writes first, read the new events and call ``make`` again. Each failure means that
-        another writer succeeded, so some writer always makes progress. After `FAIR` failures, nobody else may
-        write until ``make`` is done, so that long work is not repeated forever. If the key was used by the
-        same request, return that event; if by a different one, raise ConflictError.
+        another writer succeeded, so some writer always makes progress. After one failure (`FAIR` for an ask),
+        nobody else may write until ``make`` is done, so that long work is not repeated forever. If the key
+        was used by the same request, return that event; if by a different one, raise ConflictError.
         """
         if self.read_only:
             raise ParameterError(
@@ -233,10 +233,11 @@ class Log:
         check_optional_text("key", key)
         self.refresh()
         signature = None if key is None else fingerprint([kind.kind, request(self.state)])
+        losses = FAIR if kind is Asked else 1
         for attempt in itertools.count():
             conflict = None
-            with self.store.alone(self.name) if attempt >= FAIR else nullcontext():
-                if attempt >= FAIR:
+            with self.store.alone(self.name) if attempt >= losses else nullcontext():
+                if attempt >= losses:
                     self.refresh()
                 known = None if key is None else self.keyed(key)
                 if known is not None:
