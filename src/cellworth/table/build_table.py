@@ -15,12 +15,13 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.settings_language import setting
 from cellworth.table.column import LABELLED, Column, Kind
-from cellworth.table.dates import iso_format
+from cellworth.table.dates import iso_format, restores
 from cellworth.table.infer_kind import find_kind, refuse_infinities, scatter, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, TextCells, as_texts
 from cellworth.table.target import Target, make_target
+from cellworth.table.text_file import with_dates
 from cellworth.table.values import LARGEST_INTEGER, boolean_words, cannot_be_stored, parse_value
 
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
@@ -32,6 +33,8 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
     names = [column.name for column in raw]
     check_names(names, origin)
     keywords.check(names, origin)
+    if keywords.date_format is not None:
+        raw = with_dates(raw, keywords.date_format, (keywords.row_id,))
     keywords = keywords.completed_by(raw)
     by_name = {column.name: column for column in raw}
     row_ids = tuple(origin.row_ids)
@@ -79,21 +82,25 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
         values = values + 0.0  # -0.0 becomes 0.0
     whole_days = kind == "date" and bool(np.all(np.isnan(values) | (values == np.floor(values))))
     bounds = _read_bounds(wanted, raw.name, kind)
-    column = Column(
-        raw.name, kind, categories, bounds, wanted.unit, whole_days, **_spelling(raw, cells, kind, whole_days)
-    )
+    spelling = _spelling(raw, cells, kind, values, whole_days=whole_days)
+    column = Column(raw.name, kind, categories, bounds, wanted.unit, whole_days, **spelling)
     _check_values(column, values, origin)
     return column, values
 
 
-def _spelling(raw: RawColumn, cells: Cells, kind: Kind, whole_days: bool) -> dict[str, Any]:
-    """Return how the user writes booleans or times, as keywords of `Column`."""
+def _spelling(
+    raw: RawColumn, cells: Cells, kind: Kind, values: Float64Array, *, whole_days: bool
+) -> dict[str, Any]:
+    """Return how the user writes booleans or dates, as keywords of `Column`."""
     observed = [text for text in cells.texts if text] if isinstance(cells, TextCells) else None
     if kind == "boolean":
         words = raw.declared.get("words") if observed is None else boolean_words(observed)
         return {} if words is None else {"words": tuple(words)}
+    stated = raw.declared.get("date_format")
+    if kind == "date" and stated is not None and restores(stated, values, whole=whole_days):
+        return {"date_format": stated}
     if kind == "date" and not whole_days:
-        return {"date_format": raw.declared.get("date_format") if observed is None else iso_format(observed)}
+        return {"date_format": None if observed is None else iso_format(observed)}
     return {}
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
-from cellworth.table.dates import ISO_FORMATS
+from cellworth.table.dates import is_date_format, is_iso
 from cellworth.table.missing_marks import MissingMarks, missing_marks
 from cellworth.table.raw_cells import Origin, RawColumn
 from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
@@ -29,6 +29,7 @@ class Keywords(TypedDict, total=False):
     categories: Mapping[str, Sequence[object]] | None
     units: Mapping[str, str] | None
     target_kind: str | None
+    date_format: str | None
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,7 @@ class TableKeywords:
     categories: Mapping[str, Sequence[object]] | None = None
     units: Mapping[str, str] | None = None
     target_kind: str | None = None
+    date_format: str | None = None
 
     def check(self, names: Sequence[str], origin: Origin) -> None:
         """Raise if a keyword names a column that does not exist, or has an invalid value."""
@@ -186,6 +188,8 @@ def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str
     for column in columns:
         for keyword, value in column_keywords(column).items():
             said[keyword][column.name] = value
+        if column.date_format is not None and not is_iso(column.date_format):
+            said["date_format"] = column.date_format
     return said
 
 
@@ -222,5 +226,5 @@ _CHECKS = {
     "bounds": lambda value: _is_list_of(value, (int, float, str, type(None))) and len(value) == 2,
     "units": lambda value: isinstance(value, str),
     "words": lambda value: _is_list_of(value, str) and len(value) == 2,
-    "date_format": lambda value: value in ISO_FORMATS,
+    "date_format": lambda value: isinstance(value, str) and is_date_format(value),
 }
