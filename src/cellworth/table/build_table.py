@@ -13,7 +13,7 @@ import numpy.typing as npt
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
-from cellworth.settings_language import setting
+from cellworth.settings_language import by_door, setting
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format, restores
 from cellworth.table.infer_kind import find_kind, refuse_infinities, scatter, to_codes, to_values
@@ -121,7 +121,7 @@ def _kind_and_values(
         found = sorted(set(as_texts(cells).texts) - {""})
         raise DataError(
             f"{origin.column(name)}: an ordered column needs its categories from low to high. Give them with "
-            f"categories={{{name!r}: [...]}}; found {listing(found, most=10)}."
+            f"{setting('order', column=name)}; found {listing(found, most=10)}."
         )
     values, categories = to_codes(cells, wanted.categories, name, origin)
     if wanted.categories is None and isinstance(cells, TextCells):
@@ -184,8 +184,8 @@ def _check_values(column: Column, values: Float64Array, origin: Origin) -> None:
         return
     shown = [_as_shown(column, float(value)) for value in values[rows[:3]]]
     remedy = (
-        f"Correct the cell, change bounds={{{column.name!r}: ...}}, or add it to {setting('missing')} if it "
-        "marks a hole."
+        f"Correct the cell, change {setting('bounds', column=column.name)}, or add it to "
+        f"{setting('missing')} if it marks a hole."
     )
     if column.kind == "integer" and bool(np.any(np.abs(values[rows]) > LARGEST_INTEGER)):
         remedy = (
@@ -256,6 +256,7 @@ def _refuse_repeated_ids(row_ids: Sequence[str], where: str, origin: Origin) -> 
             raise DataError(
                 f"{where}: row ids must differ, got {shorten(row_id)} in {noun} {places[0]} and {places[1]} "
                 f"({len(row_ids) - len(set(row_ids))} repeated in all). "
-                "Make them differ, or number the rows: leave row_id= out, or reset_index() of a DataFrame."
+                f"Make them differ, or number the rows: leave {setting('row_id')} out"
+                + by_door(python=", or reset_index() of a DataFrame.", command_line=".")
             )
         first.setdefault(row_id, row)

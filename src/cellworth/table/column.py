@@ -13,6 +13,7 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
+from cellworth.settings_language import setting
 from cellworth.table.dates import FIRST_DAY, LAST_MOMENT, format_day, is_iso, to_microsecond, written_days
 from cellworth.table.values import LARGEST_INTEGER, parse_value
 
@@ -303,5 +304,5 @@ def _check_bounds(column: Column) -> None:
     if math.isnan(low) or math.isnan(high) or column.limits[0] > column.limits[1]:
         raise ParameterError(
             f"{place}: no value of the kind {column.kind!r} is within the bounds ({low}, {high}). "
-            "Give bounds=(lowest, highest), or None for an open side."
+            f"Give {setting('bounds', column=column.name)}, lowest first."
         )

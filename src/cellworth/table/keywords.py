@@ -9,6 +9,7 @@ from typing import Any, TypedDict
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
+from cellworth.settings_language import named
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
 from cellworth.table.dates import is_date_format, is_iso
 from cellworth.table.missing_marks import MissingMarks, missing_marks
@@ -73,9 +74,11 @@ class TableKeywords:
                 _check_name(name, keyword, names, origin)
         for name, unit in (self.units or {}).items():
             if not isinstance(unit, str):
-                raise ParameterError(f"units, column {shorten(name)}: expected text, got {shorten(unit)}.")
+                raise ParameterError(
+                    f"{named('units')}, column {shorten(name)}: expected text, got {shorten(unit)}."
+                )
         for name, kind in (self.kinds or {}).items():
-            check_kind_name(kind, f"kinds, column {shorten(name)}")
+            check_kind_name(kind, f"{named('kinds')}, column {shorten(name)}")
         check_target_kind(self.target_kind)
 
     def for_column(self, name: str) -> ColumnKeywords:
@@ -136,7 +139,7 @@ def _check_name(name: object, keyword: str, names: Sequence[str], origin: Origin
     if name not in names:
         hint = did_you_mean(str(name), names)
         raise DataError(
-            f"{origin.name}: {keyword} names the column {shorten(name)}, which is not there.{hint} "
+            f"{origin.name}: {named(keyword)} names the column {shorten(name)}, which is not there.{hint} "
             f"The columns are {listing(names, most=10)}."
         )
 
@@ -145,13 +148,13 @@ def _check_pair(name: str, bounds: Any) -> Sequence[object] | None:
     if bounds is None or (isinstance(bounds, (tuple, list)) and len(bounds) == 2):
         return bounds
     raise ParameterError(
-        f"bounds, column {shorten(name)}: expected (lowest, highest) with None for an open side, "
+        f"{named('bounds')}, column {shorten(name)}: expected (lowest, highest) with None for an open side, "
         f"got {shorten(bounds)}."
     )
 
 
 def _check_categories(name: str, categories: Any, kind: str | None) -> tuple[str, ...]:
-    place = f"categories, column {shorten(name)}"
+    place = f"{named('categories')}, column {shorten(name)}"
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise ParameterError(f"{place}: expected a list such as ['low', 'high'], got {shorten(categories)}.")
     texts = tuple(label(category) for category in categories)

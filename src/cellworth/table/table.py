@@ -18,7 +18,7 @@ from cellworth.messages import listing, not_there, shorten
 from cellworth.table.build_table import assemble, checked_cells
 from cellworth.table.column import KINDS, Column
 from cellworth.table.encoded import ColumnLayout, Encoded, encode
-from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of
+from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of, other_files
 from cellworth.table.how_read import HowRead
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
 from cellworth.table.notebook import table_html
@@ -170,7 +170,7 @@ class Table:
         """
         said = TableKeywords(target, row_id, missing, kinds, bounds, categories, units, target_kind)
         file = written_as(file_of(path), encoding, delimiter, decimal, date_format)
-        file_format = format_of(file, "For other files load a DataFrame and use Table.from_frame.")
+        file_format = format_of(file, other_files())
         check_readable(file)
         if file_format == "parquet":
             raw, origin = read_parquet(file)

@@ -13,7 +13,7 @@ from typing import Any
 
 from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import shorten
-from cellworth.settings_language import setting
+from cellworth.settings_language import named, setting
 from cellworth.table.dates import is_date_format
 from cellworth.table.files import File, FileBytes, place_of
 from cellworth.table.raw_cells import RawColumn, TextCells, as_texts
@@ -68,7 +68,9 @@ class TextFile:
 
     def __post_init__(self) -> None:
         if self.decimal not in (".", ","):
-            raise ParameterError(f"decimal must be a point or a comma; got {shorten(self.decimal)}.")
+            raise ParameterError(
+                f"{named('decimal')} must be a point or a comma; got {shorten(self.decimal)}."
+            )
         if self.date_format is not None:
             strptime_format(self.date_format)
 
@@ -142,7 +144,7 @@ def strptime_format(text: str) -> str:
     found = text if "%" in text else _PARTS.sub(lambda part: _LETTERS[part[0]], text)
     if not is_date_format(found):
         raise ParameterError(
-            "date_format must have a day, month and year, such as DD.MM.YYYY or %d.%m.%Y; got "
+            f"{named('date_format')} must have a day, month and year, such as DD.MM.YYYY or %d.%m.%Y; got "
             f"{shorten(text)}."
         )
     return found
@@ -173,7 +175,7 @@ def decoded(content: bytes, encoding: str | None, name: str) -> str:
         text = content.decode("utf-8-sig" if codec == "utf-8" else encoding)
     except LookupError:
         raise ParameterError(
-            f"encoding must be one that Python knows, such as 'utf-8', got {shorten(encoding)}."
+            f"{named('encoding')} must be one that Python knows, such as 'utf-8', got {shorten(encoding)}."
         ) from None
     except UnicodeError as error:
         raise DataError(_decoding_problem(content, error, encoding, name)) from None
