@@ -21,6 +21,7 @@ from cellworth.arrays import AnyArray, Float64Array
 from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.prices.money import is_exact
+from cellworth.settings_language import by_door
 from cellworth.table import Table
 from cellworth.table.values import label
 
@@ -56,7 +57,7 @@ class ByColumn:
         if without and self.default is None:
             raise DataError(
                 f"every column needs a price; got none for {listing(without, most=10)}. Add prices, or give "
-                "default= for the rest."
+                f"{price_of_the_rest()} for the rest."
             )
         known = {**dict.fromkeys(without, self.default), **self.prices}
         return np.array([known.get(name, np.nan) for name in names], dtype=np.float64)
@@ -345,3 +346,8 @@ def _shown(value: object) -> str:
 
 def _remedy(amount: float | None) -> str:
     return " A cell that costs nothing needs no choice: ask for it at once." if amount == 0 else ""
+
+
+def price_of_the_rest() -> str:
+    """Name the price of columns that are not named."""
+    return by_door(python="default=", command_line='a line for the column "(other columns)"')
