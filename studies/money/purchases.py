@@ -154,7 +154,7 @@ def buy_up(strategy: Strategy, start: RunStart, seed: int, steps: Sequence[float
     X, available, known, spent = world.start, world.hidden.copy(), world.known_at_start.copy(), 0.0
     for step in (0.0, *steps):
         if step:
-            adviser.score()
+            adviser.score(start.prices)
             bought = adviser.choose(
                 start.prices, available=available, before=known, budget=max(0.0, step * start.total - spent)
             )

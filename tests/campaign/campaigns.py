@@ -67,8 +67,8 @@ class Clock:
 
 
 def begin(table=None, *, store=None, clock=None, **keywords):
-    """Begin a campaign in memory."""
-    keywords = {"prices": PRICES, "budget": 50.0, **keywords}
+    """Begin a campaign in memory, by a strategy that grows no trees."""
+    keywords = {"prices": PRICES, "budget": 50.0, "strategy": "linear-impact", **keywords}
     return Campaign.create(
         make_table() if table is None else table,
         store=MemoryStore() if store is None else store,
@@ -114,9 +114,9 @@ def counted_completions():
     """Count the completions that advisers run, of whatever campaign: one per round."""
     counted, complete = [], Adviser.complete
 
-    def counting(self, X, y):
+    def counting(self, X, *others):
         counted.append(len(X))
-        return complete(self, X, y)
+        return complete(self, X, *others)
 
     Adviser.complete = counting
     try:

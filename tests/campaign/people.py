@@ -9,6 +9,7 @@ from cellworth import Campaign, Prices, Table
 
 ROWS, COLUMNS = 125, 12
 HOLES = 1000
+FEW_ROWS, FEW_COLUMNS, FEW_HOLES = 60, 8, 400
 
 
 def true_value(row, column):
@@ -17,12 +18,12 @@ def true_value(row, column):
     return round(float(np.sin(0.7 * i + j) + 0.05 * i), 6)
 
 
-def found(url):
-    """Begin a campaign with a thousand holes and a quick strategy: people do much before they die."""
-    rows, columns = [f"r{i}" for i in range(ROWS)], [f"c{j}" for j in range(COLUMNS)]
+def found(url, n=ROWS, p=COLUMNS, holes=HOLES):
+    """Begin a campaign with many holes and a quick strategy: people do much before they die."""
+    rows, columns = [f"r{i}" for i in range(n)], [f"c{j}" for j in range(p)]
     X = np.array([[true_value(row, column) for column in columns] for row in rows])
     y = X[:, 0] > np.median(X[:, 0])
-    places = np.random.default_rng(0).permutation(ROWS * COLUMNS)[:HOLES]
+    places = np.random.default_rng(0).permutation(n * p)[:holes]
     X.flat[places] = np.nan
     table = Table.from_arrays(X, y, columns=columns, row_ids=rows)
     how = {"prices": Prices.same(2.0), "budget": 10_000, "strategy": "linear-impact"}

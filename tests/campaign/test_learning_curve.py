@@ -7,6 +7,8 @@ from cellworth import Prices, Table
 from cellworth.campaign.learning_curve import take_snapshots
 from tests.campaign.campaigns import answers_to, begin, gaussian_table, make_table, play
 
+pytestmark = pytest.mark.usefixtures("linear_model_in_use")
+
 
 def test_the_score_of_now_does_not_depend_on_the_history():
     campaign = begin(make_table(60))

@@ -8,6 +8,8 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.new_rows import read_rows
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError
+from cellworth.table.files import FileBytes
+from cellworth.table.text_file import TextFile
 from tests.campaign.campaigns import Clock, begin, make_table, rounds_of, same_state
 
 
@@ -87,3 +89,27 @@ def test_rows_of_a_parquet_file_are_read_as_a_table(tmp_path):
     campaign = begin()
     assert campaign.extend(read_rows(tmp_path / "rows.parquet", campaign.table)) == 5
     assert campaign.table.row_ids[-5:] == rows.row_ids
+
+
+def test_a_file_is_read_as_the_table_was(tmp_path):
+    text = FileBytes("t.csv", b"size;seen\n1,5;26.08.2020\n2,5;04.07.2020\n?;04.07.2020\n")
+    how = TextFile(text, delimiter=";", decimal=",", date_format="DD.MM.YYYY")
+    store = MemoryStore()
+    begin(Table.read(how, missing=["?"]), prices=1.0, store=store)
+    campaign = Campaign.open(store, clock=Clock())
+    (tmp_path / "more.csv").write_text("size;seen\n3,5;05.07.2020\n?;?\n")
+    assert campaign.extend(tmp_path / "more.csv") == 2
+    assert campaign.table.to_csv().splitlines()[-2:] == ["3.5,2020-07-05", ","]
+    assert campaign.extend(TextFile(FileBytes("plain.csv", b"size\n4.5\n"))) == 1
+    assert campaign.table.values[-1, 0] == 4.5
+    assert same_state(Campaign.open(store, clock=Clock()), campaign)
+    other = begin(Table.from_arrays([[1.0], [np.nan]], columns=["size"]), prices=1.0)
+    with pytest.raises(DataError, match=r"'\?'"):
+        other.extend(FileBytes("more.csv", b"size\n?\n"))
+
+
+def test_marks_by_column(tmp_path):
+    table = Table.read(FileBytes("t.csv", b"a,b\n1,1\n-9,-9\n2,3\n"), missing={"a": [-9]})
+    campaign = begin(table, prices=1.0)
+    campaign.extend(FileBytes("more.csv", b"a,b\n-9,-9\n"))
+    assert [np.isnan(campaign.table.values[-1, 0]), campaign.table.values[-1, 1]] == [True, -9.0]

@@ -13,7 +13,7 @@ import pytest
 from cellworth import Campaign
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.memory import MemoryStore
-from tests.campaign.people import HOLES, buy_all, buy_until_killed, found
+from tests.campaign.people import FEW_COLUMNS, FEW_HOLES, FEW_ROWS, HOLES, buy_all, buy_until_killed, found
 
 PEOPLE = 8
 KILLS = 50  # on each kind of store
@@ -89,7 +89,7 @@ def check_log(url, table, acknowledged):
 @pytest.mark.slow
 @pytest.mark.service
 def test_killed_people_lose_nothing_and_the_next_ask_is_the_same(url):
-    found(url)
+    found(url, FEW_ROWS, FEW_COLUMNS, FEW_HOLES)
     rng = np.random.default_rng(0)
     acknowledged, longest = [], None
     for _ in range(KILLS):

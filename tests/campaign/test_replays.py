@@ -11,6 +11,7 @@ from cellworth.campaign.log import Log
 from cellworth.campaign.rounds import Rounds
 from cellworth.campaign.settings import registered
 from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.campaign.tariff import Tariff
 from cellworth.campaign.wish import Wish
 from cellworth.errors import ConflictError
 from tests.campaign.campaigns import Clock, Interrupted, answers_to, begin, cells
@@ -68,8 +69,8 @@ class Again(Asker):
     """An asker that takes the given round as the newest."""
 
     def __init__(self, log, campaign, rounds):
-        super().__init__(log, campaign.prices, {})
-        self._rounds = Given(log, registered("stating"), campaign.seed)
+        super().__init__(log, Tariff(log))
+        self._rounds = Given(log, registered("stating"), Tariff(log), campaign.seed)
         self._rounds.given = rounds
 
 

@@ -7,6 +7,8 @@ import pytest
 from cellworth.errors import ParameterError
 from tests.campaign.campaigns import PRICES, answers_to, begin, gaussian_table, make_table, play
 
+pytestmark = pytest.mark.usefixtures("linear_model_in_use")
+
 QUICK = {"repeats": 1, "model": "logistic regression"}
 
 

@@ -57,6 +57,7 @@ def test_the_page_shows_every_command_of_a_campaign():
     shown = set(re.findall(r"^cellworth ([a-z]+)", "\n".join(code for code, _ in blocks()), re.MULTILINE))
     assert shown == {
         "ask",
+        "budget",
         "cancel",
         "fill",
         "forecast",

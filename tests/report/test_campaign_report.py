@@ -14,6 +14,7 @@ from tests.campaign.campaigns import answers_to, begin, gaussian_table, make_tab
 from tests.report.pages import read_page
 
 pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.usefixtures("linear_model_in_use")
 
 
 def report(campaign, tmp_path):

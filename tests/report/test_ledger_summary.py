@@ -43,3 +43,16 @@ def test_the_file_has_a_line_for_each_cell_and_runs_no_formulas():
     assert [(line["row"], line["column"], float(line["price"])) for line in lines[1:]] == [
         (p.row, p.column, p.price) for p in batch
     ]
+
+
+def test_changes_of_the_whole_campaign_have_no_cells():
+    campaign = begin(make_table(10), budget=None)
+    campaign.change_budget(20, who="Ann", reason="=grant")
+    campaign.change_prices(2)
+    budget, prices = ledger_entries(campaign)
+    assert (budget.lines, budget.change, budget.what) == ((), "from no limit to 20.00", "budget changed")
+    assert prices.change == "Prices.same(2.0)"
+    lines = list(csv.DictReader(io.StringIO(ledger_csv([budget, prices]))))
+    assert [line["value"] for line in lines] == [budget.change, prices.change]
+    assert lines[0]["reason"] == "'=grant"
+    assert (lines[0]["row"], lines[0]["price"]) == ("", "")

@@ -7,6 +7,8 @@ from cellworth.report import front_summary, overview_summary, preview_summary, t
 from tests.campaign.campaigns import answers_to, begin, make_table
 from tests.report.campaigns import as_json, played
 
+pytestmark = pytest.mark.usefixtures("linear_model_in_use")
+
 
 def test_overview_has_the_status(campaign):
     found = overview_summary(campaign).to_json()

@@ -11,6 +11,8 @@ from cellworth.report.summaries import inputs_of, uncertainty
 from tests.campaign.campaigns import begin, make_table
 from tests.report.campaigns import as_json, played
 
+pytestmark = pytest.mark.usefixtures("linear_model_in_use")
+
 
 @pytest.mark.parametrize("what", SUMMARIES)
 def test_summaries_are_plain_and_say_what_they_are_as_of(campaign, what):

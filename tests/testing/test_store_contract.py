@@ -87,6 +87,22 @@ class Good:
         self.known(name)
         return next((event.number for event in self.logs[name] if event.key == key), None)
 
+    def rename(self, name, new):
+        self.known(name)
+        if not new or len(new) > 100 or "\0" in new:
+            raise DataError("name")
+        if new in self.records:
+            raise ConflictError("taken")
+        self.records[new] = replace(self.records.pop(name), name=new)
+        for part in (self.logs, self.caches, self.snapshots):
+            if name in part:
+                part[new] = part.pop(name)
+
+    def delete(self, name):
+        self.known(name)
+        for part in (self.records, self.logs, self.caches, self.snapshots):
+            part.pop(name, None)
+
     def close(self):
         pass
 
@@ -214,6 +230,34 @@ class FindsNoKeys(Good):
         self.known(name)
 
 
+class RenamesOntoOthers(Good):
+    def rename(self, name, new):
+        if new != name:
+            self.records.pop(new, None)
+        super().rename(name, new)
+
+
+class CopiesToRename(Good):
+    def rename(self, name, new):
+        old = self.records.get(name), self.logs.get(name)
+        super().rename(name, new)
+        self.records[name], self.logs[name] = old
+
+
+class LosesEventsToRename(Good):
+    def rename(self, name, new):
+        super().rename(name, new)
+        self.logs[new] = []
+
+
+class KeepsCachesOfTheDead(Good):
+    def delete(self, name):
+        cache = self.caches.get(name)
+        super().delete(name)
+        if cache is not None or name == "before":
+            self.caches[name] = cache or (0, b"")
+
+
 def check(kind):
     store = kind()
     check_store(lambda: store, corrupt=store.corrupt)
@@ -250,6 +294,10 @@ def test_stores_that_do_not_share_their_place_are_caught():
         (TakesCachesForSnapshots, "a cache must not be taken for a snapshot"),
         (DropsSnapshots, "a snapshot must come back with its number"),
         (FindsNoKeys, "the event with the key 'a' must be number 1"),
+        (RenamesOntoOthers, "a new name that is taken must be refused"),
+        (CopiesToRename, "must have its new name only"),
+        (LosesEventsToRename, "events must come in order and without gaps"),
+        (KeepsCachesOfTheDead, "nothing must be left of it"),
     ],
 )
 def test_a_broken_promise_is_named(kind, promise):

@@ -147,6 +147,10 @@ class Account:
         """Return what the cells that are out would cost, without those that have ``ended``; rounded once."""
         return float(self._reserved(ended))
 
+    def committed(self, ended: Iterable[Due] = ()) -> float:
+        """Return what is spent and reserved, without the cells that have ``ended``; rounded once."""
+        return float(self._spent + self._reserved(ended))
+
     def left(self, budget: float, ended: Iterable[Due] = ()) -> float:
         """Return what is left of a budget, with the money of cells that have ``ended``; rounded once."""
         return float(self._left(budget, ended))

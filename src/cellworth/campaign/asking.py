@@ -3,40 +3,42 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from cellworth.arrays import BoolArray
 from cellworth.campaign.account import Terms
 from cellworth.campaign.events import Asked, AskedCell, Event
 from cellworth.campaign.log import FAIR, Log
-from cellworth.campaign.rounds import Rounds
 from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.tariff import Tariff
 from cellworth.campaign.wish import Wish
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.select import Selection
-from cellworth.strategy import Batch, Purchase
-from cellworth.strategy.choosing import choose
-from cellworth.strategy.reasons import Reasons
+from cellworth.strategy import Batch, Purchase, Strategy
+
+if TYPE_CHECKING:
+    from cellworth.campaign.rounds import Rounds
+    from cellworth.select import Selection
 
 
 class Asker:
     """Chooses the cells to ask for. An ask costs a round, if one is due, and a selection.
 
-    ``groups`` maps columns to their price groups.
+    The modules that fit completers are imported with the first ask.
     """
 
-    def __init__(self, log: Log, prices: Prices, groups: Mapping[str, str]) -> None:
+    def __init__(self, log: Log, tariff: Tariff) -> None:
         self._log = log
-        self._strategy = strategy_of(log.settings)
-        self._prices = prices
-        self._groups = groups
-        self._budget: float | None = log.settings["budget"]
+        self._tariff = tariff
         self._rounds: Rounds | None = None
-        self._list: PriceList | None = None
+        self._list: tuple[Prices, PriceList] | None = None
+
+    @cached_property
+    def _strategy(self) -> Strategy:
+        return strategy_of(self._log.settings)
 
     def ask(self, wish: Wish, *, who: str | None, key: str | None, stopped: bool = False) -> Batch:
         """Ask for cells and record it; in a replay, only return what was or would be asked for.
@@ -80,7 +82,9 @@ class Asker:
 
     def make_rounds(self) -> Rounds:
         """Return the campaign's rounds, with a separate adviser."""
-        return Rounds(self._log, self._strategy, self._log.settings["seed"])
+        from cellworth.campaign.rounds import Rounds
+
+        return Rounds(self._log, self._strategy, self._tariff, self._log.settings["seed"])
 
     def asked(
         self, wish: Wish, time: datetime, *, may_begin: bool, may_run: bool = True, tentative: bool = False
@@ -89,6 +93,9 @@ class Asker:
 
         Set ``tentative`` if the result will not be recorded. See `Rounds.newest` for the others.
         """
+        from cellworth.strategy.choosing import choose
+        from cellworth.strategy.reasons import Reasons
+
         state = self._log.state
         available, before, limit = self._offered(wish, time)
         if wish.count == 0 or not available.any():
@@ -119,7 +126,7 @@ class Asker:
             prices=prices,
             available=available,
             before=before,
-            currency=self._prices.currency,
+            currency=self._tariff.prices.currency,
         )
         named = zip(
             [state.index.names((i, j)) for i, j in selection.cells.tolist()],
@@ -141,8 +148,8 @@ class Asker:
             available[cell] = True
         before = (state.status == CellStatus.KNOWN) | (state.status == CellStatus.TOLD)
         limit = wish.budget
-        if self._budget is not None:
-            left = state.money.spendable(self._budget, state.ended(time))
+        if self._tariff.budget is not None:
+            left = state.money.spendable(self._tariff.budget, state.ended(time))
             limit = left if limit is None else min(left, limit)
         elif limit is None and wish.count is None:
             raise ParameterError(
@@ -155,11 +162,12 @@ class Asker:
         if prices.additive:
             return None
         opened = prices.opened(before, selection.cells[:, 0])
+        groups = self._tariff.prices.groups
         found = []
         for place, (i, j) in enumerate(selection.cells.tolist()):
             group = int(prices.group_of[j])
             is_open = group < 0 or bool(opened[place, group])
-            name = self._prices.groups[group].name if group >= 0 else None
+            name = groups[group].name if group >= 0 else None
             lasting = group >= 0 and bool(prices.lasting[group])
             fee = 0.0 if is_open else float(prices.fee[j])
             found.append(Terms(float(prices.own[i, j]), float(prices.visit), fee, name, lasting))
@@ -171,12 +179,14 @@ class Asker:
             return Batch()
         until = event.content.until
         return Batch(
-            Purchase(row, column, price, worth, self._groups.get(column), why, until, event.who)
+            Purchase(row, column, price, worth, self._tariff.groups.get(column), why, until, event.who)
             for row, column, price, worth, why in event.content.cells
         )
 
     def _price_list(self) -> PriceList:
-        """Return the prices of all cells; they change only when rows are added."""
-        if self._list is None or self._list.own.shape != self._log.state.values.shape:
-            self._list = self._prices.on(self._log.state.table())
-        return self._list
+        """Return the prices of all cells; they change only when rows are added or prices change."""
+        prices = self._tariff.prices
+        table = self._log.state.values
+        if self._list is None or self._list[0] is not prices or self._list[1].own.shape != table.shape:
+            self._list = prices, prices.on(self._log.state.table())
+        return self._list[1]

@@ -12,21 +12,15 @@ from datetime import datetime
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.campaign.answer_file import (
-    FileAnswer,
-    FileResult,
-    blame_lines,
-    read_answers,
-    result,
-    triples,
-)
-from cellworth.campaign.answers import FREE, as_answers, told
+from cellworth.campaign.answer_file import FileResult
+from cellworth.campaign.answers import FREE
 from cellworth.campaign.cell_index import CellIndex
-from cellworth.campaign.events import Event, Told, ToldCell, Value, value_to_json
+from cellworth.campaign.events import Event, Told, ToldCell, Value, size, value_to_json
 from cellworth.campaign.log import Log
+from cellworth.campaign.plausible import seen_in
 from cellworth.campaign.settings import LARGEST_NUMBER
 from cellworth.campaign.state import CellStatus, State
-from cellworth.errors import ConflictError, DataError
+from cellworth.errors import DataError
 from cellworth.table import Column
 from cellworth.table.csv_format import unguard
 from cellworth.table.files import AnyFile, File, check_csv_name, check_readable, file_of
@@ -57,58 +51,58 @@ class BulkAnswers:
     blank: int
 
 
-class FileTelling:
+class BulkTelling:
     """The answers of a file, to be recorded all at once; O(n + p + lines), about 10 us a line.
 
-    Raises WrongAnswersError if a line does not fit the table, and DataError if the file cannot be read.
+    If anything does not fit, from the first line of the file to the values that are known, `write` returns
+    False, and nothing is recorded. ``event`` is the event that was written, if any.
     """
 
-    def __init__(self, path: AnyFile, log: Log, *, encoding: str | None, unsolicited: bool) -> None:
-        self._path = path
+    def __init__(
+        self, path: AnyFile, log: Log, encoding: str | None, *, unsolicited: bool, insist: bool
+    ) -> None:
         self._log = log
-        self._encoding = encoding
         self._unsolicited = unsolicited
-        self._line_by_line: list[FileAnswer] | None = None
+        self._insist = insist
+        self.event: Event | None = None
         self._bulk = read_bulk(file_of(path), log.newest().index, encoding)
-        if self._bulk is None:
-            self._lines(log.state)
 
-    def write(self, *, who: str | None, key: str | None) -> Event | None:
-        """Record the answers; if any is rejected, none, and the error names every line that is."""
+    def write(self, who: str | None, key: str | None) -> bool:
+        """Record the answers, and return whether they fit; ConflictError if the key is used."""
+        if self._bulk is None:
+            return False
         try:
-            return self._log.write(Told, self, who=who, key=key, request=self.request)
-        except (DataError, ConflictError):
-            lines = self._lines(self._log.state)
-            with blame_lines(self._path, lines, self._log, unsolicited=self._unsolicited):
-                raise
+            self.event = self._log.write(
+                Told, self._make, who=who, key=key, request=lambda _: self._request()
+            )
+        except _MisfitError:
+            return False
+        return True
 
-    def __call__(self, state: State, time: datetime) -> Told | None:
-        """Return the answers that are new; see `cellworth.campaign.answers.told` for what it raises."""
-        if self._bulk is not None:
-            new = _new(state, self._bulk, self._unsolicited)
-            if new is not None:
-                return _told(state, self._bulk, new) if new.any() else None
-        answers = as_answers(state, triples(self._lines(state)))
-        return told(state, answers, unsolicited=self._unsolicited, price=None)
+    def result(self) -> FileResult:
+        """Summarize what happened to answers that fit."""
+        assert self._bulk is not None
+        new = size(self.event)
+        return FileResult(new, len(self._bulk.rows) - new, self._bulk.blank)
 
-    def request(self, state: State) -> object:
+    def _make(self, state: State, time: datetime) -> Told | None:
+        assert self._bulk is not None
+        new = _new(state, self._bulk, self._unsolicited)
+        if not new.any():
+            return None
+        if not self._insist:
+            _check_plausible(state, self._bulk, new)
+        return _told(state, self._bulk, new)
+
+    def _request(self) -> object:
         """Return what distinguishes these answers from others; the same as for the same answers in a list."""
-        if self._bulk is None:
-            return [sorted(as_answers(state, triples(self._lines(state)))), None]
+        assert self._bulk is not None
         cells = zip(self._bulk.rows.tolist(), self._bulk.columns.tolist(), strict=True)
         return [sorted(zip(cells, self._bulk.numbers.tolist(), strict=True)), None]
 
-    def result(self, new: int) -> FileResult:
-        """Summarize what happened, given how many answers were new."""
-        if self._line_by_line is not None:
-            return result(self._line_by_line, new)
-        assert self._bulk is not None
-        return FileResult(new, len(self._bulk.rows) - new, self._bulk.blank)
 
-    def _lines(self, state: State) -> list[FileAnswer]:
-        if self._line_by_line is None:
-            self._line_by_line = read_answers(self._path, state.table(), encoding=self._encoding)
-        return self._line_by_line
+class _MisfitError(Exception):
+    """An answer contradicts a known value, was never asked for, or is questioned."""
 
 
 def read_bulk(file: File, index: CellIndex, encoding: str | None) -> BulkAnswers | None:
@@ -175,19 +169,28 @@ def _once(answers: BulkAnswers, p: int) -> BulkAnswers | None:
     return BulkAnswers(answers.rows[first], answers.columns[first], answers.numbers[first], answers.blank)
 
 
-def _new(state: State, answers: BulkAnswers, unsolicited: bool) -> BoolArray | None:
-    """Mark the answers to record; None if one contradicts a known value or was never asked for."""
+def _new(state: State, answers: BulkAnswers, unsolicited: bool) -> BoolArray:
+    """Mark the answers to record."""
     cells = answers.rows, answers.columns
     status = state.status[cells]
     known = (status == CellStatus.KNOWN) | (status == CellStatus.TOLD)
     if (state.values[cells][known] != answers.numbers[known]).any():
-        return None
+        raise _MisfitError
     if not unsolicited:
         unsure = np.flatnonzero(~known & (status != CellStatus.ASKED))
         pairs = zip(answers.rows[unsure].tolist(), answers.columns[unsure].tolist(), strict=True)
         if not all(cell in state.last_terms for cell in pairs):
-            return None
+            raise _MisfitError
     return ~known
+
+
+def _check_plausible(state: State, answers: BulkAnswers, new: BoolArray) -> None:
+    for j in np.unique(answers.columns[new]).tolist():
+        values = state.values[:, j]
+        seen = seen_in(state.index.columns[j], values[~np.isnan(values)])
+        numbers = answers.numbers[new & (answers.columns == j)]
+        if seen is not None and not ((seen.least <= numbers) & (numbers <= seen.most)).all():
+            raise _MisfitError
 
 
 def _told(state: State, answers: BulkAnswers, new: BoolArray) -> Told:

@@ -1,263 +1,79 @@
-"""Campaign events: a class for each kind of event, and how events are stored.
+"""Campaign events: who did what and when, and how events are stored.
 
-Nothing outside this module knows the stored layout. Each kind has a version: a released layout never changes;
-a new one gets the next number, and `decode` reads them all. Data without a version number is version 1. An
-event that is unknown or unreadable raises a DataError that names it.
+The kinds of events are classes of `cellworth.campaign.event_contents`. Each kind has a version: a released
+layout never changes; a new one gets the next number, and `decode` reads them all. Data without a version
+number is version 1. An event that is unknown or unreadable raises a DataError that names it.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import itertools
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import get_args
 
-from cellworth.campaign.account import Terms
+from cellworth.campaign.event_contents import (
+    Asked,
+    AskedCell,
+    BudgetChanged,
+    Cancelled,
+    CellName,
+    ClockSet,
+    Content,
+    Contradicted,
+    ContradictingCell,
+    Corrected,
+    Extended,
+    GivenBack,
+    PricesChanged,
+    Refused,
+    Released,
+    Taken,
+    Told,
+    ToldCell,
+    Value,
+    version_of,
+)
 from cellworth.campaign.stores.store_protocol import StoredEvent
-from cellworth.campaign.wish import Wish
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.table import Column
 from cellworth.table.column import LABELLED
 
-Json = dict[str, Any]
-Value = float | int | bool | str
-"""A cell's value as the user writes it; dates and times as ISO strings."""
+__all__ = [
+    "Asked",
+    "AskedCell",
+    "BudgetChanged",
+    "Cancelled",
+    "CellName",
+    "ClockSet",
+    "Content",
+    "Contradicted",
+    "ContradictingCell",
+    "Corrected",
+    "Event",
+    "Extended",
+    "GivenBack",
+    "PricesChanged",
+    "Refused",
+    "Released",
+    "Taken",
+    "Told",
+    "ToldCell",
+    "Value",
+    "asked_cells",
+    "check_optional_text",
+    "check_text",
+    "decode",
+    "encode",
+    "fingerprint",
+    "size",
+    "value_from_json",
+    "value_to_json",
+]
 
-
-class CellName(NamedTuple):
-    """A cell, by the user's row and column names."""
-
-    row: str
-    column: str
-
-
-class AskedCell(NamedTuple):
-    """A cell that was asked for; see `cellworth.Purchase` for the fields."""
-
-    row: str
-    column: str
-    price: float
-    worth: float
-    why: str
-
-
-class ToldCell(NamedTuple):
-    """An answer, and what it cost."""
-
-    row: str
-    column: str
-    value: Value
-    price: float
-
-
-@dataclass(frozen=True)
-class Asked:
-    """Cells were asked for.
-
-    Attributes
-    ----------
-    round : int
-        The round (1, 2, ...) whose scores they were chosen by.
-    based_on : int
-        The number of the last event that had changed the table when the round was completed; 0 for the
-        original table.
-    until : datetime or None
-        When the lease expires; None for never.
-    cells : tuple of AskedCell
-        Best first; empty if the request had a key and nothing could be bought.
-    wish : Wish or None
-        What was wished for; None in version 1.
-    terms : tuple of Terms or None
-        What each cell owes, without ``number``; None if each costs its price and shares nothing.
-    """
-
-    kind: ClassVar[str] = "asked"
-    round: int
-    based_on: int
-    until: datetime | None
-    cells: tuple[AskedCell, ...]
-    wish: Wish | None = None
-    terms: tuple[Terms, ...] | None = None
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return {
-            "round": self.round,
-            "based_on": self.based_on,
-            "until": None if self.until is None else self.until.isoformat(),
-            "cells": _lists(self.cells),
-            "wish": None if self.wish is None else self.wish.to_json(),
-            "terms": None if self.terms is None else [list(each[:5]) for each in self.terms],
-        }
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        until = None if data["until"] is None else datetime.fromisoformat(data["until"])
-        cells = tuple(itertools.starmap(AskedCell, data["cells"]))
-        wish = terms = None
-        if _version(data) > 1 and data["wish"] is not None:
-            wish = Wish.from_json(data["wish"])
-        if _version(data) > 1 and data["terms"] is not None:
-            terms = tuple(itertools.starmap(Terms, data["terms"]))
-        if terms is not None and len(terms) != len(cells):
-            raise ValueError(f"{len(cells)} cells have {len(terms)} terms")
-        return cls(data["round"], data["based_on"], until, cells, wish, terms)
-
-    def owed(self, number: int) -> Iterator[Terms]:
-        """Yield the terms of each cell, given the number of the event."""
-        if self.terms is None:
-            yield from (Terms(cell.price, number=number) for cell in self.cells)
-        else:
-            yield from (each._replace(number=number) for each in self.terms)
-
-
-@dataclass(frozen=True)
-class Taken:
-    """Cells that are out were taken, until a given time, by the event's ``who``."""
-
-    kind: ClassVar[str] = "taken"
-    until: datetime
-    cells: tuple[CellName, ...]
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return {"cells": _lists(self.cells), "until": self.until.isoformat()}
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(datetime.fromisoformat(data["until"]), _names(data))
-
-
-@dataclass(frozen=True)
-class GivenBack:
-    """Taken cells were given back; others may take them."""
-
-    kind: ClassVar[str] = "given back"
-    cells: tuple[CellName, ...]
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return {"cells": _lists(self.cells)}
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(_names(data))
-
-
-@dataclass(frozen=True)
-class Told:
-    """Answers were recorded.
-
-    Attributes
-    ----------
-    cells : tuple of ToldCell
-    stated : bool
-        Whether the prices were stated with the answers. If not, they follow from the terms of the asks.
-    """
-
-    kind: ClassVar[str] = "told"
-    cells: tuple[ToldCell, ...]
-    stated: bool
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return {"cells": _lists(self.cells), "stated": self.stated}
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote; in version 1 each answer cost the price recorded with it."""
-        stated = _version(data) == 1 or bool(data["stated"])
-        return cls(tuple(itertools.starmap(ToldCell, data["cells"])), stated)
-
-
-@dataclass(frozen=True)
-class Refused:
-    """Cells were refused: they cannot be obtained."""
-
-    kind: ClassVar[str] = "refused"
-    cells: tuple[CellName, ...]
-    reason: str
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return {"cells": _lists(self.cells), "reason": self.reason}
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(_names(data), data["reason"])
-
-
-@dataclass(frozen=True)
-class Cancelled:
-    """Cells that had been asked for were returned to the pool."""
-
-    kind: ClassVar[str] = "cancelled"
-    cells: tuple[CellName, ...]
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return {"cells": _lists(self.cells)}
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(_names(data))
-
-
-@dataclass(frozen=True)
-class Corrected:
-    """A known value was replaced."""
-
-    kind: ClassVar[str] = "corrected"
-    row: str
-    column: str
-    old: Value
-    new: Value
-    reason: str | None
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(data["row"], data["column"], data["old"], data["new"], data["reason"])
-
-
-@dataclass(frozen=True)
-class Extended:
-    """Rows were appended; ``table`` holds them, packed (see `cellworth.campaign.table_bytes`)."""
-
-    kind: ClassVar[str] = "extended"
-    rows: tuple[str, ...]
-    table: bytes
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return {"rows": list(self.rows), "table": base64.b64encode(self.table).decode("ascii")}
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(tuple(data["rows"]), base64.b64decode(data["table"], validate=True))
-
-
-Content = Asked | Taken | GivenBack | Told | Refused | Cancelled | Corrected | Extended
-"""What happened; ``content.kind`` names it."""
-
-_KINDS: dict[str, type[Content]] = {
-    each.kind: each for each in (Asked, Taken, GivenBack, Told, Refused, Cancelled, Corrected, Extended)
-}
+_KINDS: dict[str, type[Content]] = {each.kind: each for each in get_args(Content)}
 _NEWEST = dict.fromkeys(_KINDS, 1) | {Asked.kind: 2, Told.kind: 2}
 """The version each kind is written in, which is also the newest that can be read."""
 
@@ -278,8 +94,8 @@ class Event:
         The key of the request it answers, if any: repeating the request records nothing new.
     request : str or None
         The fingerprint of that request: a different request with the same key is rejected.
-    content : Asked, Taken, GivenBack, Told, Refused, Cancelled, Corrected or Extended
-        What happened.
+    content : Content
+        What happened: an `Asked`, a `Told`, ...
     """
 
     number: int
@@ -296,11 +112,11 @@ class Event:
 
 
 def size(event: Event | None) -> int:
-    """Return how many cells or rows an event concerns; 0 without an event."""
+    """Return how many cells, rows or settings an event concerns; 0 without an event."""
     if event is None:
         return 0
     match event.content:
-        case Corrected():
+        case Corrected() | BudgetChanged() | PricesChanged() | ClockSet():
             return 1
         case Extended(rows=rows):
             return len(rows)
@@ -331,7 +147,7 @@ def decode(stored: StoredEvent) -> Event:
             f"event {stored.number} is of the unknown kind {stored.kind!r}: a newer version of cellworth "
             "wrote it. Upgrade with: pip install --upgrade cellworth."
         )
-    version = _version(stored.data)
+    version = version_of(stored.data)
     if version not in range(1, _NEWEST[stored.kind] + 1):
         raise DataError(
             f"event {stored.number} ({stored.kind}) is of version {version!r}, and this cellworth reads "
@@ -383,15 +199,3 @@ def check_text(what: str, text: object) -> str:
 def check_optional_text(what: str, text: object) -> str | None:
     """Return the text, which may be None but not blank."""
     return None if text is None else check_text(what, text)
-
-
-def _version(data: Json) -> Any:
-    return data.get("version", 1)
-
-
-def _lists(cells: tuple[tuple[Any, ...], ...]) -> list[list[Any]]:
-    return list(map(list, cells))
-
-
-def _names(data: Json) -> tuple[CellName, ...]:
-    return tuple(itertools.starmap(CellName, data["cells"]))

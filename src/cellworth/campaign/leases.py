@@ -120,6 +120,19 @@ class OpenCells:
         for cell in cells:
             self.held.pop(cell, None)
 
+    def set_back(self, after: datetime, by: timedelta) -> None:
+        """Make each lease that ends after a given time end earlier; O(cells out)."""
+        for cell, ask in self.asked.items():
+            if ask.until is not None and ask.until > after:
+                self.asked[cell] = ask._replace(until=ask.until - by)
+        for cell, hold in self.held.items():
+            if hold.until > after:
+                self.held[cell] = hold._replace(until=hold.until - by)
+        self._ends = [
+            (ask.until, ask.number, cell) for cell, ask in self.asked.items() if ask.until is not None
+        ]
+        heapq.heapify(self._ends)
+
     def forget_ended(self, time: datetime) -> list[Cell]:
         """Remove and return the cells whose ask has ended by a given time; the caller must close them."""
         found = []

@@ -9,8 +9,11 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
+from cellworth.campaign.clock import clock_problem, may_lease
 from cellworth.campaign.events import (
     Asked,
+    BudgetChanged,
+    ClockSet,
     Content,
     Corrected,
     Event,
@@ -31,8 +34,6 @@ from cellworth.messages import shorten
 from cellworth.optional_packages import require
 from cellworth.table import Table
 
-AHEAD = timedelta(minutes=10)
-"""How far the last event may be ahead of the clock before that is reported."""
 Clock = Callable[[], datetime]
 Make = Callable[[State, datetime], Content | None]
 """Maps the newest state and the time to an event's content; None if there is nothing to record."""
@@ -84,6 +85,7 @@ class Log:
         self.created = record.created
         self.original = unpack(record.table)
         self.until = until
+        self._end = _last_number(store, name, until) if isinstance(until, datetime) else until
         self.owns_store = owns_store
         self._clock = self.clock_of(store, clock)
         self._warned = False
@@ -104,18 +106,13 @@ class Log:
         If applying an event was interrupted, say by Ctrl-C, begin again with a snapshot and the events since.
         """
         if not self._whole:
-            at_most = self.until if isinstance(self.until, int) else NO_END
-            state = self._snapshots.newest(at_most, self._includes)
+            state = self._snapshots.newest(NO_END if self._end is None else self._end)
             self._snapshots.restart()
             for event in self.events(after=state.number):
                 state.apply(event)
                 self._snapshots.count(event)
             self._state, self._whole = state, True
         return self._state
-
-    def _includes(self, state: State) -> bool:
-        """Return whether this log goes on until a state, or beyond it."""
-        return not isinstance(self.until, datetime) or state.time is None or state.time <= self.until
 
     @property
     def read_only(self) -> bool:
@@ -127,17 +124,8 @@ class Log:
         return map(decode, self._stored(after, most))
 
     def _stored(self, after: int, most: int | None = None) -> Iterator[StoredEvent]:
-        end = self.until if isinstance(self.until, int) else NO_END
-        end = end if most is None else min(end, max(after, 0) + most)
-        while after < end:
-            page = self.store.events(self.name, after, min(PAGE, end - max(after, 0)))
-            for stored in page:
-                if isinstance(self.until, datetime) and stored.time > self.until:
-                    return
-                yield stored
-            if len(page) < PAGE:
-                return
-            after = page[-1].number
+        end = NO_END if self._end is None else self._end
+        return paged(self.store, self.name, after, end if most is None else min(end, max(after, 0) + most))
 
     def refresh(self) -> bool:
         """Read new events, and return whether there were any. O(new events)."""
@@ -160,24 +148,37 @@ class Log:
 
     def now(self) -> datetime:
         """Return the time for an event written now, in UTC; never before the last event."""
-        last = self.state.time or self.created
+        last = self.last_time
         if isinstance(self.until, datetime):
             return max(last, self.until)
         if self.read_only:
             return last
+        time = self.clock_time()
+        if time < last and not self._warned and (problem := clock_problem(self.name, last, time)):
+            self._warned = True
+            warnings.warn(problem, stacklevel=2)
+        return max(last, time)
+
+    @property
+    def last_time(self) -> datetime:
+        """The time of the last event; before the first, that of the beginning."""
+        return self.state.time or self.created
+
+    def clock_time(self) -> datetime:
+        """Return the time by the clock, in UTC."""
         time = self._clock()
         if time.tzinfo is None:
             raise ParameterError(f"the clock must return times with a time zone; got {time!r}.")
-        if last - time > AHEAD and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"the last event of campaign {shorten(self.name)} is dated {last:%Y-%m-%d %H:%M} UTC, but "
-                f"the clock says {time.astimezone(UTC):%Y-%m-%d %H:%M} UTC: one of the two clocks was wrong. "
-                "Until then new events get the time of the last one, so leases do not end. Correct the clock "
-                "that is wrong; cancel releases cells whose lease ends too late.",
-                stacklevel=2,
-            )
-        return max(last, time.astimezone(UTC))
+        return time.astimezone(UTC)
+
+    def check_clock(self) -> None:
+        """Raise ConflictError if the clock and the last event are too far apart to date a lease."""
+        if self.read_only:
+            return
+        self.refresh()
+        last, time = self.last_time, self.clock_time()
+        if not may_lease(last, time):
+            raise ConflictError(clock_problem(self.name, last, time))
 
     def tables(self, numbers: list[int]) -> Iterator[Table]:
         """Yield the table as of each event number, in non-decreasing order; O(events) for past ones."""
@@ -281,7 +282,24 @@ class Log:
         content = make(self.state, time)
         if content is None:
             return None
+        if isinstance(content, ClockSet):  # the only event that may be dated before the last one
+            time = self.last_time - timedelta(seconds=content.back)
         return Event(self.state.number + 1, time, who, key, signature, content)
+
+
+def paged(store: Store, name: str, after: int = 0, end: int = NO_END) -> Iterator[StoredEvent]:
+    """Read the events numbered above ``after``, up to number ``end``, page by page."""
+    while after < end:
+        page = store.events(name, after, min(PAGE, end - max(after, 0)))
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = page[-1].number
+
+
+def _last_number(store: Store, name: str, until: datetime) -> int:
+    """Return the number of the last event dated at or before a time; 0 if there is none. O(events)."""
+    return max((event.number for event in paged(store, name) if event.time <= until), default=0)
 
 
 def _same(event: Event, key: str, signature: str | None) -> Event:
@@ -343,7 +361,7 @@ def _record(event: Event) -> Record:
         del record["stated"]
     if isinstance(content, Extended):
         del record["table"]
-    elif not isinstance(content, Corrected):
+    elif hasattr(content, "cells"):
         record["cells"] = [cell._asdict() for cell in content.cells]
     return record
 
@@ -354,8 +372,10 @@ def _lines(event: Event) -> Iterator[Record]:
         cells = [{"row": record["row"], "column": record["column"], "value": record["new"]}]
     elif isinstance(event.content, Extended):
         cells = [{"row": row} for row in record["rows"]]
+    elif isinstance(event.content, BudgetChanged):
+        cells = [{"value": record["new"]}]
     else:
-        cells = record.pop("cells")
+        cells = record.pop("cells", [{}])
     for cell in cells:
         line = {**record, **cell}
         if line.get("value") is not None:

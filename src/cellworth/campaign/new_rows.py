@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -19,18 +20,27 @@ from cellworth.prices import Prices
 from cellworth.table import Column, Table
 from cellworth.table.build_table import check_names, check_row_ids
 from cellworth.table.column import LABELLED
-from cellworth.table.files import AnyFile, check_readable, file_of, format_of
+from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of
+from cellworth.table.how_read import HowRead
+from cellworth.table.keywords import Missing
 from cellworth.table.missing_marks import USUAL_MARKS, missing_marks, open_holes
 from cellworth.table.raw_cells import Origin, as_texts
 from cellworth.table.read_csv import read_csv
+from cellworth.table.text_file import TextFile
 from cellworth.table.values import label
 
 Rows = Table | Mapping[object, Mapping[str, object]]
+PLAIN = HowRead()
 
 
-def extended(state: State, rows: Rows, prices: Prices) -> Extended:
-    """Return the rows to add; DataError if they do not fit or have no price. O(n p)."""
+def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: HowRead = PLAIN) -> Extended:
+    """Return the rows to add; DataError if they do not fit or have no price. O(n p).
+
+    A file is read as ``how`` says, unless it is a `TextFile`.
+    """
     table = state.table()
+    if isinstance(rows, str | os.PathLike | FileBytes | TextFile):
+        rows = read_rows(how.file(rows), table, missing=how.missing)
     new = conform(rows, table)
     taken = [row for row in new.row_ids if row in state.index]
     if taken:
@@ -49,7 +59,7 @@ def read_rows(
     path: AnyFile,
     like: Table,
     *,
-    missing: Iterable[object] = (),
+    missing: Missing = (),
     encoding: str | None = None,
     delimiter: str | None = None,
 ) -> Rows:
@@ -78,18 +88,19 @@ def read_rows(
     """
     file = file_of(path)
     if format_of(file, "For other files load a DataFrame and use Table.from_frame.") == "parquet":
-        return Table.read(file, missing=list(missing), **like.keywords())
+        return Table.read(file, missing=missing, **like.keywords())
     check_readable(file)
     columns, source = read_csv(file, encoding, delimiter, as_is=(like.row_id,))
     check_names([column.name for column in columns], source)
     known = {column.name: column.categories for column in like.columns}
     if like.target is not None:
         known[like.target.name] = like.target.column.categories
-    own = list(missing)
+    how = HowRead.of(file, missing, delimiter)
     texts = {}
     for column in columns:  # a row may be called NA
         named = USUAL_MARKS if column.name == like.row_id else known.get(column.name, ())
-        texts[column.name] = as_texts(open_holes(column.cells, missing_marks(own, named))).texts
+        marks = missing_marks(how.marks_of(column.name), named)
+        texts[column.name] = as_texts(open_holes(column.cells, marks)).texts
     if like.row_id is None:
         row_ids = [str(len(like.row_ids) + place) for place in range(len(source.row_ids))]
     elif like.row_id in texts:

@@ -14,6 +14,7 @@ from cellworth.arrays import IntArray
 from cellworth.campaign.adviser_cache import pack_cache, unpack_cache
 from cellworth.campaign.cache_parts import ROUNDS, load_part, save_part
 from cellworth.campaign.log import Log
+from cellworth.campaign.tariff import Tariff
 from cellworth.errors import CellworthError, UnusableCacheError
 from cellworth.messages import shorten
 from cellworth.strategy import Strategy
@@ -64,9 +65,10 @@ class Rounds:
     the scorer remembers earlier rounds, only the newest is run.
     """
 
-    def __init__(self, log: Log, strategy: Strategy, seed: int) -> None:
+    def __init__(self, log: Log, strategy: Strategy, tariff: Tariff, seed: int) -> None:
         self._log = log
         self._strategy = strategy
+        self._tariff = tariff
         self._seed = seed
         self._owner = log.original.layout.owner
         self._before: dict[str, Any] | None = None  # the adviser's state before a tentative round
@@ -185,8 +187,9 @@ class Rounds:
             self._done += ahead[:-1]
             ahead = ahead[-1:]
         for based_on, table in zip(ahead, self._log.tables(ahead), strict=True):
-            self._adviser.complete(table.encode().X, table.y)
-            self._adviser.score()
+            encoded = table.encode(prior=True)
+            self._adviser.complete(encoded.X, table.y, encoded.unmeasured)
+            self._adviser.score(self._tariff.prices_as_of(based_on).on(table))
             self._done.append(based_on)
             self.runs += 1
 

@@ -13,10 +13,10 @@ from cellworth.campaign.log import Log
 from cellworth.campaign.model_in_use import model_in_use
 from cellworth.campaign.prospects import full_outlook, present, quick_outlook
 from cellworth.campaign.status import Gain, Judging, Status, gain_since, past_forecast, status_of, totals_of
+from cellworth.campaign.tariff import Tariff
 from cellworth.errors import CellworthError
 from cellworth.messages import shorten
 from cellworth.outlook import Outlook, StopAdvice, StopRule, StopWarning, decide
-from cellworth.prices import Prices
 from cellworth.progress import ProgressLine, Steps
 
 logger = logging.getLogger("cellworth.campaign")
@@ -31,16 +31,13 @@ class SelfAssessment:
     Parameters
     ----------
     log : Log
-    prices : Prices
-    budget : float or None
+    tariff : Tariff
     other : SelfAssessment, optional
         Of the same campaign at another event, to share a cache with.
     """
 
-    def __init__(
-        self, log: Log, prices: Prices, budget: float | None, other: SelfAssessment | None = None
-    ) -> None:
-        self._log, self._prices, self._budget = log, prices, budget
+    def __init__(self, log: Log, tariff: Tariff, other: SelfAssessment | None = None) -> None:
+        self._log, self._tariff = log, tariff
         self._other = other
         self._own: AssessmentCache | None = None
         self._packed = b""
@@ -56,8 +53,8 @@ class SelfAssessment:
 
     def status(self, judging: Judging, progress: Steps | None) -> Status:
         """Return the status; see `Campaign.status`."""
-        totals = totals_of(self._log.newest(), self._prices, self._budget, self._log.now())
-        found = status_of(self._log, self._prices, totals, judging, self.cache, progress)
+        totals = totals_of(self._log.newest(), self._tariff.prices, self._tariff.budget, self._log.now())
+        found = status_of(self._log, self._tariff.prices, totals, judging, self.cache, progress)
         self._keep(found.prospect)
         return found
 
@@ -71,11 +68,12 @@ class SelfAssessment:
         progress: bool = False,
     ) -> Outlook:
         """Return the forecast of a model; see `Campaign.forecast`."""
-        past = past_forecast(self._log, self._prices, Judging(seed=seed), self.cache)
+        self._log.refresh()
+        past = past_forecast(self._log, self._tariff.prices, Judging(seed=seed), self.cache)
         line = ProgressLine("forecasting", 5) if progress else None
         found = full_outlook(
             self._log.newest(),
-            self._prices,
+            self._tariff.prices,
             past,
             model=model,
             seconds=seconds,
@@ -95,11 +93,12 @@ class SelfAssessment:
         state = self._log.newest()
         outlook = self.cache.last_outlook(state.number)
         if outlook is None:
-            candidate = model_in_use(self._log, "auto", 0, self.cache)
+            model = model_in_use(self._log, "auto", 0, self.cache)
             early = Forecast("too early")
-            outlook = quick_outlook(state, self._prices, early, candidate, seed=0, cache=self.cache)
+            outlook = quick_outlook(state, self._tariff.prices, early, model, seed=0, cache=self.cache)
             self._keep(outlook)
-        return None if outlook is None else decide(outlook.moved(**vars(present(state, self._prices))), until)
+        now = present(state, self._tariff.prices)
+        return None if outlook is None else decide(outlook.moved(**vars(now)), until)
 
     @property
     def has_forecast(self) -> bool:

@@ -15,7 +15,7 @@ from cellworth import strategy as strategies
 from cellworth.arrays import Float64Array
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.stores import open_store
-from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
+from cellworth.campaign.stores.store_protocol import WHO_LENGTH, CampaignRecord, Store
 from cellworth.campaign.table_bytes import digest, pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
@@ -24,8 +24,11 @@ from cellworth.prices.currency import check_digits
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
 from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.registry import check_name
 from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
+from cellworth.table.how_read import HowRead
+from cellworth.table.prior import check_prior
 
 FORMAT = 2
 LARGEST_NUMBER = 1e30
@@ -49,12 +52,8 @@ def make_record(
 
     If the strategy chooses on the table, as "auto" does, this costs its choice, which is recorded.
     """
-    empty = [table.column_names[j] for j in np.flatnonzero(table.holes.all(axis=0))]
-    if empty:
-        raise DataError(
-            f"every column needs at least one known value; got none in {listing(empty)}. Leave the column "
-            "out, or fill in a few of its cells first."
-        )
+    for j in np.flatnonzero(table.holes.all(axis=0)):
+        check_prior(table.columns[j], f"column {shorten(table.columns[j].name)}")
     check_numbers(table.values, table.row_ids, table.column_names)
     prices.on(table)  # fail now if a cell has no price
     template = registered(strategy)
@@ -62,15 +61,30 @@ def make_record(
         "format": FORMAT,
         "prices": prices.to_dict(),
         "strategy": template.name,
-        "budget": None if budget is None else _check_budget(budget, prices.currency),
+        "budget": None if budget is None else check_budget(budget, prices.currency),
         "seed": _check_seed(seed),
-        "who": check_optional_text("who", who),
+        "who": _check_who(who),
     }
+    how = {} if table.how_read is None else table.how_read.to_json()
+    if how:
+        settings["read"] = how
     packed, checked = pack(table), check_text("the name of a campaign", name)
     choice = template.settled(BuyingTask.of(table, prices, seed)).choice if template.is_open else None
     if choice is not None:
         settings["choice"] = choice.to_json()
     return CampaignRecord(checked, time, settings, packed, digest(packed))
+
+
+def check_strategy(settings: dict[str, Any]) -> str:
+    """Return the name of a campaign's strategy; ParameterError if it is not registered. Makes none."""
+    with _before_opening():
+        check_name(settings["strategy"])
+    return str(settings["strategy"])
+
+
+def choice_of(settings: dict[str, Any]) -> StrategyChoice | None:
+    """Return what a campaign's strategy chose on its table; None if it left nothing open."""
+    return StrategyChoice.from_json(settings["choice"]) if "choice" in settings else None
 
 
 def strategy_of(settings: dict[str, Any]) -> Strategy:
@@ -79,6 +93,11 @@ def strategy_of(settings: dict[str, Any]) -> Strategy:
     if not template.is_open:
         return template
     return template.recalled(StrategyChoice.from_json(settings.get("choice") or {}))
+
+
+def how_read(settings: dict[str, Any]) -> HowRead:
+    """Return how a campaign's table was read, to read new rows the same way."""
+    return HowRead.from_json(settings.get("read") or {})
 
 
 def check_numbers(values: Float64Array, row_ids: Sequence[str], columns: Sequence[str]) -> None:
@@ -100,8 +119,14 @@ def registered(strategy: Any) -> Strategy:
             "a campaign records its strategy by name, to find it again when it is opened. Register it with "
             f"cellworth.strategy.register(...) and pass strategy={strategy.name!r}."
         )
-    try:
+    with _before_opening():
         return strategies.get(strategy)
+
+
+@contextmanager
+def _before_opening() -> Iterator[None]:
+    try:
+        yield
     except ParameterError as error:
         raise ParameterError(
             f"{error}. Your own strategies must be registered before you open the campaign."
@@ -132,6 +157,14 @@ def only_name(store: Store) -> str:
     raise DataError(f"the store has several campaigns; choose one by name: {listing(names, most=10)}.")
 
 
+def check_budget(budget: float, currency: str | None) -> float:
+    """Return the budget of a campaign; ParameterError if it buys nothing or has too many digits."""
+    amount = check_visit(budget, what="the budget")
+    if amount == 0:
+        raise ParameterError("a budget of 0 buys nothing: give more, or leave it out for no limit.")
+    return check_digits(amount, currency, "the budget")
+
+
 @contextmanager
 def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
     """Yield a store and whether it was opened here; if it was, close it again on failure."""
@@ -146,11 +179,10 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
         raise
 
 
-def _check_budget(budget: float, currency: str | None) -> float:
-    amount = check_visit(budget, what="the budget")
-    if amount == 0:
-        raise ParameterError("a budget of 0 buys nothing: give more, or leave it out for no limit.")
-    return check_digits(amount, currency, "the budget")
+def _check_who(who: str | None) -> str | None:
+    if isinstance(who, str) and len(who) > WHO_LENGTH:
+        raise ParameterError(f"who must have at most {WHO_LENGTH} characters; got {len(who)}.")
+    return check_optional_text("who", who)
 
 
 def _check_seed(seed: object) -> int:

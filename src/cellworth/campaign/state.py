@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
 from typing import Any, Self
 
@@ -20,14 +20,20 @@ from cellworth.campaign.account import Account, Due, Terms, terms_map
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.events import (
     Asked,
+    BudgetChanged,
     Cancelled,
+    ClockSet,
+    Contradicted,
     Corrected,
     Event,
     Extended,
     GivenBack,
+    PricesChanged,
     Refused,
+    Released,
     Taken,
     Told,
+    Value,
     value_from_json,
 )
 from cellworth.campaign.leases import Hold, OpenCells
@@ -73,6 +79,12 @@ class State:
         What each cell ever asked for owes, by its last ask.
     money : Account
         Money spent and reserved.
+    contradictions : set of (row, column, value)
+        Answers that differed from known values.
+    new_budget : BudgetChanged or None
+        The last change of the budget; None if it is the one that the campaign was created with.
+    price_changes : list of pairs of an event's number and PricesChanged
+        The changes of the prices, oldest first.
     """
 
     def __init__(self, original: Table) -> None:
@@ -93,6 +105,9 @@ class State:
         self.open = OpenCells()
         self.last_terms = terms_map()
         self.money = Account()
+        self.contradictions: set[tuple[str, str, Value]] = set()
+        self.new_budget: BudgetChanged | None = None
+        self.price_changes: list[tuple[int, PricesChanged]] = []
 
     @property
     def values(self) -> Float64Array:
@@ -164,6 +179,17 @@ class State:
                 self.open.hold(self._cells(content.cells), Hold(str(event.who), content.until))
             case GivenBack():
                 self.open.give_back(self._cells(content.cells))
+            case Released():
+                self.open.give_back(self._cells(content.cells))
+            case Contradicted():
+                self.contradictions.update((each.row, each.column, each.value) for each in content.cells)
+            case ClockSet():
+                if self.time is not None and content.back > 0:
+                    self.open.set_back(self.time, timedelta(seconds=content.back))
+            case BudgetChanged():
+                self.new_budget = content
+            case PricesChanged():
+                self.price_changes.append((event.number, content))
         if isinstance(content, Told | Corrected | Extended):
             self.table_number = event.number
         self.number, self.time = event.number, event.time
@@ -187,6 +213,9 @@ class State:
             "open": self.open.to_plain(),
             "last_terms": self.last_terms.to_plain(),
             "money": self.money.to_plain(),
+            "contradictions": sorted(map(list, self.contradictions), key=repr),
+            "new_budget": None if self.new_budget is None else self.new_budget.to_json(),
+            "price_changes": [[number, change.to_json()] for number, change in self.price_changes],
         }
 
     @classmethod
@@ -213,6 +242,11 @@ class State:
         state.open.restore(plain["open"])
         state.last_terms.restore(plain["last_terms"])
         state.money.restore(plain["money"], [(ask.terms, cell) for cell, ask in state.open.asked.items()])
+        state.contradictions = {(row, column, value) for row, column, value in plain["contradictions"]}
+        if plain["new_budget"] is not None:
+            state.new_budget = BudgetChanged.from_json(plain["new_budget"])
+        changes = plain["price_changes"]
+        state.price_changes = [(number, PricesChanged.from_json(change)) for number, change in changes]
         return state
 
     def _cells(self, names: Iterable[tuple[str, str]]) -> list[Cell]:

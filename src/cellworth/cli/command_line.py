@@ -22,6 +22,7 @@ from cellworth.cli import (
     forecast_command,
     init_command,
     list_command,
+    manage_commands,
     model_command,
     result_commands,
     server_commands,
@@ -64,6 +65,10 @@ app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)
 _NUMBERS_TOO = {"ignore_unknown_options": True}
 app.command("correct", epilog=campaign.CORRECT_EXAMPLE, context_settings=_NUMBERS_TOO)(campaign.correct)
 app.command("extend", epilog=campaign.EXTEND_EXAMPLE)(campaign.extend)
+app.command("budget", epilog=manage_commands.BUDGET_EXAMPLE)(manage_commands.budget)
+app.command("prices", epilog=manage_commands.PRICES_EXAMPLE)(manage_commands.prices)
+app.command("release", epilog=manage_commands.RELEASE_EXAMPLE)(manage_commands.release)
+app.command("clock", epilog=manage_commands.CLOCK_EXAMPLE)(manage_commands.clock)
 app.command("list", epilog=list_command.LIST_EXAMPLE)(list_command.list_campaigns)
 app.command("status", epilog=result_commands.STATUS_EXAMPLE)(result_commands.status)
 app.command("log", epilog=result_commands.LOG_EXAMPLE)(result_commands.log)
@@ -75,6 +80,8 @@ app.command("backup", epilog=store_commands.BACKUP_EXAMPLE)(store_commands.backu
 app.command("restore", epilog=store_commands.RESTORE_EXAMPLE)(store_commands.restore)
 app.command("dump", epilog=store_commands.DUMP_EXAMPLE)(store_commands.dump)
 app.command("load", epilog=store_commands.LOAD_EXAMPLE)(store_commands.load)
+app.command("rename", epilog=store_commands.RENAME_EXAMPLE)(store_commands.rename)
+app.command("delete", epilog=store_commands.DELETE_EXAMPLE)(store_commands.delete)
 app.command("serve", epilog=server_commands.SERVE_EXAMPLE)(server_commands.serve)
 app.command("token", epilog=server_commands.TOKEN_EXAMPLE)(server_commands.token)
 app.command("fetch-data", epilog=simulate_commands.FETCH_DATA_EXAMPLE)(simulate_commands.fetch_data)

@@ -36,7 +36,7 @@ def init(
 ) -> None:
     """Start a campaign on a table with missing cells.
 
-    The table, prices, budget, strategy and seed are recorded once and never change.
+    The table, strategy and seed are recorded once and never change; budget and prices may.
     """
     with usage():
         from cellworth.campaign import Campaign

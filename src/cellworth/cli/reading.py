@@ -8,7 +8,7 @@ import inspect
 import sys
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -18,12 +18,18 @@ from cellworth.cli import options
 from cellworth.errors import MissingMarkWarning
 
 if TYPE_CHECKING:
+    from cellworth.campaign import Campaign
+    from cellworth.campaign.new_rows import Rows
     from cellworth.prices import Prices
     from cellworth.table import Table
     from cellworth.table.text_file import TextFile
 
 Decimal = Annotated[
     str, typer.Option(metavar="MARK", help="The decimal mark of numbers: a point, or a comma as in 1.234,5.")
+]
+RememberedDecimal = Annotated[
+    str,
+    typer.Option(metavar="MARK", help="The decimal mark of numbers. By default, as in the campaign's table."),
 ]
 DateFormat = Annotated[
     str | None,
@@ -54,6 +60,29 @@ class Writing:
         from cellworth.prices import Prices
 
         return None if path is None else Prices.read(self.file(path))
+
+
+@dataclass(frozen=True)
+class RememberedWriting(Writing):
+    """How a file of new rows is written, as far as it differs from the campaign's table."""
+
+    decimal: RememberedDecimal = ""
+
+    def rows(self, campaign: Campaign, path: Path, missing: Sequence[str]) -> Rows:
+        """Read rows; what the options leave open is as in the campaign's table."""
+        from cellworth.campaign.new_rows import read_rows
+
+        how = campaign.how_read
+        usual = how.file(path)
+        said: dict[str, Any] = {
+            "encoding": self.encoding,
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+            "date_format": self.date_format,
+        }
+        with options.usage():
+            file = replace(usual, **{name: value for name, value in said.items() if value})
+            return read_rows(file, campaign.table, missing=how.with_marks(missing).missing)
 
 
 @dataclass(frozen=True)
@@ -92,6 +121,7 @@ class Reading(Writing):
 
 
 PLAIN_FILE = Writing()
+REMEMBERED = RememberedWriting()
 PLAIN_TABLE = Reading()
 
 

@@ -64,16 +64,27 @@ def log(
 def _what(record: dict[str, Any]) -> str:
     """Summarize the content of an event."""
     if record["kind"] == "corrected":
-        because = "" if record["reason"] is None else f": {record['reason']}"
-        return f"{record['row']}:{record['column']} from {record['old']} to {record['new']}{because}"
+        return f"{record['row']}:{record['column']} from {record['old']} to {record['new']}{_because(record)}"
+    if record["kind"] == "budget changed":
+        old, new = ("no limit" if each is None else each for each in (record["old"], record["new"]))
+        return f"from {old} to {new}" + _because(record)
+    if record["kind"] == "prices changed":
+        return "for cells asked for from now on" + _because(record)
+    if record["kind"] == "clock set":
+        return f"back by {record['back']:.0f} s" + _because(record)
     if record["kind"] == "extended":
         return _listed(record["rows"], "row")
     cells = [
-        f"{cell['row']}:{cell['column']}" + (f"={cell['value']}" if "value" in cell else "")
+        f"{cell['row']}:{cell['column']}"
+        + (f"={cell['value']}" if "value" in cell else "")
+        + (f", known: {cell['known']}" if "known" in cell else "")
         for cell in record["cells"]
     ]
-    because = f": {record['reason']}" if record.get("reason") else ""
-    return _listed(cells, "cell") + because
+    return _listed(cells, "cell") + _because(record)
+
+
+def _because(record: dict[str, Any]) -> str:
+    return f": {record['reason']}" if record.get("reason") else ""
 
 
 def _listed(names: list[str], noun: str) -> str:
@@ -84,7 +95,7 @@ def _listed(names: list[str], noun: str) -> str:
 def export(
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A .csv, .tsv or .parquet file. By default, print CSV."),
+        typer.Option(metavar="FILE", help="A .csv, .tsv, .xlsx or .parquet file. By default, print CSV."),
     ] = None,
     force: Force = False,
     spreadsheet: options.Spreadsheet = False,
@@ -93,15 +104,16 @@ def export(
     as_json: options.Json = False,
 ) -> None:
     """Write the current table: the original with all answers, corrections and added rows."""
-    with opened(store, name) as campaign:
-        from cellworth.table.table import guard_table
+    from cellworth.table.spreadsheet_table import guard_table, write_for_spreadsheet
 
+    with opened(store, name) as campaign:
         make_way(out, force=force)
-        table = guard_table(campaign.table) if spreadsheet else campaign.table
+        table = campaign.table
         if out is None:
+            table = guard_table(table) if spreadsheet else table
             print_json({"rows": _rows(table)}) if as_json else sys.stdout.write(table.to_csv())
             return
-        table.write(out)
+        write_for_spreadsheet(table, out) if spreadsheet else table.write(out)
         holes = int(table.holes.sum())
         if as_json:
             print_json({"out": str(out), "rows": table.shape[0], "holes": holes})

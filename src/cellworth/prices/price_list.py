@@ -79,6 +79,11 @@ class PriceList:
         """Whether the cost of a set is the sum of its cells' own prices."""
         return self.visit == 0 and not self.fee.any()
 
+    @property
+    def alone(self) -> Float64Array:
+        """(n, p), what each cell costs as the first of its group, without the visit."""
+        return self.own + self.fee
+
     @cached_property
     def decimals(self) -> int | None:
         """How many decimals all prices need; None if they have no common unit (see `decimals_of`)."""

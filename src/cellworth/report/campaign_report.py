@@ -329,7 +329,7 @@ def _still_out(inputs: SummaryInputs) -> str:
 
 
 def _ledger(entries: Sequence[LedgerEntry], *, spent: float) -> str:
-    """Return the section with all answers, refusals, corrections and new rows, newest first.
+    """Return the section with all answers, refusals, corrections, new rows, budgets and prices, newest first.
 
     The first lines are shown and the rest folded; only the newest `MOST_LEDGER_LINES` are on the page.
     """
@@ -354,14 +354,18 @@ def _ledger_lines(entry: LedgerEntry) -> Iterator[tuple[str, ...]]:
     """Yield the lines of one event, its last cell first; asks and cancellations have none."""
     start = (str(entry.number), f"{entry.time:%Y-%m-%d %H:%M}", _text(entry.who or ""))
     because = f": {entry.reason}" if entry.reason else ""
-    if entry.kind == "extended":
+    if entry.change is not None:
+        yield (*start, _text(f"{entry.what}{because}"), "", "", _text(entry.change), "")
+    elif entry.kind == "extended":
         first = _text(entry.lines[0].row) + (" …" if len(entry.lines) > 1 else "")
         yield (*start, f"{len(entry.lines)} rows added", first, "", "", "")
-    elif entry.kind in ("told", "refused", "corrected"):
+    elif entry.kind in ("told", "refused", "corrected", "contradicted"):
         for line in reversed(entry.lines):
             value = "" if line.value is None else _text(line.value)
             if entry.kind == "corrected":
                 value = f"{_text(line.old)} → {value}"
+            elif entry.kind == "contradicted":
+                value = f"{value}, known: {_text(line.old)}"
             price = "" if line.price is None else money_text(line.price)
             yield (*start, _text(f"{entry.what}{because}"), _text(line.row), _text(line.column), value, price)
 

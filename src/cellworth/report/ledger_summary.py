@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import Asked, Content, Corrected, Extended, Told
+from cellworth.campaign.events import (
+    Asked,
+    BudgetChanged,
+    ClockSet,
+    Content,
+    Contradicted,
+    Corrected,
+    Extended,
+    PricesChanged,
+    Told,
+)
+from cellworth.prices import Prices
+from cellworth.prices.currency import money_text
 from cellworth.table.csv_format import csv_text, guard
 
 FIELDS = ("event", "time", "who", "what", "row", "column", "value", "old value", "price", "reason")
@@ -20,6 +32,11 @@ _WORDS = {
     "extended": "row added",
     "taken": "taken",
     "given back": "given back",
+    "budget changed": "budget changed",
+    "prices changed": "prices changed",
+    "contradicted": "contradicted",
+    "released": "taken back",
+    "clock set": "clock set",
 }
 
 
@@ -31,7 +48,7 @@ class LedgerLine:
     ----------
     row, column : str
     value, old : object
-        The value told or corrected, and the one it replaces.
+        The value told or corrected, and the one it replaces, or the one known that it contradicts.
     price : float or None
     """
 
@@ -57,6 +74,9 @@ class LedgerEntry:
         The kind in everyday words, such as "bought".
     reason : str or None
     lines : tuple of LedgerLine
+        Empty if the event concerns the whole campaign.
+    change : str or None
+        What an event that concerns the whole campaign changed.
     """
 
     number: int
@@ -66,10 +86,12 @@ class LedgerEntry:
     what: str
     reason: str | None
     lines: tuple[LedgerLine, ...]
+    change: str | None = None
 
 
 def ledger_entries(campaign: Campaign, after: int = 0, most: int | None = None) -> list[LedgerEntry]:
     """Return the events after a number, oldest first, at most ``most``."""
+    currency = campaign.prices.currency
     return [
         LedgerEntry(
             event.number,
@@ -79,13 +101,14 @@ def ledger_entries(campaign: Campaign, after: int = 0, most: int | None = None) 
             _WORDS[event.kind],
             getattr(event.content, "reason", None),
             tuple(_lines(event.content)),
+            _change(event.content, currency),
         )
         for event in campaign.events(after, most)
     ]
 
 
 def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
-    """Return entries as CSV, one line per cell; text a spreadsheet would run as a formula is escaped."""
+    """Return entries as CSV, one line per cell or change; text that looks like a formula is escaped."""
     return csv_text([FIELDS, *(fields for entry in entries for fields in _csv_lines(entry))])
 
 
@@ -99,8 +122,27 @@ def _lines(content: Content) -> Iterator[LedgerLine]:
             yield from (LedgerLine(*cell[:3], price=cell.price) for cell in content.cells)
         case Asked():
             yield from (LedgerLine(*cell[:2], price=cell.price) for cell in content.cells)
+        case Contradicted():
+            yield from (LedgerLine(*cell) for cell in content.cells)
+        case BudgetChanged() | PricesChanged() | ClockSet():
+            pass
         case _:
             yield from (LedgerLine(*cell) for cell in content.cells)
+
+
+def _change(content: Content, currency: str | None) -> str | None:
+    match content:
+        case BudgetChanged(old=old, new=new):
+            before, after = (
+                "no limit" if each is None else money_text(each, currency) for each in (old, new)
+            )
+            return f"from {before} to {after}"
+        case ClockSet(back=back):
+            return f"{'back' if back > 0 else 'forward'} by {timedelta(seconds=round(abs(back)))}"
+        case PricesChanged(prices=prices):
+            return repr(Prices.from_dict(prices))
+        case _:
+            return None
 
 
 def _csv_lines(entry: LedgerEntry) -> Iterator[list[str]]:
@@ -108,6 +150,8 @@ def _csv_lines(entry: LedgerEntry) -> Iterator[list[str]]:
     for line in entry.lines:
         values = (line.row, line.column, line.value, line.old, line.price)
         yield [*start, *map(_safe, values), guard(entry.reason or "")]
+    if entry.change is not None:
+        yield [*start, "", "", guard(entry.change), "", "", guard(entry.reason or "")]
 
 
 def _safe(value: object) -> str:

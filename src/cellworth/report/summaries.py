@@ -18,7 +18,16 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign import Campaign, CellArrays, Status
-from cellworth.campaign.events import Asked, Cancelled, Corrected, Event, Extended, Refused, Told
+from cellworth.campaign.events import (
+    Asked,
+    Cancelled,
+    Corrected,
+    Event,
+    Extended,
+    PricesChanged,
+    Refused,
+    Told,
+)
 from cellworth.complete import FilledTable
 from cellworth.report.fill_errors import FillError, fill_errors
 from cellworth.table import Table
@@ -191,7 +200,7 @@ class SummaryInputs:
     def _follow(self, events: Iterable[Event]) -> None:
         for event in events:
             content = event.content
-            if isinstance(content, Told | Refused | Corrected | Extended):
+            if isinstance(content, Told | Refused | Corrected | Extended | PricesChanged):
                 self.changed = event.number
             if isinstance(content, Asked):
                 self.last_ask = event
@@ -225,7 +234,7 @@ def uncertainty(table: Table, filled: FilledTable | None) -> Float64Array:
         return np.zeros(table.shape)
     if filled.variance is None:
         return np.where(table.holes, UNKNOWN_ERROR, 0.0)
-    encoded = table.encode()
+    encoded = table.encode(prior=True)
     starts = np.searchsorted(encoded.owner, np.arange(table.shape[1]))
     spread = np.add.reduceat(np.nanvar(encoded.X, axis=0), starts)
     share = np.sqrt(np.divide(filled.variance, spread, out=np.zeros(table.shape), where=spread > 0))

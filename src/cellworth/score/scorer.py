@@ -35,6 +35,9 @@ class Round:
         Fitted to X and y: has ``completed_`` (n, d), and ``variance_`` (n, d) if it provides one.
     rng : Generator
         This round's generator; the same in a replay.
+    prices : (n, d) array or None
+        What each cell costs if bought alone, without visits; the columns of a category share its price. None
+        if all cells cost the same.
     """
 
     X: Float64Array
@@ -42,6 +45,7 @@ class Round:
     target: LabelKind | None
     completer: Any
     rng: np.random.Generator = field(repr=False)
+    prices: Float64Array | None = None
 
     @cached_property
     def holes(self) -> BoolArray:

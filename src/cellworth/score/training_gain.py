@@ -36,8 +36,9 @@ class TrainingGain(Memoryless):
     rows. So cells pay in columns that move the prediction, where the rest of the row does not determine them,
     and more the fewer holes remain: G is convex, and the last cell of a row adds most. To finish a row takes
     several cells, none of which may be worth much alone. So with the holes of a row ordered by what they
-    explain, the score of the k-th is the slope, at k, of the least concave curve above the gain of the first
-    k: cells that pay only together share what they bring.
+    explain per unit of money, take the least concave curve above the gain of the first k as a function of
+    their price. The score of a cell is the slope there times its price: cells that pay only together share
+    what they bring, in proportion to what they cost.
 
     What a cell explains is estimated by column, where the evidence of many rows is pooled. With two draws of
     the posterior, A and B, the total effect of column j (Jansen) is half the mean square of
@@ -102,7 +103,7 @@ class TrainingGain(Memoryless):
             return unexplained
         model, noise = self._fit(this_round, labels)
         explained = unexplained * self._effects(this_round, model, unexplained)
-        return shared_gains(explained, noise) * this_round.holes
+        return shared_gains(explained * this_round.holes, noise, this_round.prices) * this_round.holes
 
     def _fit(self, this_round: Round, labels: Float64Array) -> tuple[FittedModel, float]:
         """Return the model, and the noise of a label; for classes, squares are summed over the classes."""
@@ -146,37 +147,42 @@ class TrainingGain(Memoryless):
         return (1 - self.doubt) * effects + self.doubt * effects.mean()
 
 
-def shared_gains(explained: Float64Array, noise: float) -> Float64Array:
+def shared_gains(explained: Float64Array, noise: float, prices: Float64Array | None = None) -> Float64Array:
     """Return what each cell adds in effective rows, (n, d), if cells that pay together share their gain.
 
-    ``explained`` (n, d) is the variance that each cell explains, 0 where known.
+    ``explained`` (n, d) is the variance that each cell explains, 0 where known; ``prices`` (n, d) are
+    positive, by default 1.
     """
     n, d = explained.shape
-    order = np.argsort(-explained, axis=1, kind="stable")
-    summed = np.cumsum(np.take_along_axis(explained, order, axis=1), axis=1)
-    left = np.maximum(summed[:, -1:] - summed, 0.0)
-    curve = np.zeros((n, d + 1))
-    curve[:, 1:] = noise / (noise + left)
-    curve[:, 0] = noise / (noise + summed[:, -1])
-    slopes = _concave_slopes(curve)
-    shared = np.empty_like(slopes)
-    np.put_along_axis(shared, order, slopes, axis=1)
-    return shared
+    prices = np.ones((n, d)) if prices is None else prices
+    order = np.argsort(-explained / prices, axis=1, kind="stable")
+    money, left = np.zeros((n, d + 1)), np.zeros((n, d + 1))
+    np.cumsum(np.take_along_axis(prices, order, axis=1), axis=1, out=money[:, 1:])
+    backwards = np.take_along_axis(explained, order, axis=1)[:, ::-1]
+    left[:, :-1] = np.cumsum(backwards, axis=1)[:, ::-1]
+    curve = noise / (noise + left)
+    shared = np.empty_like(explained)
+    np.put_along_axis(shared, order, _concave_slopes(money, curve), axis=1)
+    return shared * prices
 
 
-def _concave_slopes(curve: Float64Array) -> Float64Array:
-    """Return the slopes (n, d) of the least concave curve above each row of ``curve`` (n, d + 1)."""
+def _concave_slopes(money: Float64Array, curve: Float64Array) -> Float64Array:
+    """Return the slopes (n, d) of the least concave curve above each row of ``curve`` (n, d + 1).
+
+    ``money`` (n, d + 1) has the place of each point; it increases.
+    """
     n, d = curve.shape[0], curve.shape[1] - 1
     slopes = np.zeros((n, d))
     start = np.zeros(n, dtype=np.intp)
     steps, active = np.arange(d + 1), np.arange(n)
     while len(active):
-        ahead = steps - start[active, np.newaxis]
-        rise = curve[active] - curve[active, start[active]][:, np.newaxis]
-        slope = np.where(ahead > 0, rise / np.maximum(ahead, 1), -np.inf)
+        begun = start[active, np.newaxis]
+        run = money[active] - np.take_along_axis(money[active], begun, axis=1)
+        rise = curve[active] - np.take_along_axis(curve[active], begun, axis=1)
+        slope = np.where(steps > begun, rise / np.where(run > 0, run, 1.0), -np.inf)
         end = d - slope[:, ::-1].argmax(axis=1)  # the furthest of equals
         best = slope[np.arange(len(active)), end]
-        here = (steps[:-1] >= start[active, np.newaxis]) & (steps[:-1] < end[:, np.newaxis])
+        here = (steps[:-1] >= begun) & (steps[:-1] < end[:, np.newaxis])
         slopes[active] = np.where(here, best[:, np.newaxis], slopes[active])
         start[active] = end
         active = active[end < d]

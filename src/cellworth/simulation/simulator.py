@@ -98,7 +98,7 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
             judged = judge(world, X, completed, adviser.completer, model)
             if number < settings.rounds:
                 begun = time.perf_counter()
-                adviser.score()
+                adviser.score(prices)
                 selection = adviser.choose(
                     prices,
                     available=available,

@@ -51,6 +51,7 @@ class Reasons:
         currency: str | None = None,
     ) -> None:
         self._currency = currency
+        self._unmeasured = np.asarray(~before.any(axis=0))
         self._layout = ColumnLayout(tuple(columns))
         self._completer = completer
         self._draw = selector if isinstance(selector, Draw) else None
@@ -71,10 +72,14 @@ class Reasons:
             sums = (np.bincount(row, weights=each, minlength=len(rows)) for each in (worths, prices))
             compared = np.divide(*sums)[row]
         return [
-            f"{self._guess(int(i), int(j))}; {self._much(float(ratio))}costs "
-            f"{money_text(price, self._currency)}"
+            f"{self._what(int(i), int(j), float(ratio))}costs {money_text(price, self._currency)}"
             for (i, j), price, ratio in zip(cells.tolist(), prices.tolist(), compared.tolist(), strict=True)
         ]
+
+    def _what(self, row: int, place: int, compared: float) -> str:
+        if self._unmeasured[place]:
+            return "nobody has measured this column yet, so some of it comes first; "
+        return f"{self._guess(row, place)}; {self._much(compared)}"
 
     def _much(self, compared: float) -> str:
         if not self._average > 0:

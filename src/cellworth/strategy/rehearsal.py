@@ -161,7 +161,7 @@ class _Play:
         adviser.complete(X, self._y)
         found = []
         for mark in MARKS:
-            adviser.score()
+            adviser.score(self._prices)
             bought = adviser.choose(
                 self._prices, available=available, before=known, budget=max(0.0, mark * self._total - spent)
             )

@@ -14,7 +14,8 @@ from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import shorten
 from cellworth.settings_language import setting
 from cellworth.table.files import FileBytes
-from cellworth.table.raw_cells import RawColumn, TextCells, as_texts
+from cellworth.table.raw_cells import RawColumn, as_texts
+from cellworth.table.text_cells import TextCells
 
 # 1.234,5 or 1 234,5 or 1'234,5 or 1234,5; the space may be a narrow or a no-break space.
 _COMMA_NUMBER = re.compile(
@@ -102,6 +103,11 @@ class TextFile:
             for column in columns
         ]
 
+    @property
+    def converts(self) -> bool:
+        """Whether numbers or dates are written in another way than Python's."""
+        return bool(self._ways())
+
     def _ways(self) -> list[Callable[[str], str | None]]:
         ways: list[Callable[[str], str | None]] = []
         if self.date_format is not None:
@@ -172,6 +178,8 @@ def decoded(content: bytes, encoding: str | None, name: str) -> str:
 def _guess(content: bytes, name: str) -> str:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return decoded(content, "utf-16", name)
+    if content.isascii():
+        return decoded(content, "utf-8", name)
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:

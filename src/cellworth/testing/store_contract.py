@@ -40,7 +40,8 @@ def check_store(
     stored; misnumbered events and a wrong digest are refused; an unknown name raises DataError with the
     closest one; two stores open on the same location see each other's events at once; campaigns are
     independent; the newest cache and the newest snapshot are kept, apart from each other, and are not
-    returned to a caller that asks for an older one; an event is found by its key.
+    returned to a caller that asks for an older one; an event is found by its key; a campaign can be renamed
+    and deleted, with all that belongs to it.
 
     Parameters
     ----------
@@ -68,6 +69,7 @@ def check_store(
         _check_apart(store)
         _check_caches(store, other)
         _check_unknown(store)
+        _check_renaming(store, other)
         if corrupt is not None:
             _check_corruption(store, corrupt)
         _check_lasting(store, make_store)
@@ -253,12 +255,42 @@ def _check_unknown(store: Store) -> None:
         "save_snapshot": lambda: store.save_snapshot("stuby", 0, b""),
         "load_snapshot": lambda: store.load_snapshot("stuby", 0),
         "number_of": lambda: store.number_of("stuby", "key"),
+        "rename": lambda: store.rename("stuby", "new"),
+        "delete": lambda: store.delete("stuby"),
     }
     for method, call in calls.items():
         message = _expect(DataError, call, f"{method} with an unknown name")
         assert "'study'" in message, f"{method} must suggest the closest name; got: {message}"
     _expect(DataError, lambda: store.record("nul\0"), "an unknown name with NUL in it")
     _expect(DataError, lambda: store.events("half \ud800"), "an unknown name with half a letter in it")
+
+
+def _check_renaming(store: Store, other: Store) -> None:
+    store.create(make_record("before", b"its table", seed=7))
+    store.append("before", 0, make_events(0, "a", None))
+    store.save_cache("before", 2, b"its cache")
+    record, events = store.record("before"), store.events("before")
+    for taken in ("study", "before"):
+        _expect(ConflictError, partial(store.rename, "before", taken), "a new name that is taken")
+    for odd in ("", "x" * 101, "nul\0"):
+        _expect(DataError, partial(store.rename, "before", odd), f"the new name {odd!r}")
+    store.rename("before", "Ähre 2")
+    assert "before" not in other.names(), "a renamed campaign must have its new name only"
+    _check_same_record(other.record("Ähre 2"), replace(record, name="Ähre 2"))
+    _check_same_events(other.events("Ähre 2"), events)
+    assert store.load_cache("Ähre 2", 2) in ((2, b"its cache"), None), "a cache may be dropped, not changed"
+    other.append("Ähre 2", 2, make_events(2, "b"))
+    _expect(ConflictError, lambda: store.append("Ähre 2", 3, make_events(3, "a")), "a key from before")
+    store.create(make_record("before"))
+    assert store.events("before") == [], "the old name must be free again"
+    names = set(store.names())
+    for name in ("before", "Ähre 2"):
+        other.delete(name)
+        _expect(DataError, partial(store.events, name), "the name of a deleted campaign")
+    assert set(store.names()) == names - {"before", "Ähre 2"}, "only the campaign named must be deleted"
+    store.create(make_record("before"))
+    assert (store.events("before"), store.load_cache("before", 9)) == ([], None), "nothing must be left of it"
+    store.delete("before")
 
 
 def _check_corruption(store: Store, corrupt: Callable[[str], None]) -> None:

@@ -29,3 +29,14 @@ def test_formulas_are_disarmed_in_files(ann):
         assert "'=cmd|" in text
         fields = [field for line in csv.reader(io.StringIO(text)) for field in line]
         assert not [field for field in fields if field.startswith(("=", "+", "@"))]
+
+
+def test_changes_of_budget_and_prices(fresh):
+    with Campaign.open(fresh.url) as campaign:
+        campaign.change_budget(1000, reason="<b>more</b>")
+        campaign.change_prices(3)
+    text = fresh.look(STUDY + "/ledger").answer.text
+    assert "Budget changed</h2>" in text
+    assert "to 1000.00</p>" in text
+    assert "&lt;b&gt;more" in text
+    assert "Prices.same(3.0)" in text

@@ -10,8 +10,10 @@ from typing import Any
 from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
     StoredEvent,
+    check_new_name,
     event_from,
     event_rows,
+    name_taken,
     record_from,
     record_row,
 )
@@ -46,16 +48,33 @@ class MemoryStore:
         log = event_rows(record.name, 0, list(events), token="")
         with self._lock:
             if record.name in self._records:
-                raise ConflictError(
-                    f"a campaign named {shorten(record.name)} already exists. Open it, or choose another "
-                    "name."
-                )
+                raise name_taken(record.name)
             self._events[record.name] = log
             self._records[record.name] = row
 
     def names(self) -> list[str]:
         """Return the names of all campaigns, sorted."""
         return sorted(self._records)
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a campaign a new name; ConflictError if it is taken."""
+        self._check(name)
+        check_new_name(new)
+        with self._lock:
+            if new in self._records:
+                raise name_taken(new)
+            self._records[new] = {**self._records.pop(name), "name": new}
+            self._events[new] = [{**row, "campaign": new} for row in self._events.pop(name)]
+            for blobs in (self._caches, self._snapshots):
+                if name in blobs:
+                    blobs[new] = blobs.pop(name)
+
+    def delete(self, name: str) -> None:
+        """Delete a campaign with all its events, for good."""
+        self._check(name)
+        with self._lock:
+            for part in (self._records, self._events, self._caches, self._snapshots):
+                part.pop(name, None)
 
     def record(self, name: str) -> CampaignRecord:
         """Return a campaign's record; DataError suggesting the closest name if there is none."""

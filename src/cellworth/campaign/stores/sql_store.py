@@ -38,25 +38,27 @@ from cellworth.campaign.stores.checksums import (
     damaged_event,
     missing_event,
 )
+from cellworth.campaign.stores.recorded import check_keys, is_written, number_of_key
 from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, CHECKED, EVENT, HEAD, SNAPSHOT, WITH_SNAPSHOTS
 from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
     StoredEvent,
     check_blob,
+    check_new_name,
     event_from,
     event_rows,
     is_keepable,
+    name_taken,
     record_from,
     record_row,
 )
 from cellworth.campaign.stores.transactions import Database, Result, Transactions
+from cellworth.campaign.stores.whole_campaigns import delete_campaign, rename_campaign, token_of
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 
 _CLOCK_SECONDS = 60.0  # between two readings of a server's clock
 _AT_ONCE = 500  # keys in one query, and events in one statement; databases accept tens of thousands of values
-
-
 _VERSION = "version of the store's tables"  # in the info of a connection, as this transaction sees it
 _STATED = text(
     "SELECT c.seal, h.number, h.chain FROM cellworth_campaign c"
@@ -119,12 +121,11 @@ class SqlStore:
         row = record_row(record, token)
 
         def write(connection: Connection) -> None:
-            query = select(CAMPAIGN.c.token).where(CAMPAIGN.c.name == record.name)
-            written = connection.execute(query).scalar_one_or_none()
+            written = token_of(connection, record.name)
             if written == token:
                 return
             if written is not None:
-                raise _name_taken(record.name)
+                raise name_taken(record.name)
             connection.execute(insert(CAMPAIGN), row)
             number, chain, left = 0, row["seal"], iter(events)
             while some := list(itertools.islice(left, _AT_ONCE)):
@@ -137,12 +138,43 @@ class SqlStore:
         try:
             self._write(write)
         except IntegrityError as error:  # two at once: the primary key lets only one through
-            raise _name_taken(record.name) from error
+            raise name_taken(record.name) from error
 
     def names(self) -> list[str]:
         """Return the names of all campaigns, sorted by code point."""
         # Sort here, since a server sorts by its locale.
         return sorted(self._read(_names))
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a campaign a new name; ConflictError if it is taken. See `Store.rename`."""
+        token = uuid.uuid4().hex
+        check_new_name(new)
+
+        def write(connection: Connection) -> None:
+            written = token_of(connection, new)
+            if written == token:  # before the connection was lost
+                return
+            self._known(connection, name, lock=True)
+            if written is not None:
+                raise name_taken(new)
+            rename_campaign(connection, name, new, token)
+
+        try:
+            self._write(write)
+        except IntegrityError as error:  # two at once: the primary key lets only one through
+            raise name_taken(new) from error
+
+    def delete(self, name: str) -> None:
+        """Delete a campaign with all its events, for good."""
+        attempts = itertools.count()
+
+        def write(connection: Connection) -> None:
+            if next(attempts) and token_of(connection, name) is None:
+                return  # it was deleted before the connection was lost
+            self._known(connection, name, lock=True)
+            delete_campaign(connection, name)
+
+        self._write(write)
 
     def record(self, name: str) -> CampaignRecord:
         """Return a campaign's record. See `Store.record`."""
@@ -177,8 +209,7 @@ class SqlStore:
 
         def read(connection: Connection) -> int | None:
             self._known(connection, name)
-            wanted = (EVENT.c.campaign == name) & (EVENT.c.key == key)
-            return connection.execute(select(EVENT.c.number).where(wanted)).scalar_one_or_none()
+            return number_of_key(connection, name, key)
 
         return self._read(read) if is_keepable(key) else None
 
@@ -199,14 +230,17 @@ class SqlStore:
             if last > known.number:
                 raise damaged_event(name, last, f"the last event is stated to be number {known.number}")
             if last == after:
-                _check_keys(connection, name, keys)
+                check_keys(connection, name, keys)
                 if rows:
                     chain = chained(rows, known.chain)
                     connection.execute(insert(EVENT), rows)
                     here = HEAD.c.campaign == name
                     connection.execute(update(HEAD).where(here).values(number=after + len(rows), chain=chain))
-            elif not _is_written(connection, name, after, token):
-                raise _not_the_last(name, after, last)
+            elif not is_written(connection, name, after, token):
+                raise ConflictError(
+                    f"Expected the last event of campaign {shorten(name)} to be number {after}; got {last}. "
+                    "Somebody else wrote first: read the new events and try again."
+                )
 
         try:
             self._write(write)
@@ -363,32 +397,3 @@ def _columns(connection: Connection, of: TableClause) -> list[ColumnClause[Any]]
 
 def _names(connection: Connection) -> list[str]:
     return [] if _version(connection) == 0 else list(connection.execute(select(CAMPAIGN.c.name)).scalars())
-
-
-def _is_written(connection: Connection, name: str, after: int, token: str) -> bool:
-    """Return whether an earlier attempt of the same call was committed; its events are all there or none."""
-    first = (EVENT.c.campaign == name) & (EVENT.c.number == after + 1)
-    return connection.execute(select(EVENT.c.token).where(first)).scalar_one_or_none() == token
-
-
-def _check_keys(connection: Connection, name: str, keys: Sequence[str]) -> None:
-    for start in range(0, len(keys), _AT_ONCE):
-        some = keys[start : start + _AT_ONCE]
-        query = select(EVENT.c.key, EVENT.c.number).where((EVENT.c.campaign == name) & EVENT.c.key.in_(some))
-        taken = connection.execute(query).first()
-        if taken is not None:
-            raise ConflictError(
-                f"Event {taken.number} of campaign {shorten(name)} already has the key {shorten(taken.key)}: "
-                "this was recorded before. Read the new events, and do not send it again."
-            )
-
-
-def _name_taken(name: str) -> ConflictError:
-    return ConflictError(f"A campaign named {shorten(name)} already exists. Open it, or choose another name.")
-
-
-def _not_the_last(name: str, after: int, last: int) -> ConflictError:
-    return ConflictError(
-        f"Expected the last event of campaign {shorten(name)} to be number {after}; got {last}. "
-        "Somebody else wrote first: read the new events and try again."
-    )

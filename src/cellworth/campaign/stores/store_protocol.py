@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from cellworth.campaign.stores.checksums import check_seal, damaged_event, seal_of
-from cellworth.errors import DataError
+from cellworth.errors import ConflictError, DataError
+from cellworth.messages import shorten
 
 NAME_LENGTH = 100  # characters; with KEY_LENGTH, this keeps PostgreSQL's index entries below their limit
 KEY_LENGTH = 500
@@ -98,6 +99,14 @@ class Store(Protocol):
         """Return the names of all campaigns, sorted."""
         ...
 
+    def rename(self, name: str, new: str) -> None:
+        """Give a campaign a new name; ConflictError if it is taken. Everything else stays as it is."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Delete a campaign with all its events, for good."""
+        ...
+
     def record(self, name: str) -> CampaignRecord:
         """Return a campaign's record; DataError suggesting the closest name if there is none."""
         ...
@@ -147,15 +156,25 @@ class Store(Protocol):
         ...
 
 
+def check_new_name(name: str) -> str:
+    """Return a name that every store can keep; DataError otherwise."""
+    if not name:
+        raise DataError("The name of a campaign must not be empty.")
+    return _text(name, f"Campaign {name!r}: its name", NAME_LENGTH)
+
+
+def name_taken(name: str) -> ConflictError:
+    """Return the error about a name that another campaign of the store has."""
+    return ConflictError(f"A campaign named {shorten(name)} already exists. Open it, or choose another name.")
+
+
 def record_row(record: CampaignRecord, token: str) -> dict[str, Any]:
     """Return the row of a record; DataError if it could not be read back unchanged. O(size)."""
     where = f"Campaign {record.name!r}"
-    if not record.name:
-        raise DataError("The name of a campaign must not be empty.")
     _check_digest(record.table, record.digest, record.name)
     check_blob(record.table, f"{where}: its table")
     row = {
-        "name": _text(record.name, f"{where}: its name", NAME_LENGTH),
+        "name": check_new_name(record.name),
         "created": _time_text(record.created, where),
         "settings": _json_text(record.settings, f"{where}: its settings"),
         "digest": record.digest,

@@ -1,0 +1,44 @@
+"""Manage a running campaign by REST: its budget and its prices."""
+
+import pytest
+
+from cellworth.errors import ConflictError, DataError
+from cellworth.web.client import Client
+from tests.web.servers import LOCAL, api, problem
+
+
+def test_another_budget_and_other_prices(study, http):
+    batch = study.ask(count=2)
+    assert study.change_budget(80, reason="a grant")
+    assert not study.change_budget(80)
+    assert study.totals().budget == 80.0
+    with pytest.raises(ConflictError, match="below what is spent"):
+        study.change_budget(0.01)
+    assert study.change_prices(("prices.csv", b"column,price\n(other columns),4\n"), reason="inflation")
+    reserved = study.totals().reserved
+    assert reserved == pytest.approx(sum(each.price for each in batch))
+    assert [each.price for each in study.ask(count=1)] == [4.0]
+    assert study.change_budget(None)
+    assert study.totals().left is None
+    with pytest.raises(DataError, match="'dose'"):
+        study.change_prices(("prices.csv", b"column,price\nage,4\n"))
+    kinds = ["asked", "budget changed", "prices changed", "asked", "budget changed"]
+    records = list(study.history())
+    assert [record["kind"] for record in records] == kinds
+    assert (records[1]["new"], records[1]["who"], records[2]["reason"]) == (80.0, "Ann", "inflation")
+    problem(http.post(api(study.name, "budget"), json={}), 422)
+    problem(http.post(api(study.name, "budget"), json={"budget": -1}), 422)
+
+
+def test_other_peoples_leases_and_the_clock(study, http):
+    batch = study.ask(count=2)
+    other = Client(LOCAL, who="Bob", transport=http._transport).campaign(study.name)
+    other.take(batch)
+    assert study.release(batch[:1], reason="Bob is ill") == 1
+    assert [each.holder for each in study.take(batch[:1])] == ["Ann"]
+    assert not study.set_clock()
+    with pytest.raises(ConflictError, match="Use correct"):
+        study.tell({("p0", "age"): 119})
+    records = list(study.history())
+    assert [record["kind"] for record in records] == ["asked", "taken", "released", "taken", "contradicted"]
+    assert (records[-1]["who"], records[-1]["cells"][0]["value"]) == ("Ann", 119)
