@@ -11,7 +11,7 @@ from cellworth.errors import CellworthError, ConflictError
 from cellworth.table.files import FileBytes
 from tests.campaign.campaigns import COLUMNS, VALUES, answers_to, begin, make_table
 
-TABLE = make_table(n=6, seed=3)
+TABLE = make_table(n=16, seed=3)
 good = st.tuples(
     st.sampled_from(TABLE.row_ids), st.sampled_from(COLUMNS).flatmap(lambda c: st.just((c, VALUES[c])))
 ).map(lambda pair: (pair[0], pair[1][0], str(pair[1][1])))
@@ -19,7 +19,7 @@ odd = st.tuples(
     st.sampled_from([*TABLE.row_ids, "p9", "", "'=p1"]),
     st.sampled_from([*COLUMNS, "Dose", "outcome", ""]),
     st.sampled_from(
-        ["", "1", "1.0", "-0.0", "1e400", "1e40", "nan", "1_0", "II", "yes", "2024-02-03", "x", "200"]
+        ["", "1", "1.0", "-0.0", "1e400", "1e40", "nan", "1_0", "II", "yes", "2024-02-03", "x", "200", "1e6"]
     ),
 )
 
@@ -28,16 +28,17 @@ odd = st.tuples(
 @given(
     lines=st.lists(st.one_of(good, good, good, odd), min_size=1, max_size=8),
     unsolicited=st.booleans(),
-    asked=st.integers(0, 6),
+    insist=st.booleans(),
+    asked=st.integers(0, 40),
 )
-def test_it_is_the_same_column_by_column_and_line_by_line(lines, unsolicited, asked):
+def test_it_is_the_same_column_by_column_and_line_by_line(lines, unsolicited, insist, asked):
     text = "row,column,value\n" + "".join(f"{row},{column},{value}\n" for row, column, value in lines)
     file = FileBytes("answers.csv", text.encode())
-    quick, slow = (told(file, unsolicited, asked, bulk) for bulk in (True, False))
+    quick, slow = (told(file, unsolicited, insist, asked, bulk) for bulk in (True, False))
     assert quick == slow
 
 
-def told(file, unsolicited, asked, bulk):
+def told(file, unsolicited, insist, asked, bulk):
     """Return what comes of telling a file, and then of telling it again with a key."""
     found = []
     with pytest.MonkeyPatch.context() as patch:
@@ -48,7 +49,7 @@ def told(file, unsolicited, asked, bulk):
             campaign.tell(answers_to(campaign.ask(count=asked)[: asked // 2]))
         for key in (None, "key"):
             try:
-                found.append(campaign.tell_file(file, unsolicited=unsolicited, key=key))
+                found.append(campaign.tell_file(file, unsolicited=unsolicited, insist=insist, key=key))
             except CellworthError as error:
                 found.append((type(error), str(error)))
     return found, campaign.events(), campaign.spent
@@ -66,6 +67,17 @@ def test_a_file_is_the_same_request_as_the_same_answers_in_a_list():
     assert campaign.number == 2
     with pytest.raises(ConflictError, match="for a different request"):
         campaign.tell_file(FileBytes("answers.csv", "\n".join(text.splitlines()[:-1]).encode()), key="key")
+
+
+def test_one_value_that_is_questioned_stops_the_file_until_somebody_insists():
+    campaign = begin(make_table(n=40), strategy="random", budget=None)
+    rows = [p.row for p in campaign.ask(count=200) if p.column == "dose"]
+    lines = "".join(f"{row},dose,{9e9 if row == rows[-1] else 21}\n" for row in rows)
+    file = FileBytes("answers.csv", f"row,column,value\n{lines}".encode())
+    with pytest.raises(CellworthError, match=f"line {len(rows) + 1}.*9000000000"):
+        campaign.tell_file(file)
+    assert campaign.number == 1
+    assert campaign.tell_file(file, insist=True).new == len(rows)
 
 
 def test_plain_files_are_read_column_by_column():

@@ -73,20 +73,6 @@ class Good:
         kept = self.caches.get(name)
         return kept if kept and kept[0] <= at_most else None
 
-    def save_snapshot(self, name, number, blob):
-        self.known(name)
-        if number >= self.snapshots.get(name, (0, b""))[0]:
-            self.snapshots[name] = number, blob
-
-    def load_snapshot(self, name, at_most):
-        self.known(name)
-        kept = self.snapshots.get(name)
-        return kept if kept and kept[0] <= at_most else None
-
-    def number_of(self, name, key):
-        self.known(name)
-        return next((event.number for event in self.logs[name] if event.key == key), None)
-
     def rename(self, name, new):
         self.known(name)
         if not new or len(new) > 100 or "\0" in new:
@@ -102,6 +88,20 @@ class Good:
         self.known(name)
         for part in (self.records, self.logs, self.caches, self.snapshots):
             part.pop(name, None)
+
+    def save_snapshot(self, name, number, blob):
+        self.known(name)
+        if number >= self.snapshots.get(name, (0, b""))[0]:
+            self.snapshots[name] = number, blob
+
+    def load_snapshot(self, name, at_most):
+        self.known(name)
+        kept = self.snapshots.get(name)
+        return kept if kept and kept[0] <= at_most else None
+
+    def number_of(self, name, key):
+        self.known(name)
+        return next((event.number for event in self.logs[name] if event.key == key), None)
 
     def close(self):
         pass
@@ -215,21 +215,6 @@ class KeepsOlderCaches(Good):
         super().save_cache(name, number, blob)
 
 
-class TakesCachesForSnapshots(Good):
-    def load_snapshot(self, name, at_most):
-        return self.load_cache(name, at_most)
-
-
-class DropsSnapshots(Good):
-    def load_snapshot(self, name, at_most):
-        self.known(name)
-
-
-class FindsNoKeys(Good):
-    def number_of(self, name, key):
-        self.known(name)
-
-
 class RenamesOntoOthers(Good):
     def rename(self, name, new):
         if new != name:
@@ -256,6 +241,21 @@ class KeepsCachesOfTheDead(Good):
         super().delete(name)
         if cache is not None or name == "before":
             self.caches[name] = cache or (0, b"")
+
+
+class TakesCachesForSnapshots(Good):
+    def load_snapshot(self, name, at_most):
+        return self.load_cache(name, at_most)
+
+
+class DropsSnapshots(Good):
+    def load_snapshot(self, name, at_most):
+        self.known(name)
+
+
+class FindsNoKeys(Good):
+    def number_of(self, name, key):
+        self.known(name)
 
 
 def check(kind):
@@ -291,13 +291,13 @@ def test_stores_that_do_not_share_their_place_are_caught():
         (ForgivesUnknownNames, "load_cache with an unknown name must be refused"),
         (GivesNewerCaches, "a cache of later events must not be returned"),
         (KeepsOlderCaches, "the newest cache must be kept"),
-        (TakesCachesForSnapshots, "a cache must not be taken for a snapshot"),
-        (DropsSnapshots, "a snapshot must come back with its number"),
-        (FindsNoKeys, "the event with the key 'a' must be number 1"),
         (RenamesOntoOthers, "a new name that is taken must be refused"),
         (CopiesToRename, "must have its new name only"),
         (LosesEventsToRename, "events must come in order and without gaps"),
         (KeepsCachesOfTheDead, "nothing must be left of it"),
+        (TakesCachesForSnapshots, "a cache must not be taken for a snapshot"),
+        (DropsSnapshots, "a snapshot must come back with its number"),
+        (FindsNoKeys, "the event with the key 'a' must be number 1"),
     ],
 )
 def test_a_broken_promise_is_named(kind, promise):

@@ -85,7 +85,7 @@ class Campaign(CampaignView):
 
     @classmethod
     def open(cls, store: str | Path | Store, name: str | None = None, *, clock: Clock = utc_now) -> Self:
-        """Resume a campaign, the only one without a name; O(n p + cells out), and 2,000 events or so."""
+        """Resume a campaign, the store's only one without a name; O(n p + cells out + 2,000 events)."""
         with opened(store) as (place, owned):
             return cls(Log(place, only_name(place) if name is None else name, clock, owns_store=owned))
 
@@ -165,10 +165,12 @@ class Campaign(CampaignView):
         See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Raises
         WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
-        file = bulk_answers.BulkTelling(path, self._log, encoding, unsolicited=unsolicited, insist=insist)
-        if file.write(who, key):
-            reports.warn_if_overspent(file.event, self.totals())
-            return file.result()
+        bulk = bulk_answers.bulk_telling(path, self._log, encoding, unsolicited=unsolicited, insist=insist)
+        if bulk is not None:
+            event = self._log.write(kinds.Told, bulk, who=who, key=key, request=bulk.request)
+            if bulk.fits:
+                reports.warn_if_overspent(event, self.totals())
+                return bulk.result(kinds.size(event))
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
             triples = answer_file.triples(lines)

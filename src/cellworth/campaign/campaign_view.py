@@ -191,19 +191,16 @@ class CampaignView:
         return self.assessment.advice(until)
 
     def history(self, frame: Library | None = None, *, after: int = 0, most: int | None = None) -> Any:
-        """Return the events as a list of dicts, or a frame with one row per cell; O(cells). See `events`."""
+        """Return the events as a list of dicts, or a frame with one row per cell; see `events`."""
         events = self.events(after, most)
         return records(events) if frame is None else cell_frame(events, frame)
 
     def events(self, after: int = 0, most: int | None = None) -> list[Event]:
-        """Return the events numbered above ``after``, at most ``most`` of them, oldest first; O(cells)."""
+        """Return the events numbered above ``after``, at most ``most`` of them, oldest first."""
         return list(self._log.events(after, most))
 
     def replay(self, until: int | datetime) -> Self:
-        """Return a read-only view of the campaign as it was after an event, by number, or at a time.
-
-        Costs the events before it, or those since the last snapshot if that is not later.
-        """
+        """Return a read-only view of the campaign as it was after an event, by number, or at a time."""
         return type(self)(Log(self._log.store, self.name, until=check_moment(until)), self.assessment)
 
     def refresh(self) -> bool:

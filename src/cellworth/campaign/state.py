@@ -215,7 +215,7 @@ class State:
             "money": self.money.to_plain(),
             "contradictions": sorted(map(list, self.contradictions), key=repr),
             "new_budget": None if self.new_budget is None else self.new_budget.to_json(),
-            "price_changes": [[number, change.to_json()] for number, change in self.price_changes],
+            "price_changes": [[number, content.to_json()] for number, content in self.price_changes],
         }
 
     @classmethod
@@ -245,8 +245,9 @@ class State:
         state.contradictions = {(row, column, value) for row, column, value in plain["contradictions"]}
         if plain["new_budget"] is not None:
             state.new_budget = BudgetChanged.from_json(plain["new_budget"])
-        changes = plain["price_changes"]
-        state.price_changes = [(number, PricesChanged.from_json(change)) for number, change in changes]
+        state.price_changes = [
+            (int(number), PricesChanged.from_json(content)) for number, content in plain["price_changes"]
+        ]
         return state
 
     def _cells(self, names: Iterable[tuple[str, str]]) -> list[Cell]:

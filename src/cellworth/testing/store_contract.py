@@ -252,11 +252,11 @@ def _check_unknown(store: Store) -> None:
         "append": lambda: store.append("stuby", 0, make_events(0, None)),
         "save_cache": lambda: store.save_cache("stuby", 0, b""),
         "load_cache": lambda: store.load_cache("stuby", 0),
+        "rename": lambda: store.rename("stuby", "new"),
+        "delete": lambda: store.delete("stuby"),
         "save_snapshot": lambda: store.save_snapshot("stuby", 0, b""),
         "load_snapshot": lambda: store.load_snapshot("stuby", 0),
         "number_of": lambda: store.number_of("stuby", "key"),
-        "rename": lambda: store.rename("stuby", "new"),
-        "delete": lambda: store.delete("stuby"),
     }
     for method, call in calls.items():
         message = _expect(DataError, call, f"{method} with an unknown name")
@@ -269,6 +269,7 @@ def _check_renaming(store: Store, other: Store) -> None:
     store.create(make_record("before", b"its table", seed=7))
     store.append("before", 0, make_events(0, "a", None))
     store.save_cache("before", 2, b"its cache")
+    store.save_snapshot("before", 2, b"its snapshot")
     record, events = store.record("before"), store.events("before")
     for taken in ("study", "before"):
         _expect(ConflictError, partial(store.rename, "before", taken), "a new name that is taken")
@@ -279,6 +280,8 @@ def _check_renaming(store: Store, other: Store) -> None:
     _check_same_record(other.record("Ähre 2"), replace(record, name="Ähre 2"))
     _check_same_events(other.events("Ähre 2"), events)
     assert store.load_cache("Ähre 2", 2) in ((2, b"its cache"), None), "a cache may be dropped, not changed"
+    kept = store.load_snapshot("Ähre 2", 2)
+    assert kept in ((2, b"its snapshot"), None), "a snapshot may be dropped, not changed"
     other.append("Ähre 2", 2, make_events(2, "b"))
     _expect(ConflictError, lambda: store.append("Ähre 2", 3, make_events(3, "a")), "a key from before")
     store.create(make_record("before"))
@@ -289,7 +292,8 @@ def _check_renaming(store: Store, other: Store) -> None:
         _expect(DataError, partial(store.events, name), "the name of a deleted campaign")
     assert set(store.names()) == names - {"before", "Ähre 2"}, "only the campaign named must be deleted"
     store.create(make_record("before"))
-    assert (store.events("before"), store.load_cache("before", 9)) == ([], None), "nothing must be left of it"
+    left = store.events("before"), store.load_cache("before", 9), store.load_snapshot("before", 9)
+    assert left == ([], None, None), "nothing must be left of it"
     store.delete("before")
 
 

@@ -65,9 +65,9 @@ class MemoryStore:
                 raise name_taken(new)
             self._records[new] = {**self._records.pop(name), "name": new}
             self._events[new] = [{**row, "campaign": new} for row in self._events.pop(name)]
-            for blobs in (self._caches, self._snapshots):
-                if name in blobs:
-                    blobs[new] = blobs.pop(name)
+            for part in (self._caches, self._snapshots):
+                if name in part:
+                    part[new] = part.pop(name)
 
     def delete(self, name: str) -> None:
         """Delete a campaign with all its events, for good."""

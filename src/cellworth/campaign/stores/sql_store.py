@@ -27,8 +27,16 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from cellworth.campaign.stores import schema
-from cellworth.campaign.stores.address import PATIENCE, Address, read_address
-from cellworth.campaign.stores.blobs import load_blob, save_blob
+from cellworth.campaign.stores.address import PATIENCE, database_at, read_address
+from cellworth.campaign.stores.campaign_rows import (
+    check_keys,
+    delete_campaign,
+    is_written,
+    load_blob,
+    rename_campaign,
+    save_blob,
+    token_of,
+)
 from cellworth.campaign.stores.checksums import (
     HOW_TO_GO_ON,
     NOTHING_STATED,
@@ -38,7 +46,6 @@ from cellworth.campaign.stores.checksums import (
     damaged_event,
     missing_event,
 )
-from cellworth.campaign.stores.recorded import check_keys, is_written, number_of_key
 from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, CHECKED, EVENT, HEAD, SNAPSHOT, WITH_SNAPSHOTS
 from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
@@ -52,13 +59,12 @@ from cellworth.campaign.stores.store_protocol import (
     record_from,
     record_row,
 )
-from cellworth.campaign.stores.transactions import Database, Result, Transactions
-from cellworth.campaign.stores.whole_campaigns import delete_campaign, rename_campaign, token_of
+from cellworth.campaign.stores.transactions import Result, Transactions
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 
 _CLOCK_SECONDS = 60.0  # between two readings of a server's clock
-_AT_ONCE = 500  # keys in one query, and events in one statement; databases accept tens of thousands of values
+_AT_ONCE = 500  # events in one statement; databases accept tens of thousands of values
 _VERSION = "version of the store's tables"  # in the info of a connection, as this transaction sees it
 _STATED = text(
     "SELECT c.seal, h.number, h.chain FROM cellworth_campaign c"
@@ -103,7 +109,7 @@ class SqlStore:
     def __init__(self, url: str | Path, *, patience: float = PATIENCE) -> None:
         if not (math.isfinite(patience) and patience >= 0):
             raise ParameterError(f"patience must be a number of seconds, 0 or more; got {patience!r}.")
-        self._database = _database(read_address(url), patience)
+        self._database = database_at(read_address(url), patience)
         self._transactions = Transactions(self._database)
         self._patience = 0.0  # while opening: an unreachable server is more likely a wrong address
         self._version = 0
@@ -209,7 +215,8 @@ class SqlStore:
 
         def read(connection: Connection) -> int | None:
             self._known(connection, name)
-            return number_of_key(connection, name, key)
+            wanted = (EVENT.c.campaign == name) & (EVENT.c.key == key)
+            return connection.execute(select(EVENT.c.number).where(wanted)).scalar_one_or_none()
 
         return self._read(read) if is_keepable(key) else None
 
@@ -373,16 +380,6 @@ class SqlStore:
                 f"event is not stated. {HOW_TO_GO_ON}"
             )
         return Stated(found.seal, found.number, found.chain)
-
-
-def _database(address: Address, patience: float) -> Database:
-    if address.kind == "sqlite":
-        from cellworth.campaign.stores.sqlite import SqliteDatabase
-
-        return SqliteDatabase(address.rest, patience)
-    from cellworth.campaign.stores.postgresql import PostgresDatabase
-
-    return PostgresDatabase(address.rest, patience)
 
 
 def _version(connection: Connection) -> int:
