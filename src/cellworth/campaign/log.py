@@ -126,13 +126,7 @@ class Log:
 
     def _stored(self, after: int, most: int | None = None) -> Iterator[StoredEvent]:
         end = NO_END if self._end is None else self._end
-        end = end if most is None else min(end, max(after, 0) + most)
-        while after < end:
-            page = self.store.events(self.name, after, min(PAGE, end - max(after, 0)))
-            yield from page
-            if len(page) < PAGE:
-                return
-            after = page[-1].number
+        return _paged(self.store, self.name, after, end if most is None else min(end, max(after, 0) + most))
 
     def refresh(self) -> bool:
         """Read new events, and return whether there were any. O(new events)."""
@@ -294,9 +288,19 @@ class Log:
         return Event(self.state.number + 1, time, who, key, signature, content)
 
 
+def _paged(store: Store, name: str, after: int = 0, end: int = NO_END) -> Iterator[StoredEvent]:
+    """Read the events numbered above ``after``, up to number ``end``, page by page."""
+    while after < end:
+        page = store.events(name, after, min(PAGE, end - max(after, 0)))
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = page[-1].number
+
+
 def _last_number(store: Store, name: str, until: datetime) -> int:
     """Return the number of the last event dated at or before a time; 0 if there is none. O(events)."""
-    return max((event.number for event in store.events(name) if event.time <= until), default=0)
+    return max((event.number for event in _paged(store, name) if event.time <= until), default=0)
 
 
 def _same(event: Event, key: str, signature: str | None) -> Event:
