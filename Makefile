@@ -11,7 +11,7 @@ PYTEST := -m pytest -n 3 --dist worksteal
 # How long `make soak` draws new examples.
 MINUTES ?= 10
 
-.PHONY: demo check test beside lint types fast alone unit coverage lowest soak wheel docs docs-serve paper studies bench clean help
+.PHONY: demo check test beside lint types fast alone unit coverage lowest soak wheel docs docs-serve gallery paper studies bench clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -68,6 +68,9 @@ docs: $(VENV)/.dev   ## build the documentation into site/
 
 docs-serve: $(VENV)/.dev   ## the documentation at http://127.0.0.1:8000
 	$(BIN)/python -m zensical serve
+
+gallery: $(VENV)/.dev   ## run the pages of the gallery again, and draw their pictures
+	$(BIN)/python docs/gallery/make_pictures.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
