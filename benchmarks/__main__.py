@@ -7,13 +7,14 @@ import importlib
 import os
 import platform
 import time
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks.report import Section, write_markdown
 from benchmarks.settings import Settings
 
 PARTS = (
+    "read",
     "completion",
     "limit",
     "scaling",
@@ -22,6 +23,8 @@ PARTS = (
     "select",
     "round",
     "campaign",
+    "growth",
+    "writers",
     "engine",
     "web",
     "sparse",
@@ -67,8 +70,15 @@ def main(arguments: list[str] | None = None) -> None:
 
 def machine() -> str:
     """Describe the machine and the versions in one line."""
-    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn", "alipy"))
+    versions = ", ".join(map(_named, ("numpy", "scipy", "scikit-learn", "alipy", "pandas", "pyarrow")))
     return f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores, {platform.machine()}."
+
+
+def _named(package: str) -> str:
+    try:
+        return f"{package} {version(package)}"
+    except PackageNotFoundError:  # not every part needs it
+        return f"no {package}"
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ observed values kept.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -20,6 +20,8 @@ from cellworth.arrays import Float64Array, IntArray
 from cellworth.complete.hold_out import hide_cells
 from cellworth.datasets import load
 from cellworth.datasets.tables import Dataset
+from cellworth.select import Poss
+from cellworth.strategy import Strategy, get
 from cellworth.table import Table
 
 DATASETS = ("abalone", "letter", "image", "chess", "HillValley", "HTRU2")
@@ -31,6 +33,12 @@ TRAIN_SHARE = 0.7
 def paper_classifier() -> LinearSVC:
     """Return what the paper judges purchases by: a linear SVM, C = 1, on columns scaled to [0, 1]."""
     return LinearSVC(random_state=0)
+
+
+def as_published(strategy: str | Strategy) -> Strategy:
+    """Return a strategy with as many iterations of the bi-objective search as the paper's own has."""
+    found = get(strategy)
+    return replace(found, selector=Poss("paper")) if isinstance(found.selector, Poss) else found
 
 
 @lru_cache(maxsize=8)

@@ -4,6 +4,7 @@ The environment takes the dependencies from the one that runs this file, and cel
 Its files are also compiled by every other declared version of Python that is found.
 """
 
+import re
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,23 @@ def check_content(wheel: Path) -> None:
     for name in OTHERS:
         assert f"Programming Language :: Python :: {name.removeprefix('python')}" in classifiers
     assert {"pandas", "excel", "parquet", "plot", "web"} <= set(about.get_all("Provides-Extra"))
+    links = dict(each.split(", ") for each in about.get_all("Project-URL"))
+    assert {"Homepage", "Documentation", "Changelog", "Issues"} <= set(links)
+    assert about["Description-Content-Type"] == "text/markdown"
+    check_description(about.get_payload(), links["Homepage"])
+
+
+def check_description(text: str, home: str) -> None:
+    """Check that links and pictures work on a package index: absolute, and of files that are here."""
+    found = re.findall(r"\]\(([^)\s]+)\)", text)
+    relative = [link for link in found if not link.startswith(("https://", "#"))]
+    assert not relative, f"these links work only in the repository: {relative}"
+    own = [link for link in found if link.startswith(f"{home}/")]
+    assert len(own) > 10
+    for link in own:
+        path = re.fullmatch(rf"{home}/(?:blob|raw)/main/([^#]+)(?:#.*)?", link)
+        assert path, link
+        assert (ROOT / path[1]).exists(), f"{link} leads nowhere"
 
 
 def install(wheel: Path, folder: Path) -> Path:
@@ -82,17 +100,28 @@ def use(programs: Path, folder: Path) -> None:
         )
 
 
+def pythons() -> dict[str, str]:
+    """Return the declared versions of Python that are here, on the path or beside this one."""
+    found = {}
+    for name in OTHERS:
+        beside = Path(sys.base_prefix).parent.glob(f"{name.removeprefix('python')}*/bin/{name}")
+        for other in (shutil.which(name), *map(str, beside)):
+            if (
+                other
+                and subprocess.run([other, "--version"], capture_output=True, check=False).returncode == 0
+            ):
+                found.setdefault(name, other)
+    return found
+
+
 def compile_on_others(wheel: Path, folder: Path) -> list[str]:
     """Compile all files by each other Python that is found; return which."""
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(folder)
-    tried = []
-    for name in OTHERS:
-        other = shutil.which(name)
-        if other and subprocess.run([other, "--version"], capture_output=True, check=False).returncode == 0:
-            subprocess.run([other, "-m", "compileall", "-q", str(folder / "cellworth")], check=True)
-            tried.append(name)
-    return tried
+    found = pythons()
+    for other in found.values():
+        subprocess.run([other, "-m", "compileall", "-q", "-f", str(folder / "cellworth")], check=True)
+    return list(found)
 
 
 def main() -> None:

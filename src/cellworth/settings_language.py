@@ -23,7 +23,13 @@ _DOOR: ContextVar[Door] = ContextVar("door", default="python")
 _LISTS = frozenset({"missing"})
 # Where a door's word is not the parameter's.
 _PARAMETERS = {"order": "categories"}
-_OPTIONS = {"kinds": "--kind", "units": "--unit", "reach": "--until-reach", "least_gain": "--until-gain"}
+_OPTIONS = {
+    "kinds": "--kind",
+    "units": "--unit",
+    "reach": "--until-reach",
+    "least_gain": "--until-gain",
+    "insist": "--yes",
+}
 # What stands for a value by column: a parameter's, an option's.
 _BLANKS = {
     "bounds": ("(lowest, highest)", "LOW,HIGH"),

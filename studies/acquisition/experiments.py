@@ -20,7 +20,7 @@ from cellworth.simulation.hidden_truth import make_world
 from cellworth.table import Table
 from studies.paper.runs import carry_out
 from studies.paper.settings import Settings
-from studies.protocol import DATASETS, TRAIN_SHARE, paper_classifier
+from studies.protocol import DATASETS, TRAIN_SHARE, as_published, paper_classifier
 
 Record = dict[str, Any]
 
@@ -89,7 +89,7 @@ def run(experiment: Experiment, seeds: Sequence[int], *, jobs: int, resume: Path
     hidden_of = {s: _hidden(table, prices, experiment.observed, s) for s in seeds}
     frame = simulate(
         table,
-        experiment.strategies,
+        list(map(as_published, experiment.strategies)),
         prices=prices,
         budget_per_round=experiment.share * hidden_of[seeds[0]]["total"],
         rounds=experiment.rounds,

@@ -30,6 +30,7 @@ from studies.completion.study import COMPLETERS, SHARES
 from studies.paper.settings import DEFAULT_COMMITTEE, Schedule, Settings
 from studies.protocol import (
     TRAIN_SHARE,
+    as_published,
     make_trial,
     paper_classifier,
     reconstruction_error,
@@ -162,7 +163,7 @@ def play_run(
     )
     frame = simulate(
         table,
-        strategy,
+        as_published(strategy),
         prices=prices,
         rounds=schedule.rounds,
         observed=run.observed,

@@ -1,9 +1,12 @@
 """What a campaign can begin with, and which of a store's campaigns is opened."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from cellworth import Prices, strategy
+from cellworth import Prices, Table, strategy
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, ParameterError
@@ -38,6 +41,8 @@ def test_names_of_campaigns():
         ({"budget": 0}, "a budget of 0 buys nothing"),
         ({"prices": [1, 2]}, "prices must be a number, a mapping"),
         ({"seed": 1.5}, "seed must be a whole number"),
+        ({"who": "x" * 1_000_000}, "who must have at most"),
+        ({"who": " "}, "who must be text"),
         ({"name": " "}, "the name of a campaign"),
         ({"who": 3}, "who must be text"),
         ({"table": [[1.0]]}, "expected a Table, a pandas"),
@@ -53,8 +58,10 @@ def test_an_empty_column_and_a_cell_without_a_price():
     table = make_table()
     values = np.array(table.values)
     values[:, 1] = np.nan
-    with pytest.raises(DataError, match="at least one known value; got none in 'age'"):
-        begin(table.with_values(values))
+    begin(table.with_values(values))  # its bounds are known
+    columns = [replace(column, bounds=(-math.inf, math.inf)) for column in table.columns]
+    with pytest.raises(DataError, match=r"'age': nobody has measured it yet.*bounds="):
+        begin(Table(columns, values, table.row_ids, table.target))
     with pytest.raises(DataError, match="every column needs a price"):
         begin(table, prices=Prices.per_column({"age": 1.0}))
 

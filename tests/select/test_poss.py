@@ -2,14 +2,22 @@
 
 import importlib.util
 import itertools
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.select import Knapsack, Poss
-from cellworth.select.poss import MOST_ITERATIONS, _draw, default_iterations, whole_scores
+from cellworth.errors import ParameterError
+from cellworth.select import Knapsack, Poss, poss
+from cellworth.select.poss import (
+    MOST_ITERATIONS,
+    PAPER_ITERATIONS,
+    _draw,
+    default_iterations,
+    whole_scores,
+)
 from cellworth.select.spread import Spread
 from tests.conftest import need
 from tests.select.offers import (
@@ -91,7 +99,21 @@ def test_a_count_alone_counts_every_cell_as_one():
 def test_the_default_is_the_publications_number_up_to_a_limit():
     small = problem_of(offer_of(np.ones((3, 2)), 1.0), 2.0, Spread())
     assert default_iterations(small, 2) == int(np.ceil(2 * np.e * 2**2 * 6))
-    assert default_iterations(problem_of(large_offer(), 500.0, Spread()), 500) == MOST_ITERATIONS
+    large = problem_of(large_offer(), 500.0, Spread())
+    assert default_iterations(large, 500) == MOST_ITERATIONS
+    assert default_iterations(large, 500, PAPER_ITERATIONS) == PAPER_ITERATIONS
+    assert repr(Poss("paper")) == "Poss(iterations='paper', per_row=None, crowding=1.0)"
+    with pytest.raises(ParameterError, match="'paper' or None; got 'fast'"):
+        Poss("fast")
+
+
+@pytest.mark.parametrize("on_terminal", [True, False])
+def test_a_long_search_shows_its_progress_on_a_terminal(monkeypatch, capsys, on_terminal):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: on_terminal)
+    monkeypatch.setattr(poss, "PATIENCE", 0.0)
+    Poss(2 * poss.CHUNK).select(large_offer(20, 4), budget=5, rng=np.random.default_rng(0))
+    said = capsys.readouterr().err
+    assert ("searching batches" in said and "2/2" in said) == on_terminal
 
 
 @given(st.lists(st.floats(1e-300, 1e300), min_size=1, max_size=30))

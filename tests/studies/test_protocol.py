@@ -5,7 +5,8 @@ import pytest
 
 from cellworth import SupervisedCompleter
 from cellworth.datasets import load
-from studies.protocol import make_trial, reconstruction_error, svm_accuracy
+from cellworth.strategy import get
+from studies.protocol import as_published, make_trial, reconstruction_error, svm_accuracy
 
 # Table 1 of the paper for its own method: reconstruction error and accuracy (%) at 60 % and 80 % observed.
 # HillValley is left out: which of its two versions was used is not known.
@@ -32,3 +33,8 @@ def test_reconstruction_error_and_accuracy(name, observed, paper_folder):
     error, accuracy = TABLE_1[name][observed]
     assert np.mean(errors) == pytest.approx(error, abs=0.015)
     assert np.mean(accuracies) >= accuracy - 1.5
+
+
+def test_the_search_has_the_papers_iterations():
+    assert as_published("afasmc-poss").selector.iterations == "paper"
+    assert as_published("afasmc-ratio") is get("afasmc-ratio")

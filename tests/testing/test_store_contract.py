@@ -15,7 +15,7 @@ class Good:
     """Lists and dicts that keep every promise but to last."""
 
     def __init__(self):
-        self.records, self.logs, self.caches = {}, {}, {}
+        self.records, self.logs, self.caches, self.snapshots = {}, {}, {}, {}
 
     def create(self, record):
         if record.name in self.records:
@@ -80,14 +80,28 @@ class Good:
         if new in self.records:
             raise ConflictError("taken")
         self.records[new] = replace(self.records.pop(name), name=new)
-        for part in (self.logs, self.caches):
+        for part in (self.logs, self.caches, self.snapshots):
             if name in part:
                 part[new] = part.pop(name)
 
     def delete(self, name):
         self.known(name)
-        for part in (self.records, self.logs, self.caches):
+        for part in (self.records, self.logs, self.caches, self.snapshots):
             part.pop(name, None)
+
+    def save_snapshot(self, name, number, blob):
+        self.known(name)
+        if number >= self.snapshots.get(name, (0, b""))[0]:
+            self.snapshots[name] = number, blob
+
+    def load_snapshot(self, name, at_most):
+        self.known(name)
+        kept = self.snapshots.get(name)
+        return kept if kept and kept[0] <= at_most else None
+
+    def number_of(self, name, key):
+        self.known(name)
+        return next((event.number for event in self.logs[name] if event.key == key), None)
 
     def close(self):
         pass
@@ -229,6 +243,21 @@ class KeepsCachesOfTheDead(Good):
             self.caches[name] = cache or (0, b"")
 
 
+class TakesCachesForSnapshots(Good):
+    def load_snapshot(self, name, at_most):
+        return self.load_cache(name, at_most)
+
+
+class DropsSnapshots(Good):
+    def load_snapshot(self, name, at_most):
+        self.known(name)
+
+
+class FindsNoKeys(Good):
+    def number_of(self, name, key):
+        self.known(name)
+
+
 def check(kind):
     store = kind()
     check_store(lambda: store, corrupt=store.corrupt)
@@ -266,6 +295,9 @@ def test_stores_that_do_not_share_their_place_are_caught():
         (CopiesToRename, "must have its new name only"),
         (LosesEventsToRename, "events must come in order and without gaps"),
         (KeepsCachesOfTheDead, "nothing must be left of it"),
+        (TakesCachesForSnapshots, "a cache must not be taken for a snapshot"),
+        (DropsSnapshots, "a snapshot must come back with its number"),
+        (FindsNoKeys, "the event with the key 'a' must be number 1"),
     ],
 )
 def test_a_broken_promise_is_named(kind, promise):

@@ -11,6 +11,7 @@ from cellworth import model as models
 from cellworth.campaign import open_cells
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
+from cellworth.campaign.clock import Times, clock_problem
 from cellworth.campaign.events import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
 from cellworth.campaign.self_assessment import SelfAssessment
@@ -97,6 +98,11 @@ class CampaignView:
     def totals(self) -> Totals:
         """Return money and cell counts, all as of the same moment; O(new events)."""
         return totals_of(self._log.newest(), self._tariff.prices, self._tariff.budget, self._log.now())
+
+    def times(self) -> Times:
+        """Return the time of the last event, that of the clock, and what is wrong if they are far apart."""
+        last, now = self._log.newest().time or self.created, self._log.clock_time()
+        return Times(last, now, clock_problem(self.name, last, now))
 
     def open_purchases(self) -> list[Purchase]:
         """Return the cells that are out now, in the order they were asked for."""

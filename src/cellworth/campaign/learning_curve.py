@@ -157,7 +157,7 @@ def _score(
 
     assert table.target is not None
     there = rows < table.shape[0]
-    X = table.encode().X[rows[there]]
+    X = table.encode(prior=True).X[rows[there]]
     with worker_threads(1):
         completer = GaussianCompleter(label_trust=0.0, calibrate=False).fit(X)
         filled = ViewedRows.trained_on(completer, X, seed)

@@ -51,7 +51,7 @@ def choose_in_use(table: Table, seed: int) -> str:
     rows = sample_rows(target.values, seed)
     try:
         return choose_model(
-            table.encode().X[rows],
+            table.encode(prior=True).X[rows],
             target.values[rows],
             is_number=is_number,
             candidates=[candidate_named(name, is_number=is_number) for name in names],

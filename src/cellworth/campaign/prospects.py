@@ -102,7 +102,7 @@ def full_outlook(
     if not _can_forecast(state, target):
         raise DataError("there is nothing to forecast: too few rows are labelled, or nothing is left to buy.")
     rows = sample_rows(target.values, seed)
-    X, y = state.table().encode().X[rows], target.values[rows]
+    X, y = state.table().encode(prior=True).X[rows], target.values[rows]
     candidate = chosen_candidate(
         model, X, y, is_number=target.label_kind == "number", seconds=seconds, seed=seed, n_jobs=n_jobs
     )
@@ -118,7 +118,7 @@ def _outlook(
     rows = sample_rows(target.values, seed)
     now = present(state, prices)
     return outlook_of(
-        state.table().encode().X[rows],
+        state.table().encode(prior=True).X[rows],
         target.values[rows],
         state.table().layout.owner,
         candidate,

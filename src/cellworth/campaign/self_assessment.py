@@ -111,7 +111,7 @@ class SelfAssessment:
         Without a rule the default one is applied, to a forecast already made, and only warns. A request that
         repeats the key of another is to get its cells.
         """
-        if key is not None and key in self._log.newest().keyed:
+        if key is not None and self._log.keyed(key) is not None:
             return False
         advice = None if until is None and not self.has_forecast else self.advice(until)
         if advice is None or not advice.stop:

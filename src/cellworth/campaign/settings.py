@@ -15,7 +15,7 @@ from cellworth import strategy as strategies
 from cellworth.arrays import Float64Array
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.stores import open_store
-from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
+from cellworth.campaign.stores.store_protocol import WHO_LENGTH, CampaignRecord, Store
 from cellworth.campaign.table_bytes import digest, pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
@@ -29,6 +29,7 @@ from cellworth.strategy.registry import check_name
 from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 from cellworth.table.how_read import HowRead
+from cellworth.table.prior import check_prior
 
 FORMAT = 2
 LARGEST_NUMBER = 1e30
@@ -52,12 +53,8 @@ def make_record(
 
     If the strategy chooses on the table, as "auto" does, this costs its choice, which is recorded.
     """
-    empty = [table.column_names[j] for j in np.flatnonzero(table.holes.all(axis=0))]
-    if empty:
-        raise DataError(
-            f"every column needs at least one known value; got none in {listing(empty)}. Leave the column "
-            "out, or fill in a few of its cells first."
-        )
+    for j in np.flatnonzero(table.holes.all(axis=0)):
+        check_prior(table.columns[j], f"column {shorten(table.columns[j].name)}")
     check_numbers(table.values, table.row_ids, table.column_names)
     prices.on(table)  # fail now if a cell has no price
     template = registered(strategy)
@@ -67,7 +64,7 @@ def make_record(
         "strategy": template.name,
         "budget": None if budget is None else check_budget(budget, prices.currency),
         "seed": _check_seed(seed),
-        "who": check_optional_text("who", who),
+        "who": _check_who(who),
     }
     how = {} if table.how_read is None else table.how_read.to_json()
     if how:
@@ -182,6 +179,12 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
     except BaseException:
         place.close()
         raise
+
+
+def _check_who(who: str | None) -> str | None:
+    if isinstance(who, str) and len(who) > WHO_LENGTH:
+        raise ParameterError(f"{named('who')} must have at most {WHO_LENGTH} characters; got {len(who)}.")
+    return check_optional_text("who", who)
 
 
 def _check_seed(seed: object) -> int:

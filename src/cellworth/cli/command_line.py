@@ -67,6 +67,8 @@ app.command("correct", epilog=campaign.CORRECT_EXAMPLE, context_settings=_NUMBER
 app.command("extend", epilog=campaign.EXTEND_EXAMPLE)(campaign.extend)
 app.command("budget", epilog=manage_commands.BUDGET_EXAMPLE)(manage_commands.budget)
 app.command("prices", epilog=manage_commands.PRICES_EXAMPLE)(manage_commands.prices)
+app.command("release", epilog=manage_commands.RELEASE_EXAMPLE)(manage_commands.release)
+app.command("clock", epilog=manage_commands.CLOCK_EXAMPLE)(manage_commands.clock)
 app.command("list", epilog=list_command.LIST_EXAMPLE)(list_command.list_campaigns)
 app.command("status", epilog=result_commands.STATUS_EXAMPLE)(result_commands.status)
 app.command("log", epilog=result_commands.LOG_EXAMPLE)(result_commands.log)

@@ -152,6 +152,10 @@ CellsFrom = Annotated[
     Path | None,
     typer.Option("--from", metavar="FILE", help="A CSV file with row,column, such as a list from ask."),
 ]
+Insist = Annotated[
+    bool,
+    typer.Option("--yes", help="Record also numbers that are far outside what was seen in their columns."),
+]
 Spreadsheet = Annotated[
     bool,
     typer.Option(

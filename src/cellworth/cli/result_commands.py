@@ -70,10 +70,14 @@ def _what(record: dict[str, Any]) -> str:
         return f"from {old} to {new}" + _because(record)
     if record["kind"] == "prices changed":
         return "for cells asked for from now on" + _because(record)
+    if record["kind"] == "clock set":
+        return f"back by {record['back']:.0f} s" + _because(record)
     if record["kind"] == "extended":
         return _listed(record["rows"], "row")
     cells = [
-        f"{cell['row']}:{cell['column']}" + (f"={cell['value']}" if "value" in cell else "")
+        f"{cell['row']}:{cell['column']}"
+        + (f"={cell['value']}" if "value" in cell else "")
+        + (f", known: {cell['known']}" if "known" in cell else "")
         for cell in record["cells"]
     ]
     return _listed(cells, "cell") + _because(record)

@@ -63,7 +63,7 @@ def check(
 def _words(found: CheckedCampaign) -> str:
     intact = f"{count(found.events, 'event')}, intact; fingerprint {found.fingerprint}"
     if found.problem is None:
-        return intact
+        return intact if found.note is None else f"{intact}. Note: {found.note}"
     if not found.fingerprint:
         return f"damaged. {found.problem}"
     advice = f"cellworth backup intact.db --name {found.name!r} --until {found.events}"

@@ -94,6 +94,10 @@ class AutoCompleter(Completer):
         speed of the machine.
     progress : bool, default=False
         Show a progress bar with the time left on standard error.
+    missing_values : float or None, default=None
+        A number that marks holes, besides NaN.
+    add_indicator : bool, default=False
+        `transform` appends a column of 0 and 1 for each column that had holes in `fit`: 1 in its holes.
     n_jobs : int or None, default=None
         Candidates to try at the same time, on threads; None is one, -1 one per core. The result does not
         depend on it, unless there is a `time_budget`.
@@ -155,6 +159,8 @@ class AutoCompleter(Completer):
         target: TargetKind = "auto",
         time_budget: float | None = None,
         progress: bool = False,
+        missing_values: float | None = None,
+        add_indicator: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | None = 0,
         callback: Callable[[SearchProgress], object] | None = None,
@@ -164,6 +170,8 @@ class AutoCompleter(Completer):
         self.target = target
         self.time_budget = time_budget
         self.progress = progress
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callback = callback

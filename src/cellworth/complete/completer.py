@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, DTypeLike
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from cellworth.arrays import BoolArray, FloatArray
+from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks
 from cellworth.blocks.row_source import Source, open_blocks
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.complete.indicators import names_with_indicators, with_indicators
 from cellworth.complete.inputs import check_table
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.table_summary import summarise
@@ -27,7 +28,13 @@ from cellworth.errors import ParameterError
 C = TypeVar("C")
 
 BLOCK_CELLS = 1 << 16
-NOT_OF_THE_RESULT = ("callback", "n_jobs", "warm_start", "dtype")  # settings that do not affect the result
+NOT_OF_THE_RESULT = (
+    "callback",
+    "n_jobs",
+    "warm_start",
+    "dtype",
+    "add_indicator",
+)  # settings that do not affect the result
 
 
 class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -39,6 +46,8 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     """
 
     dtype: DTypeLike | None = None  # a subclass with a parameter of this name overrides it
+    add_indicator: bool = False  # likewise
+    indicator_columns_: IntArray
     completed_: Any
     scaling_: Scaling
 
@@ -59,7 +68,17 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None, **fit_params: Any) -> FloatArray:
         """Fit to the table X (n, d), and the labels y if they are used; return the completed table."""
         completed: FloatArray = self.fit(X, y, **fit_params).completed_
-        return completed
+        if not self.add_indicator:
+            return completed
+        if isinstance(X, Source):
+            raise ParameterError("row blocks have no indicator columns; leave add_indicator out")
+        X = check_table(self, X, dtype=self.dtype, reset=False)
+        return with_indicators(completed, X, self.indicator_columns_)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names of the columns that `transform` returns; see ``add_indicator``."""
+        names = super().get_feature_names_out(input_features)
+        return names_with_indicators(names, self.indicator_columns_) if self.add_indicator else names
 
     def transform(self, X: ArrayLike) -> FloatArray:
         """Complete new rows X (m, d), without labels, from what `fit` learned.
@@ -76,7 +95,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
             values, observed = scaled_cells(part, self.scaling_)
             filled = self._complete_new(values, observed).astype(X.dtype, copy=False)
             completed[incomplete] = put_back(part, self.scaling_.undo_in_place(filled))
-        return completed
+        return with_indicators(completed, X, self.indicator_columns_) if self.add_indicator else completed
 
 
 class BlockCompleter(Completer):

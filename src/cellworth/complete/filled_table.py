@@ -14,6 +14,7 @@ from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.table import Table
 from cellworth.table.column import BOUNDED
+from cellworth.table.prior import Prior
 from cellworth.table.table_door import AnyTable, GivenFrame, as_array, as_table, frame_of_columns
 from cellworth.table.write_table import Library, usual_library
 
@@ -183,16 +184,26 @@ def fill(
     fitted = clone(GaussianCompleter() if completer is None else completer)
     if table.target is not None and fitted.get_params().get("target") == "auto":
         fitted.set_params(target=table.target.label_kind)
-    encoded = table.encode()
+    encoded = table.encode(prior=True)
     fitted.fit(encoded.X, table.y)
     variance = getattr(fitted, "variance_", None)
+    if variance is not None:
+        variance = np.array(encoded.sum_by_cell(variance))
     lower = upper = None
     if level is not None and hasattr(fitted, "predict_interval"):
         lower, upper = (_rounded(table, encoded.decode_ends(end)) for end in fitted.predict_interval(level))
+    cells = _rounded(table, encoded.decode(fitted.completed_))
+    for j in np.flatnonzero(encoded.unmeasured):  # the fit saw made-up values; this is what they stand for
+        prior = Prior(table.columns[j])
+        cells[:, j] = prior.guess
+        if variance is not None:
+            variance[:, j] = prior.variance
+        if lower is not None and upper is not None and prior.column.kind not in ("boolean", "category"):
+            lower[:, j], upper[:, j] = prior.interval(level or 0.0)
     return FilledTable(
-        table=table.with_values(_rounded(table, encoded.decode(fitted.completed_))),
+        table=table.with_values(cells),
         completer=fitted,
-        variance=None if variance is None else encoded.sum_by_cell(variance),
+        variance=variance,
         lower=lower,
         upper=upper,
         level=level,

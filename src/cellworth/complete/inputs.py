@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.row_source import Source
+from cellworth.complete.indicators import columns_with_holes, open_marked
 from cellworth.errors import DataError, ParameterError
 
 LARGEST = 1e150
@@ -19,6 +20,9 @@ LARGEST = 1e150
 
 def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool) -> FloatArray:
     """Return X as a C-ordered float array with NaN for holes; learn or check its columns.
+
+    The estimator's ``missing_values``, if it has any, become NaN; with ``add_indicator``, the columns with
+    holes are learned too.
 
     Parameters
     ----------
@@ -48,6 +52,9 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
         reset=reset,
     )
     _refuse_infinity(estimator, X)
+    X = open_marked(X, getattr(estimator, "missing_values", None))
+    if reset and getattr(estimator, "add_indicator", False):
+        estimator.indicator_columns_ = columns_with_holes(X)
     if reset:
         empty = np.flatnonzero(np.isnan(X).all(axis=0))
         if empty.size:

@@ -87,6 +87,10 @@ class SupervisedCompleter(BlockCompleter):
         using the known Lipschitz constant. The result is the same. Not available on row blocks.
     dtype : {None, numpy.float32, numpy.float64}, default=None
         Precision of the computation and of the result. None: float32 for a float32 table, else float64.
+    missing_values : float or None, default=None
+        A number that marks holes, besides NaN.
+    add_indicator : bool, default=False
+        `transform` appends a column of 0 and 1 for each column that had holes in `fit`: 1 in its holes.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     callback : callable or None, default=None
@@ -157,6 +161,8 @@ class SupervisedCompleter(BlockCompleter):
         warm_start: bool = False,
         line_search: bool = False,
         dtype: DTypeLike | None = None,
+        missing_values: float | None = None,
+        add_indicator: bool = False,
         n_jobs: int | None = None,
         callback: Callback | None = None,
     ) -> None:
@@ -172,6 +178,8 @@ class SupervisedCompleter(BlockCompleter):
         self.warm_start = warm_start
         self.line_search = line_search
         self.dtype = dtype
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
         self.n_jobs = n_jobs
         self.callback = callback
 

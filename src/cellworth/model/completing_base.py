@@ -151,7 +151,9 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
                 raise ParameterError("a Table brings its own labels; leave y out")
             y = self._labels_of(X)
             self._columns = X.columns
-            return np.asarray(check_table(self, X.encode().X, dtype=np.float64, reset=True), np.float64), y
+            return np.asarray(
+                check_table(self, X.encode(prior=True).X, dtype=np.float64, reset=True), np.float64
+            ), y
         if y is None:
             raise DataError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None: a model needs "

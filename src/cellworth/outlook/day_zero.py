@@ -93,7 +93,7 @@ def forecast(
     stated = prices or Prices.same(1.0)
     cost = stated.on(table).cost(np.argwhere(holes), ~holes)
     rows = sample_rows(target.values, seed)
-    X, y = table.encode().X[rows], target.values[rows]
+    X, y = table.encode(prior=True).X[rows], target.values[rows]
     is_number = target.label_kind == "number"
     candidate = chosen_candidate(model, X, y, is_number=is_number, seconds=seconds, seed=seed, n_jobs=n_jobs)
     line = ProgressLine("forecasting", len(DEPTHS) + 1) if progress else None

@@ -234,7 +234,7 @@ def uncertainty(table: Table, filled: FilledTable | None) -> Float64Array:
         return np.zeros(table.shape)
     if filled.variance is None:
         return np.where(table.holes, UNKNOWN_ERROR, 0.0)
-    encoded = table.encode()
+    encoded = table.encode(prior=True)
     starts = np.searchsorted(encoded.owner, np.arange(table.shape[1]))
     spread = np.add.reduceat(np.nanvar(encoded.X, axis=0), starts)
     share = np.sqrt(np.divide(filled.variance, spread, out=np.zeros(table.shape), where=spread > 0))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+import sys
+import time
+from typing import Any, Literal
 
 import numpy as np
 
 from cellworth.arrays import Float64Array, Int64Array, IntArray
+from cellworth.errors import ParameterError
 from cellworth.prices.money import MoneyUnits
+from cellworth.progress import ProgressLine
 from cellworth.select.exact_knapsack import affordable
 from cellworth.select.pareto import PARTS, ParetoArchive, Problem, Scratch, compiled, evolve
 from cellworth.select.selector import Front, Offer, Selection, check_limits, positive_integer, settle
@@ -16,7 +20,10 @@ from cellworth.select.spread import Spread
 
 SCORE_BITS = 60  # the sum of all scores stays below 2**60
 CHUNK = 1 << 16  # iterations to draw random numbers for at once
-MOST_ITERATIONS = 2_000_000
+MOST_ITERATIONS = 200_000
+"""A tenth of a second where numba compiles the loop, two seconds in plain Python."""
+PAPER_ITERATIONS = 2_000_000
+PATIENCE = 2.0  # seconds without a progress bar
 
 
 class Poss:
@@ -38,9 +45,10 @@ class Poss:
 
     Parameters
     ----------
-    iterations : int or None, default=None
-        None: :math:`2 e k^2 N`, the number for which the POSS paper has its guarantee, but at most
-        2,000,000; k is the largest number of cells that the limits allow.
+    iterations : int, "paper" or None, default=None
+        "paper": :math:`2 e k^2 N`, the number for which the POSS paper has its guarantee, but at most
+        2,000,000; k is the largest number of cells that the limits allow. None: the same, but at most
+        200,000. On a terminal, a search of more than two seconds shows its progress.
     per_row : int or None, default=None
         Maximum number of cells per row in every archived set; None sets no limit.
     crowding : float, default=1.0
@@ -78,9 +86,14 @@ class Poss:
     """
 
     def __init__(
-        self, iterations: int | None = None, per_row: int | None = None, crowding: float = 1.0
+        self,
+        iterations: int | Literal["paper"] | None = None,
+        per_row: int | None = None,
+        crowding: float = 1.0,
     ) -> None:
-        if iterations is not None:
+        if isinstance(iterations, str) and iterations != "paper":
+            raise ParameterError(f"iterations must be a number, 'paper' or None; got {iterations!r}")
+        if iterations is not None and not isinstance(iterations, str):
             positive_integer("iterations", iterations)
         self._spread = Spread(per_row, crowding)
         self.iterations = iterations
@@ -88,7 +101,7 @@ class Poss:
         self.crowding = crowding
 
     def __repr__(self) -> str:
-        return f"Poss(iterations={self.iterations}, per_row={self.per_row}, crowding={self.crowding})"
+        return f"Poss(iterations={self.iterations!r}, per_row={self.per_row}, crowding={self.crowding})"
 
     def select(
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
@@ -110,7 +123,10 @@ class Poss:
             units, cells = CountedCells.of(offer, places, money)
         score, shift = whole_scores(offer.scores.flat[places])
         problem = cells.problem(score, units.double, most, self._spread)
-        iterations = self.iterations or default_iterations(problem, units.budget)
+        iterations = self.iterations
+        if iterations is None or isinstance(iterations, str):
+            limit = MOST_ITERATIONS if iterations is None else PAPER_ITERATIONS
+            iterations = default_iterations(problem, units.budget, limit)
         archive = search(problem, iterations, rng)
         chosen = int(np.searchsorted(archive.cost[: archive.used[0]], units.budget, side="right")) - 1
         members = archive.members[archive.begin[chosen] :][: archive.length[chosen]]
@@ -118,17 +134,20 @@ class Poss:
         return settle(offer, places[best_first], money, front=_front(archive, units, shift))
 
 
-def default_iterations(problem: Problem, budget: int) -> int:
-    """Return the POSS paper's number of iterations, capped at what is practical here."""
+def default_iterations(problem: Problem, budget: int, limit: int = MOST_ITERATIONS) -> int:
+    """Return the POSS paper's number of iterations, but at most ``limit``."""
     size = max(1, min(affordable(np.sort(problem.own), budget), problem.most))
-    return min(MOST_ITERATIONS, math.ceil(2 * math.e * size**2 * len(problem.own)))
+    return min(limit, math.ceil(2 * math.e * size**2 * len(problem.own)))
 
 
 def search(
     problem: Problem, iterations: int, rng: np.random.Generator, *, fast: bool = True
 ) -> ParetoArchive:
-    """Run the iterations from the empty set and return the archive."""
+    """Run the iterations from the empty set and return the archive; a long run on a terminal shows a bar."""
     loop = compiled(evolve, *PARTS) if fast else evolve
+    begun_at, chunks = time.perf_counter(), -(-iterations // CHUNK)
+    line = ProgressLine("searching batches", chunks, begun=begun_at) if sys.stderr.isatty() else None
+    shown = False
     archive, scratch = empty_archive(), scratch_for(problem)
     for begun in range(0, iterations, CHUNK):
         draws = _draw(len(problem.own), min(CHUNK, iterations - begun), rng)
@@ -137,6 +156,9 @@ def search(
             done = loop(problem, archive, scratch, *draws, done)
             if done < len(draws[0]):
                 archive = _with_room(archive, len(problem.own))
+        shown |= time.perf_counter() - begun_at > PATIENCE
+        if line is not None and shown:
+            line.show(begun // CHUNK + 1)
     return archive
 
 

@@ -41,7 +41,7 @@ class BuyingTask:
     def of(cls, table: Table, prices: Prices | None, seed: int) -> BuyingTask:
         """Return the task of a table; without prices every cell costs 1."""
         return cls(
-            table.encode().X,
+            table.encode(prior=True).X,
             table.y,
             table.layout,
             None if table.target is None else table.target.label_kind,

@@ -29,6 +29,7 @@ from cellworth.select.selector import check_limits
 from cellworth.strategy.batch import Batch
 from cellworth.strategy.block_batch import check_parts, choose_from_blocks
 from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.exploring import explored
 from cellworth.strategy.reasons import Reasons
 from cellworth.strategy.registry import Strategy, get
 from cellworth.table import ColumnLayout, Table
@@ -165,9 +166,15 @@ class Adviser:
             seed=seed,
         )
 
-    def complete(self, X: Float64Array, y: Float64Array | None) -> Float64Array:
-        """Start a round: fill the encoded table X (n, d), with labels y (n,), and return it filled."""
+    def complete(
+        self, X: Float64Array, y: Float64Array | None, unmeasured: BoolArray | None = None
+    ) -> Float64Array:
+        """Start a round: fill the encoded table X (n, d), with labels y (n,), and return it filled.
+
+        Cells of ``unmeasured`` columns (p,) are scored by `explored`.
+        """
         self.completer.fit(X, y)
+        self._unmeasured = np.zeros(len(self._layout.columns), bool) if unmeasured is None else unmeasured
         rng = np.random.default_rng([self._seed, self.rounds])
         self._unscored, self.scored = Round(X, y, self._target, self.completer, rng), None
         self.rounds += 1
@@ -192,6 +199,7 @@ class Adviser:
             raise ParameterError("nothing to score; call complete(X, y) first in each round")
         of_cells = None if prices is None else self._layout.share_by_column(prices.alone)
         scores = self._layout.sum_by_cell(self._scorer.score(replace(self._unscored, prices=of_cells)))
+        scores = explored(scores, self._unmeasured, self._unscored.rng)
         state = dict(self._unscored.rng.bit_generator.state)
         self._unscored, self.scored = None, ScoredRound(self.rounds - 1, scores, self._seed, state)
         return scores
@@ -313,7 +321,7 @@ def advise(
     task = BuyingTask.of(table, stated, seed)
     settled = get(strategy).settled(task)
     adviser = Adviser.of(settled, table, seed=seed)
-    adviser.complete(task.X, table.y)
+    adviser.complete(task.X, table.y, np.asarray(table.holes.all(axis=0)))
     scores = adviser.score(task.prices)
     offered: Any = {"available": available, "before": ~table.holes}
     selection = adviser.choose(task.prices, **offered, budget=budget, count=count)

@@ -49,6 +49,7 @@ class Reasons:
         available: BoolArray,
         before: BoolArray,
     ) -> None:
+        self._unmeasured = np.asarray(~before.any(axis=0))
         self._layout = ColumnLayout(tuple(columns))
         self._completer = completer
         self._draw = selector if isinstance(selector, Draw) else None
@@ -69,9 +70,14 @@ class Reasons:
             sums = (np.bincount(row, weights=each, minlength=len(rows)) for each in (worths, prices))
             compared = np.divide(*sums)[row]
         return [
-            self._guess(int(i), int(j)) + self._much(float(ratio))
+            self._what(int(i), int(j), float(ratio))
             for (i, j), ratio in zip(cells.tolist(), compared.tolist(), strict=True)
         ]
+
+    def _what(self, row: int, place: int, compared: float) -> str:
+        if self._unmeasured[place]:
+            return "nobody has measured this column yet, so some of it comes first"
+        return self._guess(row, place) + self._much(compared)
 
     def _much(self, compared: float) -> str:
         if not self._average > 0:

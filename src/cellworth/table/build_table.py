@@ -16,11 +16,13 @@ from cellworth.messages import listing, shorten
 from cellworth.settings_language import by_door, setting
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format, restores
-from cellworth.table.infer_kind import find_kind, refuse_infinities, scatter, to_codes, to_values
+from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
-from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, TextCells, as_texts
+from cellworth.table.prior import check_prior
+from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, as_texts
 from cellworth.table.target import Target, make_target
+from cellworth.table.text_cells import Numbers, TextCells
 from cellworth.table.text_file import with_dates
 from cellworth.table.values import LARGEST_INTEGER, boolean_words, cannot_be_stored, parse_value
 
@@ -56,15 +58,37 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
             f"{listing(names)}. Add a column with features."
         )
     built = [build_column(column, keywords.for_column(name), origin) for name, column in by_name.items()]
-    values = np.column_stack([cells for _, cells in built])
+    values = _stacked([cells for _, cells in built])
     return tuple(column for column, _ in built), values, row_ids, target, keywords.row_id
+
+
+def _stacked(columns: Sequence[Float64Array]) -> Float64Array:
+    """Return columns (n,) as one array (n, p), a few thousand rows at a time, which stay in the cache."""
+    values = np.empty((len(columns[0]), len(columns)))
+    for start in range(0, len(values), 4096):
+        for place, cells in enumerate(columns):
+            values[start : start + 4096, place] = cells[start : start + 4096]
+    values.setflags(write=False)
+    return values
+
+
+def own_copy(values: npt.ArrayLike) -> Float64Array:
+    """Return numbers that nobody else can change: a copy, unless they are read-only and not a view."""
+    is_safe = isinstance(values, np.ndarray) and values.base is None and not values.flags.writeable
+    return np.array(values, dtype=np.float64, copy=None if is_safe else True)
 
 
 def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tuple[Column, Float64Array]:
     """Infer the kind of one column and return it with its values (n,), NaN = hole."""
     cells = open_holes(raw.cells, wanted.marks)
-    if bool(np.all(cells.holes)):
-        remedy = "Leave the column out, or fill in a few of its cells first."
+    unmeasured = bool(np.all(cells.holes))
+    said = wanted.kind is not None or wanted.categories is not None or isinstance(cells, CodedCells)
+    if unmeasured and (wanted.is_target or not said):
+        remedy = (
+            "Leave the column out, fill in a few of its cells first, or, if it is still to be measured, say "
+            f"what it holds with {setting('kinds', 'number', column=raw.name)} and "
+            f"{setting('bounds', column=raw.name)}."
+        )
         if wanted.is_target:
             remedy = (
                 "It is the target: fill in some labels, or name another column with "
@@ -75,6 +99,11 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
             f"{origin.column(raw.name)}: expected at least one observed value, got only holes. {remedy}"
         )
     kind, values, categories = _kind_and_values(cells, wanted, raw.name, origin)
+    if unmeasured and kind in LABELLED and not categories:
+        raise DataError(
+            f"{origin.column(raw.name)}: nobody has measured it yet, so its texts are not known. Give them "
+            f"with {setting('categories', column=raw.name)}, or leave the column out."
+        )
     values = np.where(np.isnan(values), np.nan, values)  # a single NaN bit pattern
     if kind not in LABELLED:
         refuse_infinities(values, raw.name, origin)
@@ -84,6 +113,8 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
     bounds = _read_bounds(wanted, raw.name, kind)
     spelling = _spelling(raw, cells, kind, values, whole_days=whole_days)
     column = Column(raw.name, kind, categories, bounds, wanted.unit, whole_days, **spelling)
+    if unmeasured:
+        check_prior(column, origin.column(raw.name))
     _check_values(column, values, origin)
     return column, values
 
@@ -92,26 +123,31 @@ def _spelling(
     raw: RawColumn, cells: Cells, kind: Kind, values: Float64Array, *, whole_days: bool
 ) -> dict[str, Any]:
     """Return how the user writes booleans or dates, as keywords of `Column`."""
-    observed = [text for text in cells.texts if text] if isinstance(cells, TextCells) else None
+    if kind not in ("boolean", "date"):
+        return {}
+    observed = cells.tally if isinstance(cells, TextCells) else None
     if kind == "boolean":
-        words = raw.declared.get("words") if observed is None else boolean_words(observed)
+        words = raw.declared.get("words") if observed is None else boolean_words(observed.counts)
         return {} if words is None else {"words": tuple(words)}
     stated = raw.declared.get("date_format")
-    if kind == "date" and stated is not None and restores(stated, values, whole=whole_days):
+    if stated is not None and restores(stated, values, whole=whole_days):
         return {"date_format": stated}
-    if kind == "date" and not whole_days:
-        return {"date_format": None if observed is None else iso_format(observed)}
-    return {}
+    if whole_days or observed is None:
+        return {}
+    return {"date_format": iso_format(observed.distinct)}
 
 
 def _kind_and_values(
     cells: Cells, wanted: ColumnKeywords, name: str, origin: Origin
 ) -> tuple[Kind, Float64Array, tuple[str, ...]]:
+    if isinstance(cells, TextCells) and cells.numbers is not None and wanted.categories is None:
+        known = _known_numbers(cells.numbers, wanted.kind)
+        if known is not None:
+            return known, cells.numbers.values, ()
     if isinstance(cells, TextCells) and wanted.kind is None and wanted.categories is None:
-        rows = np.flatnonzero(~cells.holes)
-        kind, observed = find_kind(list(filter(None, cells.texts)), rows, name, origin)
+        kind, observed = find_kind(cells.tally, name, origin)
         if observed is not None:
-            return kind, scatter(len(cells.texts), rows, observed), ()
+            return kind, cells.tally.spread(observed), ()
     else:
         kind = wanted.kind or _stated_kind(cells, wanted)
     if kind not in LABELLED:
@@ -132,6 +168,15 @@ def _kind_and_values(
             f"{origin.column(name)}: {listing(broken)} contains a NUL or a broken character. Remove it."
         )
     return kind, values, categories
+
+
+def _known_numbers(numbers: Numbers, stated: Kind | None) -> Kind | None:
+    """Return the kind of a column whose numbers the reader has found; None if its texts must be read."""
+    if stated is None:
+        return "integer" if numbers.whole else "number"
+    if stated == "number" and numbers.whole and bool(np.any(numbers.values == 0)):
+        return None  # the text may be -0
+    return stated if stated in ("number", "integer") else None
 
 
 def _stated_kind(cells: Cells, wanted: ColumnKeywords) -> Kind:
@@ -233,7 +278,8 @@ def check_row_ids(row_ids: Sequence[str], name: str | None, origin: Origin) -> N
         raise DataError(
             f"{origin.name}: expected at least one row, got none. Add rows below the column names."
         )
-    for row, row_id in enumerate(row_ids):
+    suspect = not BLANKS.isdisjoint(row_ids) or cannot_be_stored("\n".join(row_ids))
+    for row, row_id in enumerate(row_ids if suspect else ()):
         if row_id in BLANKS or cannot_be_stored(row_id):
             line = "" if origin.lines is None else f" (line {origin.lines[row]})"
             raise DataError(

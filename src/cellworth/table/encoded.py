@@ -17,6 +17,7 @@ import numpy.typing as npt
 from cellworth.arrays import AnyArray, BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
 from cellworth.table.column import Column
+from cellworth.table.prior import with_prior
 
 
 @dataclass(frozen=True)
@@ -181,6 +182,11 @@ class Encoded:
         """(n, d) bool, True where `X` has no value."""
         return np.isnan(self.X)
 
+    @property
+    def unmeasured(self) -> BoolArray:
+        """(p,) bool, True for columns without a known value."""
+        return np.asarray(np.isnan(self.values).all(axis=0))
+
     def decode(self, X_filled: npt.ArrayLike) -> Float64Array:
         """Decode a completed matrix to cells that the columns allow; see `ColumnLayout.decode_column`.
 
@@ -253,10 +259,14 @@ class Encoded:
         return matrix
 
 
-def encode(columns: Sequence[Column], values: Float64Array) -> Encoded:
-    """Encode the cells (n, p) of a table as a matrix (n, d); O(n d)."""
+def encode(columns: Sequence[Column], values: Float64Array, *, prior: bool = False) -> Encoded:
+    """Encode the cells (n, p) of a table as a matrix (n, d); O(n d).
+
+    With ``prior``, columns without a known value get some made-up ones in X: see `with_prior`.
+    """
     layout = ColumnLayout(tuple(columns))
-    return Encoded(layout.encode(values), layout, values)
+    X = layout.encode(with_prior(layout.columns, values) if prior else values)
+    return Encoded(X, layout, values)
 
 
 def _feature_names(column: Column) -> list[str]:

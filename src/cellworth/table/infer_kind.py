@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import compress
 
 import numpy as np
 
-from cellworth.arrays import Float64Array, IntArray
+from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import as_mark, did_you_mean, listing, shorten
 from cellworth.settings_language import setting
@@ -16,6 +14,7 @@ from cellworth.table.column import Kind
 from cellworth.table.dates import is_date, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, as_texts
+from cellworth.table.text_cells import Tally
 from cellworth.table.text_file import likely_date_formats
 from cellworth.table.values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
 
@@ -23,20 +22,16 @@ MOST_DIFFERENT_TEXTS = 100
 """More distinct texts than this, most of them unique, look like names rather than categories."""
 
 
-def find_kind(
-    texts: Sequence[str], rows: IntArray, column: str, origin: Origin
-) -> tuple[Kind, Float64Array | None]:
-    """Infer the kind of observed texts, and return their values if inference had to parse them.
+def find_kind(cells: Tally, column: str, origin: Origin) -> tuple[Kind, Float64Array | None]:
+    """Infer the kind of texts, and return their values if inference had to parse them.
 
     Tried in turn: integers, numbers, true/false and yes/no, ISO dates; anything else is a category. O(m) for
-    m texts.
+    m distinct texts.
 
     Parameters
     ----------
-    texts : sequence of str of length m
-        The observed cells, not empty.
-    rows : ndarray of shape (m,)
-        Their rows, for messages.
+    cells : Tally
+        At least one cell is observed.
     column, origin
         Where they come from, for messages.
 
@@ -44,7 +39,7 @@ def find_kind(
     -------
     kind : Kind
     values : ndarray of shape (m,) or None
-        None for categories.
+        The values of the distinct texts; None for categories.
 
     Raises
     ------
@@ -52,6 +47,7 @@ def find_kind(
         If most but not all texts are numbers or dates, if most are numbers with a comma, or if most of more
         than `MOST_DIFFERENT_TEXTS` texts differ.
     """
+    texts = cells.distinct
     numbers = parse_numbers(texts)
     if numbers is not None:
         return ("integer" if are_whole(texts) else "number"), numbers
@@ -61,20 +57,19 @@ def find_kind(
     dates = parse_dates(texts)
     if dates is not None:
         return "date", dates
-    _refuse_doubtful(texts, rows, column, origin)
+    _refuse_doubtful(cells, column, origin)
     return "category", None
 
 
-def _refuse_doubtful(texts: Sequence[str], rows: IntArray, column: str, origin: Origin) -> None:
-    counts = Counter(texts)
+def _refuse_doubtful(cells: Tally, column: str, origin: Origin) -> None:
+    counts, texts, total = cells.counts, cells.distinct, cells.total
     as_category = f"set {setting('kinds', 'category', column=column)} if the column holds text"
 
     def mostly(test: Callable[[str], bool]) -> bool:
-        return 2 * sum(count for text, count in counts.items() if test(text)) >= len(texts)
+        return 2 * sum(count for text, count in counts.items() if test(text)) >= total
 
     def refuse(problem: str, fits: Callable[[str], bool], remedy: str) -> DataError:
-        bad = [place for place, text in enumerate(texts) if not fits(text)]
-        return origin.cell_error(column, problem, rows[bad], [texts[place] for place in bad[:3]], remedy)
+        return _error(cells, fits, problem, remedy, column, origin)
 
     if mostly(is_number):
         mark = next(text for text in texts if not is_number(text))
@@ -98,9 +93,9 @@ def _refuse_doubtful(texts: Sequence[str], rows: IntArray, column: str, origin: 
             f"{as_category}."
         )
         raise refuse("expected numbers without a comma", lambda text: not is_comma_number(text), remedy)
-    if len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > len(texts):
+    if len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > total:
         raise DataError(
-            f"{origin.column(column)}: {len(counts)} different texts in {len(texts)} observed cells, such as "
+            f"{origin.column(column)}: {len(counts)} different texts in {total} observed cells, such as "
             f"{shorten(texts[0])}, look like names and not like categories. Use "
             f"{setting('row_id', column)} if they "
             f"name the rows, leave the column out, or {as_category}."
@@ -111,36 +106,26 @@ def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64A
     """Convert cells to values (n,) of a kind without categories, NaN = hole; O(n)."""
     if isinstance(cells, NumberCells) and _fits(cells, kind):
         return cells.values
-    texts = as_texts(cells).texts
-    rows = np.flatnonzero(np.fromiter(map(bool, texts), dtype=np.bool_, count=len(texts)))
-    observed = parse_observed(list(filter(None, texts)), rows, kind, column, origin)
-    return scatter(len(texts), rows, observed)
-
-
-def scatter(length: int, rows: IntArray, observed: Float64Array) -> Float64Array:
-    """Scatter the observed values into a column of this length, NaN elsewhere."""
-    values = np.full(length, np.nan)
-    values[rows] = observed
-    return values
-
-
-def parse_observed(
-    texts: Sequence[str], rows: IntArray, kind: Kind, column: str, origin: Origin
-) -> Float64Array:
-    """Convert observed texts to values of the given kind; DataError names those that do not fit."""
+    counted = as_texts(cells).tally
     parse, fits, expected = _PARSERS[kind]
-    values = parse(texts)
+    values = parse(counted.distinct)
     if values is not None:
-        return values
-    bad = [place for place, text in enumerate(texts) if not fits(text)]
-    raise origin.cell_error(
-        column,
-        f"expected {expected}",
-        rows[bad],
-        [texts[place] for place in bad[:3]],
-        f"Correct it, add it to {as_mark(texts[bad[0]])} if it marks a hole, "
-        f"or set {setting('kinds', 'category', column=column)} if the column holds text.",
+        return counted.spread(values)
+    bad = next(text for text in counted.distinct if not fits(text))
+    remedy = (
+        f"Correct it, add it to {as_mark(bad)} if it marks a hole, "
+        f"or set {setting('kinds', 'category', column=column)} if the column holds text."
     )
+    raise _error(counted, fits, f"expected {expected}", remedy, column, origin)
+
+
+def _error(
+    cells: Tally, fits: Callable[[str], bool], problem: str, remedy: str, column: str, origin: Origin
+) -> DataError:
+    """Return the error for the cells whose texts do not fit."""
+    rows = cells.rows_of([place for place, text in enumerate(cells.distinct) if not fits(text)])
+    shown = [cells.distinct[cells.codes[row]] for row in rows[:3]]
+    return origin.cell_error(column, problem, rows, shown, remedy)
 
 
 def to_codes(
@@ -149,27 +134,20 @@ def to_codes(
     """Convert cells to indices (n,) into the categories, by default all texts, sorted; NaN = hole."""
     if isinstance(cells, CodedCells) and categories in (None, cells.categories):
         return cells.codes, cells.categories
-    texts = as_texts(cells).texts
-    observed = np.fromiter(map(bool, texts), dtype=np.bool_, count=len(texts))
-    known = tuple(compress(texts, observed))
+    counted = as_texts(cells).tally
     if categories is None:
-        categories = tuple(sorted(set(known)))
+        categories = tuple(sorted(counted.distinct))
     _check_labels(categories, column)
     code = {text: float(place) for place, text in enumerate(categories)}
-    rows = np.flatnonzero(observed)
-    unknown = set(known) - code.keys()
+    unknown = [text for text in counted.distinct if text not in code]
     if unknown:
-        bad = [place for place, text in enumerate(known) if text in unknown]
-        raise origin.cell_error(
-            column,
-            f"expected one of {listing(categories, most=10)}",
-            rows[bad],
-            [known[place] for place in bad[:3]],
+        remedy = (
             f"Add it to {setting('categories', column=column)}, or to {setting('missing')} if it marks a "
-            "hole." + did_you_mean(known[bad[0]], categories),
+            "hole." + did_you_mean(unknown[0], categories)
         )
-    codes = np.fromiter(map(code.__getitem__, known), dtype=np.float64, count=len(known))
-    return scatter(len(texts), rows, codes), categories
+        problem = f"expected one of {listing(categories, most=10)}"
+        raise _error(counted, code.__contains__, problem, remedy, column, origin)
+    return counted.spread(np.array([code[text] for text in counted.distinct], dtype=np.float64)), categories
 
 
 def refuse_infinities(values: Float64Array, column: str, origin: Origin) -> None:

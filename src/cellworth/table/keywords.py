@@ -10,10 +10,11 @@ from typing import Any, TypedDict
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.settings_language import named
+from cellworth.table.arrow_csv import Wishes
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
 from cellworth.table.dates import is_date_format, is_iso
 from cellworth.table.missing_marks import MissingMarks, missing_marks
-from cellworth.table.raw_cells import Origin, RawColumn
+from cellworth.table.raw_cells import Origin, RawColumn, labels
 from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
 from cellworth.table.values import label
 
@@ -113,6 +114,15 @@ class TableKeywords:
             row_id = roles["row_id"][0]
         merged = {keyword: values | dict(getattr(self, keyword) or {}) for keyword, values in said.items()}
         return replace(self, target=target, target_kind=target_kind, row_id=row_id, **merged)
+
+    def wishes(self) -> Wishes:
+        """Return which columns are needed as text, and the marks of holes that hold in all columns."""
+        said: dict[Any, Any] = {self.row_id: "row_id"}
+        for by_column in (self.kinds, self.categories):
+            said |= by_column if isinstance(by_column, Mapping) else {}
+        as_text = {name for name, kind in said.items() if kind not in ("number", "integer")}
+        marks = () if isinstance(self.missing, Mapping) else labels(_as_marks(self.missing))
+        return Wishes(frozenset(filter(None, as_text)), frozenset(marks))
 
     def _marks(self, name: str) -> Iterable[object]:
         if isinstance(self.missing, Mapping):

@@ -14,7 +14,8 @@ from cellworth.errors import MissingMarkWarning
 from cellworth.messages import listing
 from cellworth.settings_language import setting
 from cellworth.table.dates import is_date, parse_date
-from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, TextCells, labels
+from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, labels
+from cellworth.table.text_cells import LazyTexts, Numbers, TextCells
 from cellworth.table.values import is_number, parse_numbers
 
 _NAN = {sign + "".join(letters) for sign in ("", "+", "-") for letters in product("nN", "aA", "nN")}
@@ -73,17 +74,30 @@ def open_holes(cells: Cells, marks: MissingMarks) -> Cells:
 
 
 def _open_in_texts(cells: TextCells, marks: MissingMarks) -> TextCells:
-    texts = list(cells.texts)
-    if not (marks.texts - {""}).isdisjoint(texts):
-        texts = ["" if text in marks.texts else text for text in texts]
+    if cells.numbers is not None:
+        opened = _open_in_numbers(cells.numbers, marks)
+        if opened is not None:
+            plain = TextCells(cells.texts)
+            return TextCells(LazyTexts(len(cells.texts), lambda: _open_in_texts(plain, marks).texts), opened)
+    distinct = cells.tally.distinct
+    marked = marks.texts.intersection(distinct)
     if marks.numbers:  # the mark -9 also matches -9.0 in the file
-        observed = [text != "" for text in texts]
-        numbers = parse_numbers(list(compress(texts, observed)))
+        others = [text for text in distinct if text not in marked]
+        numbers = parse_numbers(others)
         if numbers is not None:
-            places = np.flatnonzero(observed)[np.isin(numbers, marks.numbers)]
-            for place in places:
-                texts[place] = ""
-    return TextCells(texts)
+            marked |= set(compress(others, np.isin(numbers, marks.numbers)))
+    if not marked:
+        return cells
+    return TextCells.counted(cells.tally.renamed(["" if text in marked else text for text in distinct]))
+
+
+def _open_in_numbers(numbers: Numbers, marks: MissingMarks) -> Numbers | None:
+    """Return the numbers without the marked ones; None if only the texts tell whether the rest are whole."""
+    if not marks.numbers or not np.isin(numbers.values, marks.numbers).any():
+        return numbers
+    values = _without(numbers.values, marks.numbers)
+    has_fraction = bool(np.any(~np.isnan(values) & (values != np.rint(values))))
+    return Numbers(values, numbers.whole) if numbers.whole or has_fraction else None
 
 
 def _open_in_codes(cells: CodedCells, marks: MissingMarks) -> CodedCells:

@@ -15,6 +15,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.table.dates import day_number, days_from_stamps, format_day
+from cellworth.table.text_cells import TextCells
 from cellworth.table.values import label
 
 
@@ -48,18 +49,6 @@ class Origin:
         ]
         rest = f" and {len(rows) - 3} more" if len(rows) > 3 else ""
         return DataError(f"{self.column(column)}: {problem}, got {', '.join(shown)}{rest}. {remedy}")
-
-
-@dataclass(frozen=True)
-class TextCells:
-    """Texts without surrounding white space, "" = hole; their kind is not inferred yet."""
-
-    texts: Sequence[str]
-
-    @property
-    def holes(self) -> BoolArray:
-        """(n,) bool, True where there is no value."""
-        return ~np.fromiter(map(bool, self.texts), dtype=np.bool_, count=len(self.texts))
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from cellworth.messages import shorten
 from cellworth.settings_language import named, setting
 from cellworth.table.dates import is_date_format
 from cellworth.table.files import File, FileBytes, place_of
-from cellworth.table.raw_cells import RawColumn, TextCells, as_texts
+from cellworth.table.raw_cells import RawColumn, as_texts
+from cellworth.table.text_cells import TextCells
 
 # 1.234,5 or 1 234,5 or 1'234,5 or 1234,5; the space may be a narrow or a no-break space.
 _COMMA_NUMBER = re.compile(
@@ -103,6 +104,11 @@ class TextFile:
         if self.decimal == ",":
             found = [column if column.name in as_is else _changed(column, _point_number) for column in found]
         return found
+
+    @property
+    def converts(self) -> bool:
+        """Whether numbers or dates are written in another way than Python's."""
+        return self.date_format is not None or self.decimal == ","
 
 
 def written_as(
@@ -191,6 +197,8 @@ def decoded(content: bytes, encoding: str | None, name: str) -> str:
 def _guess(content: bytes, name: str) -> str:
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return decoded(content, "utf-16", name)
+    if content.isascii():
+        return decoded(content, "utf-8", name)
     try:
         content.decode("utf-8")
     except UnicodeDecodeError as error:

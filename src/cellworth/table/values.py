@@ -67,16 +67,16 @@ def parse_booleans(texts: Sequence[str], *, strict: bool) -> Float64Array | None
     return np.fromiter(map(code.__getitem__, words), dtype=np.float64, count=len(words))
 
 
-def boolean_words(texts: Sequence[str]) -> tuple[str, str]:
+def boolean_words(counts: Counter[str]) -> tuple[str, str]:
     """Return how texts that `parse_booleans` accepts write false and true: the commonest spelling of each.
 
     If only one of the two is there, the other is its counterpart.
 
-    >>> boolean_words(["Yes", "No", "Yes"]), boolean_words(["TRUE"])
+    >>> boolean_words(Counter(["Yes", "No", "Yes"])), boolean_words(Counter(["TRUE"]))
     (('No', 'Yes'), ('FALSE', 'TRUE'))
     """
-    counts = Counter(texts).most_common()
-    found = [next((text for text, _ in counts if is_true(text) == truth), None) for truth in (False, True)]
+    texts = [text for text, _ in counts.most_common()]
+    found = [next((text for text in texts if is_true(text) == truth), None) for truth in (False, True)]
     no, yes = found
     if no is None and yes is not None:
         no = _counterpart(yes)

@@ -78,7 +78,7 @@ class StoredEvent:
 
 
 class Store(Protocol):
-    """Keeps campaigns: for each a record, an append-only log of events, and a disposable cache.
+    """Keeps campaigns: for each a record, an append-only log of events, a disposable cache and a snapshot.
 
     Every method does all of its work or none, even if the process dies at any moment, and may be called from
     several threads and processes at once. Once a method returns, its data is on disk. It is a DataError if
@@ -115,6 +115,10 @@ class Store(Protocol):
         """Return the events numbered above ``after``, in order; at most ``most`` if given."""
         ...
 
+    def number_of(self, name: str, key: str) -> int | None:
+        """Return the number of the event with a key; None if there is none."""
+        ...
+
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events numbered ``after + 1``, ``after + 2``, ..., all or none.
 
@@ -137,6 +141,14 @@ class Store(Protocol):
 
     def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
         """Return the newest cache derived from events up to ``at_most``, with its number; None if absent."""
+        ...
+
+    def save_snapshot(self, name: str, number: int, blob: bytes) -> None:
+        """Save a snapshot of the state after event ``number``; an older snapshot may be dropped."""
+        ...
+
+    def load_snapshot(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+        """Return the newest snapshot of a state up to event ``at_most``, with its number; None if absent."""
         ...
 
     def close(self) -> None:
@@ -279,6 +291,13 @@ def _json_text(data: dict[str, Any], what: str) -> str:
         text = json.dumps(data, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise DataError(f"{what} must be plain data (JSON); got: {error}. {remedy}") from error
-    if json.loads(text) != data:
+    if not _is_plain(data):
         raise DataError(f"{what} must be plain data (JSON), and would come back changed. {remedy}")
     return text
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether something that JSON can express comes back as it is: no tuples, and strings as keys."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) for key in value) and all(map(_is_plain, value.values()))
+    return all(map(_is_plain, value)) if isinstance(value, list) else not isinstance(value, tuple)

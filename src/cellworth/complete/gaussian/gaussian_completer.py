@@ -68,18 +68,19 @@ class GaussianCompleter(BlockCompleter):
         Learn the actual spread of each column by predicting observed cells from the others in their row,
         for `variance_`, `predict_interval` and `sample`. False trusts the Gaussian.
     target : {"auto", "classes", "number"}, default="auto"
-        What `y` holds. "auto": floats with fractional parts or more than 20 distinct values are
-        numbers; anything else is classes.
+        What `y` holds. "auto": floats with fractions or more than 20 values are numbers, all else classes.
     tol : float, default=1e-4
         Stop when a step gains at most this much log-likelihood per observed cell and moves no parameter
         by more than the square root of `tol`.
     max_iter : int, default=500
-        The maximum number of E steps.
     warm_start : bool, default=False
-        Start from the last fit and keep what "auto" chose there; after a few new answers, this takes a few
-        steps.
+        Start from the last fit and keep what "auto" chose there: a few steps after a few new answers.
     dtype : {None, numpy.float32, numpy.float64}, default=None
-        Precision of the result; computations use float64. None: that of the table.
+        Of the result, by default that of the table; computations use float64.
+    missing_values : float or None, default=None
+        A number that marks holes, besides NaN.
+    add_indicator : bool, default=False
+        `transform` appends a column of 0 and 1 for each column that had holes in `fit`: 1 in its holes.
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator or None, default=0
@@ -99,24 +100,21 @@ class GaussianCompleter(BlockCompleter):
     covariance_ : (d, d) array
         In the units of the table; of normal scores if `margins_` is "rank".
     log_likelihood_ : (n_iter_,) array
-        Penalised log-likelihood of the observed cells after each E step; never decreases. In the units of
-        the table; of normal scores if `margins_` is "rank". Includes labels with trust above 0.
+        Penalised log-likelihood of the observed cells, or of their normal scores, and of trusted labels after
+        each E step; never decreases.
     objective_ : (n_iter_,) array
         ``-log_likelihood_``; never increases.
     observed_log_likelihood_ : float
         The final log-likelihood without the penalty.
-    n_iter_ : int
-        E steps taken.
-    converged_ : bool
+    n_iter_, converged_
     margins_ : {"normal", "rank"}
     label_trust_ : float
         The trust used; 0 without labels.
     n_factors_ : int or None
     scaling_ : Scaling
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        If the input had column names.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
 
     Notes
     -----
@@ -157,6 +155,8 @@ class GaussianCompleter(BlockCompleter):
         max_iter: int = 500,
         warm_start: bool = False,
         dtype: DTypeLike | None = None,
+        missing_values: float | None = None,
+        add_indicator: bool = False,
         n_jobs: int | None = None,
         random_state: int | np.random.Generator | None = 0,
         callback: Callback | None = None,
@@ -171,6 +171,8 @@ class GaussianCompleter(BlockCompleter):
         self.max_iter = max_iter
         self.warm_start = warm_start
         self.dtype = dtype
+        self.missing_values = missing_values
+        self.add_indicator = add_indicator
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.callback = callback

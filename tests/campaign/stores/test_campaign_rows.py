@@ -1,9 +1,17 @@
-"""Renaming and deleting: checksums stay right, and repeating a call after a lost connection does no harm."""
+"""Renaming and deleting leave checksums right and may be repeated; the newest blob of a campaign is kept."""
 
 import pytest
+from sqlalchemy import create_engine, text
 
 from cellworth.campaign.stores import open_store
-from cellworth.campaign.stores.whole_campaigns import delete_campaign, rename_campaign, token_of
+from cellworth.campaign.stores.campaign_rows import (
+    delete_campaign,
+    load_blob,
+    rename_campaign,
+    save_blob,
+    token_of,
+)
+from cellworth.campaign.stores.schema import CACHE, SNAPSHOT, STEPS, upgrade
 from cellworth.campaign.transfer import check_campaign
 from cellworth.errors import DataError
 from tests.campaign.campaigns import answers_to, begin, make_table
@@ -47,3 +55,24 @@ def test_the_parts_work_in_the_transaction_of_their_caller(sqlite_url):
         store._write(fail)
     assert store.names() == ["old"]
     store.close()
+
+
+@pytest.fixture
+def connection():
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        upgrade(connection, "here", STEPS)
+        row = "('study', '', '', '', '', '', x'')"
+        connection.execute(text(f"INSERT INTO cellworth_campaign VALUES {row}"))
+        yield connection
+    engine.dispose()
+
+
+@pytest.mark.parametrize("table", [CACHE, SNAPSHOT])
+def test_only_the_newest_is_kept(connection, table):
+    assert load_blob(connection, table, "study", 9) is None
+    for number, blob in [(3, b"three"), (5, b"five"), (4, b"four"), (5, b"five again")]:
+        save_blob(connection, table, "study", number, blob)
+    assert load_blob(connection, table, "study", 5) == (5, b"five again")
+    assert load_blob(connection, table, "study", 4) is None
+    assert load_blob(connection, table, "other", 9) is None

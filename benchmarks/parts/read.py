@@ -1,0 +1,87 @@
+"""Reading a file: `Table.read` against `pandas.read_csv`, in the same process and run."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.isolate import run_isolated
+from benchmarks.report import Section, number
+from benchmarks.settings import Settings, progress
+
+ROWS, COLUMNS = 100_000, 50
+REPEATS = 5
+HEADER = ["file", "MB", "pandas", "cellworth", "in relation"]
+FILES = ("two decimals", "all digits", "integers", "mixed")
+
+
+def run(settings: Settings) -> Section:
+    """Measure each file in its own process."""
+    rows = []
+    for name in FILES:
+        progress(f"reading, {name}")
+        size = ROWS // 10 if settings.quick else ROWS
+        found = run_isolated("benchmarks.parts.read:measure", name=name, rows=size, seed=settings.seed)
+        relation = found["ours"] / found["pandas"]
+        rows.append(
+            [
+                name,
+                number(found["size"], ".0f"),
+                number(found["pandas"], ".2f"),
+                number(found["ours"], ".2f"),
+                number(relation, ".2f"),
+            ]
+        )
+    notes = [
+        f"{ROWS:,} rows of {COLUMNS} columns, three cells in ten blank. CPU seconds over all threads, the "
+        f"least of {REPEATS} readings of each, in turn. Mixed: 20 columns with two decimals, 20 of whole "
+        "numbers, 5 of categories, 3 of dates and 2 of yes and no; pandas leaves dates and words as text, "
+        "`Table.read` converts them."
+    ]
+    return Section("Reading a file", HEADER, rows, notes)
+
+
+def measure(name: str, rows: int, seed: int) -> dict[str, float]:
+    """Write a file, and return its size in MB and the seconds to read it."""
+    import pandas as pd
+
+    from cellworth.table import Table
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "table.csv"
+        make_frame(name, rows, seed).to_csv(path, index=False)
+        Table.read(path), pd.read_csv(path)  # imports, and warms up the disk's cache
+        seconds: dict[str, list[float]] = {"pandas": [], "ours": []}
+        for _ in range(REPEATS):
+            for reader, read in (("pandas", pd.read_csv), ("ours", Table.read)):
+                begin = time.process_time()
+                read(path)
+                seconds[reader].append(time.process_time() - begin)
+        return {"size": path.stat().st_size / 1e6} | {reader: min(each) for reader, each in seconds.items()}
+
+
+def make_frame(name: str, rows: int, seed: int) -> Any:
+    """Return a frame with three blank cells in ten."""
+    import numpy as np
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    normal = rng.normal(scale=10, size=(rows, COLUMNS))
+    columns: dict[str, Any] = {f"x{j}": normal[:, j] for j in range(COLUMNS)}
+    if name != "all digits":
+        columns = {key: values.round(0 if name == "integers" else 2) for key, values in columns.items()}
+    if name == "mixed":
+        for j in range(20, COLUMNS):
+            columns[f"x{j}"] = rng.integers(0, 100, rows)
+        for j in range(40, 45):
+            columns[f"x{j}"] = rng.choice(["red", "green", "blue", "dark blue"], rows)
+        for j in range(45, 48):
+            columns[f"x{j}"] = (np.datetime64("2020-01-01") + rng.integers(0, 1000, rows)).astype(str)
+        for j in range(48, COLUMNS):
+            columns[f"x{j}"] = rng.choice(["yes", "no"], rows)
+    frame = pd.DataFrame(columns)
+    if name == "integers":
+        frame = frame.astype("Int64")
+    return frame.mask(rng.random(frame.shape) < 0.3)

@@ -1,0 +1,207 @@
+"""Parse a large delimited file with pyarrow, where it gives exactly what the plain reader gives.
+
+Only plain text is parsed here: no quotes, no blank lines, no short or long rows. Columns of numbers come as
+numbers, all others as text, and the text of a number is read again only if somebody asks for it. Whatever
+does not fit is left to the plain reader, which finds the mistake and names its line.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+
+from cellworth.arrays import Float64Array
+from cellworth.table.missing_marks import USUAL_MARKS
+from cellworth.table.text_cells import LazyTexts, Numbers, Tally, TextCells
+from cellworth.table.values import are_whole, is_number
+
+FEWEST_BYTES = 1 << 20
+"""For a smaller file, importing pyarrow takes longer than it saves."""
+
+_Type = Literal["int64", "float64", "text"]
+_MOST_ATTEMPTS = 8
+_BLOCK = 1 << 18  # bytes that fit a cache; a row of more fails, and is read by the plain reader
+_SAMPLED_PLACES, _SAMPLED_LINES = 10, 8
+_INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
+_COLUMN = re.compile(r"CSV column #(\d+)")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the caller knows about a file before it is read.
+
+    ``as_text`` names the columns whose text is needed, such as the row ids and categories; ``marks`` are the
+    marks of holes that hold in all columns. Marks that are numbers do not count: they match any spelling.
+    """
+
+    as_text: frozenset[str] = frozenset()
+    marks: frozenset[str] = frozenset()
+
+    @property
+    def nulls(self) -> list[str]:
+        """Texts that are holes in a column of numbers."""
+        return sorted(USUAL_MARKS | {mark for mark in self.marks if not is_number(mark)})
+
+
+def parse_quickly(content: bytes, delimiter: str, wishes: Wishes) -> tuple[list[str], list[TextCells]] | None:
+    """Parse UTF-8 into the fields of its header and their columns of cells; O(size of the content).
+
+    There must be no NUL in it. None means that the plain reader must read it.
+    """
+    end = len(content)
+    while end and content[end - 1] in b"\r\n":
+        end -= 1
+    start = content.find(b"\n", 0, end) + 1
+    if not start:
+        return None
+    names = content[: start - 1].decode().rstrip("\r").split(delimiter)
+    arrow = _pyarrow()
+    if arrow is None or not _is_plain(content, end, delimiter):
+        return None
+    as_text = {place for place, name in enumerate(names) if column_name(name) in wishes.as_text}
+    types, pointed = _likely_types(_sample(content, start, end), delimiter, len(names), as_text, wishes.nulls)
+    if any(content.find(letter, start) >= 0 for letter in (b"x", b"X")) and b"0x" in content.lower():
+        # pyarrow reads 0x10 as the integer 16; to us it is text.
+        types = ["text" if kind == "int64" else kind for kind in types]
+    rows = memoryview(content)[start:end]
+    reader = _ArrowReader(arrow, rows, delimiter, len(names), wishes.nulls, b"(" in content)
+    columns = reader.read(types)
+    if (
+        columns is None or len(columns[0]) != content.count(b"\n", start, end) + 1
+    ):  # pyarrow skips blank lines
+        return None
+    return names, [reader.cells(place, column, pointed[place]) for place, column in enumerate(columns)]
+
+
+def column_name(field: str) -> str:
+    """Return the name of a column from its field in the header."""
+    return field.strip().lstrip("\ufeff").strip()
+
+
+def _is_plain(content: bytes, end: int, delimiter: str) -> bool:
+    """Return whether each line is a row, and each delimiter separates two fields."""
+    if b'"' in content or not delimiter.isascii() or content[0] in b"\r\n":
+        return False
+    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
+        return False
+    longest = csv.field_size_limit()
+    start = 0
+    while end - start > longest:  # a field this long is an error of its own
+        start = content.rfind(b"\n", start + 1, start + longest)
+        if start < 0:
+            return False
+    return True
+
+
+def _sample(content: bytes, start: int, end: int) -> list[str]:
+    """Return some lines from different places between the two."""
+    lines: list[str] = []
+    for place in range(_SAMPLED_PLACES):
+        begin = start
+        if place:
+            begin = content.find(b"\n", start + place * (end - start) // _SAMPLED_PLACES) + 1
+        for _ in range(_SAMPLED_LINES):
+            stop = content.find(b"\n", begin, end)
+            if not begin or stop < 0:
+                break
+            lines.append(content[begin:stop].decode())
+            begin = stop + 1
+    return lines
+
+
+def _likely_types(
+    lines: Sequence[str], delimiter: str, width: int, as_text: Collection[int], nulls: Collection[str]
+) -> tuple[list[_Type], list[bool]]:
+    """Return the types of the columns in some of the lines, and which have a text such as 1.0 or 1e5."""
+    types: list[_Type] = ["text" if place in as_text else "int64" for place in range(width)]
+    pointed = [False] * width
+    holes = frozenset(nulls)
+    for line in lines:
+        for place, field in enumerate(line.rstrip("\r").split(delimiter)[:width]):
+            if types[place] == "text" or field in holes:
+                continue
+            if _INTEGER.fullmatch(field.strip()) is None:
+                types[place] = "float64" if is_number(field.strip()) else "text"
+                pointed[place] |= not are_whole([field])
+    return types, pointed
+
+
+@dataclass(frozen=True)
+class _ArrowReader:
+    arrow: ModuleType
+    rows: memoryview
+    delimiter: str
+    width: int
+    nulls: Sequence[str]
+    brackets: bool
+
+    def read(self, types: list[_Type]) -> list[Any] | None:
+        """Return the columns, those that turn out not to be numbers as text; None if rows are ragged."""
+        for _ in range(_MOST_ATTEMPTS):
+            try:
+                return self._parse(dict(enumerate(types))).columns
+            except self.arrow.ArrowInvalid as error:
+                found = _COLUMN.search(str(error))
+                if found is None or types[int(found[1])] == "text":
+                    return None
+                types[int(found[1])] = "float64" if types[int(found[1])] == "int64" else "text"
+        return None
+
+    def cells(self, place: int, column: Any, pointed: bool) -> TextCells:
+        """Return a column that was read, with its numbers if it has any; not all of ``pointed`` are whole."""
+        if self.arrow.types.is_dictionary(column.type):
+            return TextCells.counted(_tally(column))
+        values: Float64Array = np.asarray(column.to_numpy(), dtype=np.float64)
+        whole = column.type == self.arrow.int64()
+        # pyarrow reads nan(1) as NaN; to us it is text.
+        odd = self.brackets and int(np.count_nonzero(np.isnan(values))) != column.null_count
+        # Only the text tells that 1.0 is a number and 12345678901234567890 an integer.
+        if odd or not (whole or pointed or _has_fraction(values)):
+            return TextCells.counted(self._texts(place))
+        return TextCells(LazyTexts(len(column), lambda: self._texts(place).texts()), Numbers(values, whole))
+
+    def _texts(self, place: int) -> Tally:
+        return _tally(self._parse({place: "text"}).column(0))
+
+    def _parse(self, types: dict[int, _Type]) -> Any:
+        table = importlib.import_module("pyarrow.csv")
+        names = [str(place) for place in range(self.width)]
+        text = self.arrow.dictionary(self.arrow.int32(), self.arrow.string())
+        arrow_types = {"int64": self.arrow.int64(), "float64": self.arrow.float64(), "text": text}
+        return table.read_csv(
+            self.arrow.BufferReader(self.rows),
+            read_options=table.ReadOptions(use_threads=False, column_names=names, block_size=_BLOCK),
+            parse_options=table.ParseOptions(delimiter=self.delimiter, quote_char=False),
+            convert_options=table.ConvertOptions(
+                column_types={str(place): arrow_types[kind] for place, kind in types.items()},
+                include_columns=[str(place) for place in types],
+                null_values=self.nulls,
+                strings_can_be_null=False,
+            ),
+        )
+
+
+def _has_fraction(values: Float64Array) -> bool:
+    return bool(np.any(~np.isnan(values) & (values != np.rint(values))))
+
+
+def _tally(column: Any) -> Tally:
+    """Count a dictionary column, whose texts are in the order in which they first appear."""
+    array = column.unify_dictionaries().combine_chunks()
+    codes = array.indices.to_numpy().astype(np.intp)
+    texts = array.dictionary.to_pylist()
+    return Tally(tuple(texts), codes).renamed(list(map(str.strip, texts)))
+
+
+def _pyarrow() -> ModuleType | None:
+    try:
+        return importlib.import_module("pyarrow")
+    except ImportError:
+        return None

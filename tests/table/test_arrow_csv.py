@@ -1,0 +1,145 @@
+"""The quick reader gives what the plain one gives: the same table, the same warnings, the same error."""
+
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cellworth.errors import DataError, ParameterError
+from cellworth.table import Table, arrow_csv, read_csv
+from cellworth.table.files import FileBytes
+from cellworth.table.text_file import TextFile
+
+pytest.importorskip("pyarrow")
+
+NUMBERS = [
+    "0", "-0", "7", "007", "-12", "+3", "1.0", "2.5", "-0.0", ".5", "5.", "1e3", "1E-2", "1e400", "9" * 25,
+    "9007199254740993", "0.1", "123456.789012345678", "4.9e-324", "-9", "-9.0", " 8", "9\t", "1_000",
+    "0x10", "0X1f", "inf", "-Infinity", "nan(1)", "\u0661",
+]  # fmt: skip
+OTHERS = [
+    "", "  ", "NA", "nan", "-NaN", "None", "?", "n/a", "red", "blue", " red ", "Yes", "no", "NO", "true",
+    "FALSE", "2020-01-02", "2020-01-02T10:30", "2020-01-02 10:30:15", "2020-02-30", "26.08.2020", "1,5",
+    'a"b', "caf\u00e9", "\u00a0x", "x\x0b", "\x1f3",
+]  # fmt: skip
+FIELDS = [
+    st.sampled_from([*NUMBERS[:14], "", ""]),
+    st.sampled_from(NUMBERS + OTHERS),
+    st.sampled_from(OTHERS),
+    st.floats(allow_nan=False).map(repr),
+    st.integers().map(str),
+]
+KEYWORDS = [
+    {}, {"missing": ["?"]}, {"missing": [-9]}, {"missing": ["-9", "?", "NO"]}, {"missing": {"c0": ["?", 7]}},
+    {"kinds": {"c0": "number"}}, {"kinds": {"c0": "integer"}}, {"kinds": {"c0": "category", "c1": "boolean"}},
+    {"kinds": {"c1": "date"}}, {"categories": {"c0": ["red", "blue", "NA"]}}, {"target": "c0"},
+    {"row_id": "c1"}, {"bounds": {"c0": (0, 5)}}, {"missing": "inf"},
+]  # fmt: skip
+
+
+@st.composite
+def files(draw):
+    """Draw the bytes of a file of two columns, mostly plain, sometimes damaged, and how to read it."""
+    fields = [draw(st.sampled_from(FIELDS)) for _ in range(draw(st.integers(1, 3)))]
+    rows = draw(st.lists(st.tuples(*fields), min_size=1, max_size=12))
+    delimiter = draw(st.sampled_from([",", ",", ";", "\t"]))
+    lines = [delimiter.join(f" c{place} " if place else "c0" for place in range(len(fields)))]
+    lines += [delimiter.join(row) for row in rows]
+    damage = draw(st.sampled_from(["", "", "", "blank", "ragged", "quotes", "first"]))
+    if damage:
+        place = draw(st.integers(1, len(lines) - 1))
+        lines.insert(
+            0 if damage == "first" else place,
+            {"blank": "", "first": "", "ragged": "1", "quotes": delimiter.join(['"1"'] * len(fields))}[
+                damage
+            ],
+        )
+    end = draw(st.sampled_from(["\n", "\n", "\r\n", "\r"]))
+    text = end.join(lines) + draw(st.sampled_from(["", end, 2 * end]))
+    encoding = draw(st.sampled_from(["utf-8", "utf-8", "utf-8-sig", "utf-16", "cp1252"]))
+    content = text.encode(encoding, errors="ignore")
+    stated = draw(st.sampled_from([None, encoding]))
+    decimal = draw(st.sampled_from([".", ".", ".", ","]))
+    given = None if delimiter == "," and draw(st.booleans()) else delimiter
+    return TextFile(FileBytes("t.csv", content), stated, given, decimal), draw(st.sampled_from(KEYWORDS))
+
+
+def outcome(file, keywords):
+    """Return the table or the message, and the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = Table.read(file, **keywords)
+        except (DataError, ParameterError) as error:
+            result = str(error)
+    return result, [str(warning.message) for warning in caught]
+
+
+def same(first, second):
+    if isinstance(first, str) or isinstance(second, str):
+        return first == second
+    labels = [np.zeros(0) if table.y is None else table.y for table in (first, second)]
+    return (
+        first.equals(second)
+        and first.values.tobytes() == second.values.tobytes()
+        and labels[0].tobytes() == labels[1].tobytes()
+        and first.keywords() == second.keywords()
+    )
+
+
+@settings(max_examples=500, deadline=None)
+@given(files())
+def test_both_readers_give_the_same(monkeypatch_module, case):
+    plain, said = outcome(*case)
+    monkeypatch_module.setattr(read_csv, "FEWEST_BYTES", 0)
+    quick, heard = outcome(*case)
+    monkeypatch_module.undo()
+    assert same(plain, quick), (plain, quick)
+    assert said == heard
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module():
+    with pytest.MonkeyPatch.context() as patch:
+        yield patch
+
+
+def many(rows, field):
+    return "a,b\n" + "".join(f"{field(row)},{row % 7}\n" for row in range(rows))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        many(3000, lambda row: "2.5" if row == 2900 else row),  # an integer column, but for one
+        many(3000, lambda row: "x" if row in (2900, 2950) else row / 8),
+        many(3000, lambda row: f"{row}.0"),
+        many(3000, lambda row: 10**17 + row),
+        many(3000, lambda row: 10**20 + row),
+        many(3000, lambda row: ["red", "green ", "blue", ""][row % 4]),
+        many(3000, lambda row: f"2020-01-{1 + row % 28:02}"),
+        many(3000, lambda row: "a" * 140_000 if row == 1500 else row),  # longer than a field may be
+    ],
+)
+def test_columns_that_a_sample_misjudges(monkeypatch, text):
+    file = FileBytes("t.csv", text.encode())
+    plain = outcome(file, {})
+    monkeypatch.setattr(read_csv, "FEWEST_BYTES", 0)
+    assert same(plain[0], outcome(file, {})[0])
+
+
+def test_plain_files_are_read_quickly(monkeypatch):
+    """Otherwise the tests above compare the plain reader with itself."""
+    text = many(500, lambda row: ["1.5", "", "NA", "-2"][row % 4])
+    found = arrow_csv.parse_quickly(text.encode(), ",", arrow_csv.Wishes())
+    assert found is not None
+    names, cells = found
+    assert names == ["a", "b"]
+    assert [each.numbers.whole for each in cells] == [False, True]
+    assert np.isnan(cells[0].numbers.values).sum() == 250
+    assert list(cells[0].texts[:4]) == ["1.5", "", "NA", "-2"]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert arrow_csv.parse_quickly(text.encode(), ",", arrow_csv.Wishes()) is None
