@@ -30,7 +30,12 @@ _OPTIONS = {
     "least_gain": "--until-gain",
     "insist": "--yes",
 }
-_BLANKS = {"bounds": ("(lowest, highest)", "LOW,HIGH")}  # what stands for a value: a parameter's, an option's
+# What stands for a value by column: a parameter's, an option's.
+_BLANKS = {
+    "bounds": ("(lowest, highest)", "LOW,HIGH"),
+    "categories": ("[...]", "TEXT,TEXT"),
+    "order": ("[...]", "LOW,HIGH"),
+}
 FIELDS = {
     "budget": "Money, at most",
     "count": "Cells, at most",
@@ -110,7 +115,7 @@ def setting(name: str, value: str | bool | None = None, *, column: str | None = 
         return _option_with(name, value, column) + elsewhere
     parameter = _PARAMETERS.get(name, name)
     if column is not None:
-        said = _BLANKS.get(name, ("[...]", ""))[0] if value is None else repr(value)
+        said = _BLANKS.get(name, ("...", "VALUE"))[0] if value is None else repr(value)
         return f"{parameter}={{{column!r}: {said}}}"
     if value is None:
         return f"{parameter}="
@@ -147,6 +152,6 @@ def _option(name: str) -> str:
 
 def _option_with(name: str, value: str | bool | None, column: str | None) -> str:
     said = "" if value is None or value is True else str(value)
-    blank = _BLANKS.get(name, ("", "..."))[1]
+    blank = _BLANKS.get(name, ("...", "VALUE"))[1]
     words = said if column is None else f"{column}={said or blank}"
     return f"{_option(name)} {shlex.quote(words)}" if words else _option(name)

@@ -198,23 +198,6 @@ def test_extend_reads_rows_as_init_read_the_table(study, tmp_path):
     assert study("extend", "more.csv", "--decimal", "x").code == 2
 
 
-def test_absurd_answers_need_a_yes(quick):
-    lines = quick.asked(count=20)
-    asked = [line for line in lines if line["column"] == "dose"]
-    assert asked
-    quick.fill(dose=1e9)
-    done = quick("tell", "asks.csv")
-    assert (done.code, done.out) == (3, "")
-    assert done.err.count("got 1000000000.0, but the") == len(asked)
-    assert "insist: --yes" in done.err
-    assert "Nothing was recorded." in done.err
-    assert quick.kinds() == ["asked"]
-    assert quick("tell", "asks.csv", "--yes").code == 0
-    wrong = quick("correct", asked[0]["row"], "dose", "5e12")
-    assert (wrong.code, "--yes" in wrong.err) == (3, True)
-    assert quick("correct", asked[0]["row"], "dose", "5e12", "--yes").code == 0
-
-
 def test_dates_go_out_and_come_back_as_people_write_them(study):
     lines = [
         "id,seen,dose,y",
@@ -246,3 +229,20 @@ def test_dates_go_out_and_come_back_as_people_write_them(study):
     (study.folder / "more.csv").write_text("id,seen,dose,y\n40,06/07/2020,1,0\n")
     assert study("extend", "more.csv").code == 0
     assert study("export").out.splitlines()[-1] == "40,06/07/2020,1,0"
+
+
+def test_absurd_answers_need_a_yes(quick):
+    lines = quick.asked(count=20)
+    asked = [line for line in lines if line["column"] == "dose"]
+    assert asked
+    quick.fill(dose=1e9)
+    done = quick("tell", "asks.csv")
+    assert (done.code, done.out) == (3, "")
+    assert done.err.count("got 1000000000.0, but the") == len(asked)
+    assert "insist: --yes" in done.err
+    assert "Nothing was recorded." in done.err
+    assert quick.kinds() == ["asked"]
+    assert quick("tell", "asks.csv", "--yes").code == 0
+    wrong = quick("correct", asked[0]["row"], "dose", "5e12")
+    assert (wrong.code, "--yes" in wrong.err) == (3, True)
+    assert quick("correct", asked[0]["row"], "dose", "5e12", "--yes").code == 0

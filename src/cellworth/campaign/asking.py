@@ -127,7 +127,6 @@ class Asker:
             prices=prices,
             available=available,
             before=before,
-            currency=self._tariff.prices.currency,
         )
         named = zip(
             [state.index.names((i, j)) for i, j in selection.cells.tolist()],

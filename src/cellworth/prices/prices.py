@@ -199,8 +199,9 @@ class Prices:
         """
         names = table.column_names
         place = {name: number for number, name in enumerate(names)}
+        places = self.cells.places if isinstance(self.cells, ByColumn) else {}
         for group in self.groups:
-            check_known(group.columns, names, f"group {shorten(group.name)}")
+            check_known(group.columns, names, f"group {shorten(group.name)}", places)
         grouped = {column for group in self.groups for column in group.columns}
         own = self.cells.lay(table, grouped)
         group_of, fee = np.full(len(names), -1), np.zeros(len(names))

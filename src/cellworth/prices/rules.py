@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar
@@ -33,10 +33,14 @@ MOST_SHOWN = 8
 
 @dataclass(frozen=True)
 class ByColumn:
-    """One price per column name, and optionally one for all other columns."""
+    """One price per column name, and optionally one for all other columns.
+
+    ``places`` says for messages where a column is named, such as a line of a file.
+    """
 
     prices: Mapping[str, float]
     default: float | None = None
+    places: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     by: ClassVar[str] = "column"
 
     def __post_init__(self) -> None:
@@ -52,7 +56,7 @@ class ByColumn:
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
         """Return the prices (p,); O(p)."""
         names = table.column_names
-        check_known(self.prices, names, "the prices")
+        check_known(self.prices, names, "the prices", self.places)
         without = [name for name in names if name not in self.prices and name not in grouped]
         if without and self.default is None:
             raise DataError(
@@ -294,12 +298,17 @@ def check_name(name: object, noun: str = "column") -> str:
     return name
 
 
-def check_known(columns: Collection[str], names: tuple[str, ...], who: str) -> None:
-    """Raise DataError, suggesting the closest name, if the table lacks one of the columns."""
+def check_known(
+    columns: Collection[str], names: tuple[str, ...], who: str, places: Mapping[str, str] | None = None
+) -> None:
+    """Raise DataError, suggesting the closest name, if the table lacks one of the columns.
+
+    The message starts with the place where the column is named, if it is known, or else with ``who``.
+    """
     known = set(names)
     for column in columns:
         if column not in known:
-            raise DataError(f"{who}: {not_there('column', column, names)}")
+            raise DataError(f"{(places or {}).get(column, who)}: {not_there('column', column, names)}")
 
 
 def in_words(row: str, column: str) -> str:

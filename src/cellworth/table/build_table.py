@@ -132,9 +132,9 @@ def _spelling(
     stated = raw.declared.get("date_format")
     if stated is not None and restores(stated, values, whole=whole_days):
         return {"date_format": stated}
-    if whole_days:
+    if whole_days or observed is None:
         return {}
-    return {"date_format": None if observed is None else iso_format(observed.distinct)}
+    return {"date_format": iso_format(observed.distinct)}
 
 
 def _kind_and_values(
