@@ -72,7 +72,7 @@ def test_a_column_without_values_is_taken_if_its_kind_is_said(tmp_path):
 @pytest.mark.parametrize(
     ("keywords", "words"),
     [
-        ({}, r"only holes.*kinds=\{'dose': 'number'\} and bounds=\{'dose': \[\.\.\.\]\}"),
+        ({}, r"only holes.*kinds=\{'dose': 'number'\} and bounds=\{'dose': \(lowest, highest\)\}"),
         ({"kinds": {"dose": "number"}}, "lowest and highest value"),
         ({"kinds": {"dose": "integer"}, "bounds": {"dose": (0, None)}}, "lowest and highest value"),
         ({"kinds": {"dose": "number"}, "target": "dose"}, "It is the target"),

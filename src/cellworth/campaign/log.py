@@ -32,6 +32,7 @@ from cellworth.campaign.table_bytes import digest, unpack
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.optional_packages import require
+from cellworth.settings_language import named
 from cellworth.table import Table
 
 Clock = Callable[[], datetime]
@@ -317,7 +318,9 @@ def check_moment(until: object) -> int | datetime:
         return until.astimezone(UTC)
     if isinstance(until, int) and not isinstance(until, bool) and until >= 0:
         return until
-    raise ParameterError(f"until must be an event number, or a time with a time zone; got {shorten(until)}.")
+    raise ParameterError(
+        f"{named('until')} must be an event number, or a time with a time zone; got {shorten(until)}."
+    )
 
 
 Library = Literal["pandas", "polars", "pyarrow"]
