@@ -8,10 +8,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Three processes, each with a run of neighbouring tests, which share their servers, browsers and clusters; one that
 # ends first takes over work of the others. Two cores are busy with three, since tests wait for servers and disks.
 PYTEST := -m pytest -n 3 --dist worksteal
-# How long `make soak` draws new examples.
-MINUTES ?= 10
 
-.PHONY: demo check test beside lint types fast alone unit coverage lowest soak wheel docs docs-serve gallery paper studies bench clean help
+.PHONY: demo check test beside lint types fast alone unit coverage lowest soak examples wheel docs docs-serve gallery paper studies bench clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -55,8 +53,13 @@ coverage: $(VENV)/.dev   ## the same tests, half as slow again, and which lines 
 lowest: .venv-lowest/.installed   ## the tests on the oldest supported versions
 	.venv-lowest/bin/python $(PYTEST) -q -m "not slow and not latest and not alone" --durations=10 tests
 
-soak: $(VENV)/.dev   ## the tests by hypothesis with fresh examples, again and again for MINUTES (10)
-	end=$$(($$(date +%s) + 60 * $(MINUTES))); while [ $$(date +%s) -lt $$end ]; do \
+# Several processes at random operations, with kills, interrupts, clock jumps and full disks, on both stores; it
+# needs PostgreSQL's programs, and root for the server's full disks. The figures of a run are in docs/results/soak.md.
+soak: $(VENV)/.dev   ## random operations by processes that are killed, on both stores, for MINUTES (60)
+	$(BIN)/python -m tests.soak --minutes $(or $(MINUTES),60)
+
+examples: $(VENV)/.dev   ## the tests by hypothesis with fresh examples, again and again for MINUTES (10)
+	end=$$(($$(date +%s) + 60 * $(or $(MINUTES),10))); while [ $$(date +%s) -lt $$end ]; do \
 		HYPOTHESIS_PROFILE=soak $(BIN)/python $(PYTEST) -q -m "hypothesis and not alone" tests || exit 1; done
 
 # Nothing is downloaded: the dependencies are those of .venv, the package itself comes from the wheel.

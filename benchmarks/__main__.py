@@ -23,6 +23,8 @@ PARTS = (
     "select",
     "round",
     "campaign",
+    "growth",
+    "writers",
     "engine",
     "web",
     "sparse",

@@ -4,7 +4,7 @@ A message says what was expected, what was found and how to fix it, in the user'
 and the column name, never an array index where a name is known.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 MOST_WRONG_LINES = 20
@@ -34,6 +34,10 @@ class ConflictError(CellworthError, RuntimeError):
     """Someone else got there first, or an answer contradicts a recorded one; the message says what to do."""
 
 
+class ContradictionError(ConflictError):
+    """An answer differs from the value that is known; it is in the log, and changes nothing."""
+
+
 class UnusableCacheError(CellworthError):
     """A campaign's cache cannot be written or read. Work continues without it: the log has everything."""
 
@@ -52,6 +56,22 @@ class ReadWarning(UserWarning):
 
 class MissingMarkWarning(ReadWarning):
     """A text in a table may mark a hole but is read as a category; the message names it and what to do."""
+
+
+class QuestionedError(DataError):
+    """Answers are far outside what was seen in their columns; nothing was recorded.
+
+    Attributes
+    ----------
+    cells : dict of (row, column) to str
+        Why each of them is questioned.
+    remedy : str
+        How to insist.
+    """
+
+    def __init__(self, cells: Mapping[tuple[str, str], str], remedy: str) -> None:
+        self.cells, self.remedy = dict(cells), remedy
+        super().__init__(f"{' '.join([*self.cells.values()][:MOST_WRONG_LINES])} {remedy}")
 
 
 class WrongLine(NamedTuple):
@@ -83,6 +103,10 @@ class WrongLinesError(CellworthError):
 
 class WrongAnswersError(WrongLinesError, DataError):
     """A file of cells or answers has invalid lines; nothing in it was recorded."""
+
+
+class QuestionedAnswersError(WrongAnswersError):
+    """Answers in a file are far outside what was seen in their columns; nothing was recorded."""
 
 
 class ConflictingAnswersError(WrongLinesError, ConflictError):

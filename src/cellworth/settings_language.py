@@ -15,7 +15,7 @@ from typing import Literal
 Door = Literal["python", "command line"]
 _DOOR: ContextVar[Door] = ContextVar("door", default="python")
 # Options with other names than their parameters.
-_OPTIONS = {"kinds": "--kind", "categories": "--order"}
+_OPTIONS = {"kinds": "--kind", "categories": "--order", "insist": "--yes"}
 _LISTS = frozenset({"missing"})
 
 

@@ -1,24 +1,15 @@
-"""What `auto` chooses on the development tables, and what that is worth; see PROTOCOL.md.
-
-`python -m studies.money.automatic --seeds 1 --runs runs/money` reads the finished purchases of
-`recommended`, `linear-impact` and random cells, plays what is missing, and prints the figures.
-"""
+"""What `auto` chooses on the development tables, and what that is worth; see PROTOCOL.md."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import time
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter, SupervisedCompleter
 from cellworth.model.held_out_folds import fit_completer
 from cellworth.strategy import get
@@ -26,16 +17,25 @@ from cellworth.strategy.automatic import FALLBACK, LINEAR, RIVAL, choose_on, dec
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.strategy_choice import StrategyChoice
 from studies.completion.report import markdown_table
-from studies.money.development_tables import NAMES, REPORT, TUNING, start_of
-from studies.money.money_ratios import BOOTSTRAPS, LEVEL, MARKS, PurchaseCase, cases_of, geometric_mean
-from studies.money.purchases import FULL, RANDOM, Record, Run, judge_of, play, records_of, score_of
+from studies.money.development_tables import HALVES, NAMES, TUNING, half_of, start_of
+from studies.money.kept_cases import CaseFolder, Record, Start, StartTask, start_tasks, what_was_run
+from studies.money.money_ratios import BOOTSTRAPS, LEVEL, PurchaseCase, cases_of
+from studies.money.purchases import FULL, RANDOM, Run, judge_of, play, records_of, score_of
+from studies.money.purchases_page import ratios_table
 
 AUTO = "auto"
-HALVES = {"tuning": TUNING, "report": REPORT}
 NEVER = float("inf")
 LEADS = (0.0, 0.5, 1.0, 1.5, 2.0, NEVER)
 """Leads in standard errors to choose among, on the tuning half."""
 MARK = 0.8
+CLEAR = 0.02
+"""Completions further apart than this at the start are clearly different."""
+INTRODUCTION = f"""## Strategy and completer chosen automatically
+
+`auto` chooses once, at the start, between `{FALLBACK}`, which it falls back on, and `{RIVAL}`, by hiding
+known cells and buying them back; and between the Gaussian and `SupervisedCompleter`. Every cell costs 1.
+Aim, before it becomes the default: less money than `{FALLBACK}` for {MARK:.0%} of the way on both halves,
+with an interval that ends below 1 over both together."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ class ChosenCase:
     seconds: float
 
     @property
+    def start(self) -> Start:
+        """The table, the share known, and the seed."""
+        return self.table, self.observed, self.seed
+
+    @property
     def is_linear(self) -> bool:
         """Whether the chosen model is linear."""
         return self.choice.model in LINEAR
@@ -74,37 +79,33 @@ class ChosenCase:
         return FALLBACK if lead is None or not lead.errors > needed else RIVAL
 
 
-def chosen_case(table: str, observed: float, seed: int, folder: Path) -> ChosenCase:
-    """Choose at one start; what was chosen is kept in a folder."""
-    file = folder / f"{table}-{observed:g}-{seed}.choice"
-    if not file.exists():
-        with worker_threads(1), warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            file.write_text(json.dumps(_choose(table, observed, seed, folder)))
-    kept = json.loads(file.read_text())
-    choice = StrategyChoice.from_json(kept.pop("choice"))
-    return ChosenCase(table, observed, seed, choice, **kept)
+def chosen_cases(starts: Sequence[Start], folder: CaseFolder) -> list[ChosenCase]:
+    """Choose at each start, by the thresholds of today: they may have been set since a choice was kept."""
+    found = folder.records("choosing", start_tasks("choice", starts), _choose)
+    return [_case_of(task, record) for task, (record,) in found.items()]
 
 
-def _choose(table: str, observed: float, seed: int, folder: Path) -> Record:
-    start = start_of(table, observed, seed)
+def _case_of(task: StartTask, record: Record) -> ChosenCase:
+    choice = decided(StrategyChoice.from_json(record["choice"]))
+    figures = {name: record[name] for name in ("gaussian", "supervised", "seconds")}
+    return ChosenCase(*task.start, choice, **figures)
+
+
+def _choose(task: StartTask, folder: Path) -> list[Record]:
+    start = start_of(*task.start)
     world, begun = start.world, time.perf_counter()
-    task = BuyingTask(world.start, world.y, world.layout, world.target, start.prices, seed)
-    choice, seconds = choose_on(task), time.perf_counter() - begun
-    judge = judge_of(Run(table, observed, "same", RANDOM.name, seed), folder)
+    buying = BuyingTask(world.start, world.y, world.layout, world.target, start.prices, task.seed)
+    choice, seconds = choose_on(buying), time.perf_counter() - begun
+    judge = judge_of(Run(task.table, task.observed, "same", RANDOM.name, task.seed), folder)
     scores = [
-        score_of(start, judge, fit_completer(each, world.start, world.y, task.is_number), world.start)
+        score_of(start, judge, fit_completer(each, world.start, world.y, buying.is_number), world.start)
         for each in (GaussianCompleter(label_trust=0.0), SupervisedCompleter())
     ]
-    return {
-        "choice": choice.to_json(),
-        "gaussian": scores[0],
-        "supervised": scores[1],
-        "seconds": seconds,
-    }
+    kept = {"choice": choice.to_json(), "gaussian": scores[0], "supervised": scores[1], "seconds": seconds}
+    return [kept]
 
 
-def automatic_records(chosen: ChosenCase, records: Iterable[Record], folder: Path) -> list[Record]:
+def automatic_records(chosen: ChosenCase, records: Iterable[Record], folder: CaseFolder) -> list[Record]:
     """Return the purchases of what was chosen: those of its base, played anew only for another completer."""
     at_start = {"table": chosen.table, "observed": chosen.observed, "prices": "same", "seed": chosen.seed}
     if chosen.choice.completer == "Gaussian":
@@ -114,65 +115,103 @@ def automatic_records(chosen: ChosenCase, records: Iterable[Record], folder: Pat
             if record["strategy"] == chosen.choice.strategy
             and all(record[name] == value for name, value in at_start.items())
         ]
-    file = folder / f"{chosen.table}-{chosen.observed:g}-{chosen.seed}-{chosen.choice.strategy}.supervised"
-    if not file.exists():
-        settled = get(AUTO).recalled(chosen.choice)
-        found = records_of(Run(chosen.table, chosen.observed, "same", AUTO, chosen.seed), folder, settled)
-        file.write_text(json.dumps([at_start | {"strategy": AUTO} | record for record in found]))
-    kept: list[Record] = json.loads(file.read_text())
-    return kept
+    task = StartTask(f"{chosen.choice.strategy}-supervised", *chosen.start)
+    kept = folder.records("buying", [task], _play_supervised)
+    return [at_start | {"strategy": AUTO} | record for found in kept.values() for record in found]
+
+
+def _play_supervised(task: StartTask, folder: Path) -> list[Record]:
+    choice_task = StartTask("choice", *task.start)
+    (record,) = json.loads(choice_task.file(folder).read_text())
+    settled = get(AUTO).recalled(_case_of(choice_task, record).choice)
+    return records_of(Run(task.table, task.observed, "same", AUTO, task.seed), folder, settled)
+
+
+def _start_of(record: Record) -> Start:
+    return record["table"], record["observed"], record["seed"]
+
+
+def automatic_part(starts: Sequence[Start], folder: CaseFolder) -> str:
+    """Return the section of the page."""
+    chosen = chosen_cases(starts, folder)
+    runs = [
+        Run(each.table, each.observed, "same", strategy, each.seed)
+        for each in chosen
+        for strategy in (FULL, RANDOM.name, FALLBACK, RIVAL)
+    ]
+    records = play(runs, folder)
+    played = {_start_of(record) for record in records}
+    records += [record for each in chosen for record in automatic_records(each, records, folder)]
+    done = played & {_start_of(record) for record in records if record["strategy"] == AUTO}
+    chosen = [each for each in chosen if each.start in done]
+    cases = cases_of([record for record in records if _start_of(record) in done])
+    run = what_was_run(starts, {each.start for each in chosen})
+    if not cases:
+        return f"{INTRODUCTION}\n\n{run}"
+    return "\n\n".join(
+        [
+            INTRODUCTION,
+            run,
+            ratios_table(cases, (AUTO, FALLBACK, RIVAL)),
+            _fallback_table(against_fallback(cases)),
+            _verdict(cases, chosen),
+            f"Leads in standard errors that could be asked of `{RIVAL}`, and the mean ratio to random cells "
+            f"for {MARK:.0%} of the way on the tuning half; with inf it is never chosen.",
+            leads_table(cases, chosen),
+            f"What was chosen at each start, and ratios to random cells for {MARK:.0%} of the way.",
+            case_table(cases, chosen),
+        ]
+    )
 
 
 def leads_table(cases: Sequence[PurchaseCase], chosen: Sequence[ChosenCase]) -> str:
     """Return the mean ratio on the tuning half for each lead that could be asked for."""
-    by_start = {(each.table, each.observed): each for each in chosen}
     counted = [case for case in cases if case.table in TUNING and case.counts]
+    if not counted:
+        return ""
     rows = []
     for linear in LEADS:
         means = []
         for trees in LEADS:
-            logs = [
-                np.log(case.ratio(by_start[case.table, case.observed].strategy(linear, trees), MARK))
-                for case in counted
-            ]
+            logs = [np.log(_with_leads(case, chosen, linear, trees).ratio(AUTO, MARK)) for case in counted]
             means.append(f"{np.exp(np.mean(logs)):.3f}")
-        rows.append([f"linear: {linear:g}", *means])
+        rows.append([f"linear models: {linear:g}", *means])
     return markdown_table(["", *(f"trees: {trees:g}" for trees in LEADS)], rows)
 
 
-def summary_table(cases: Sequence[PurchaseCase]) -> str:
-    """Return the mean ratios of all strategies, by half and share known."""
-    rows = []
-    for half, names in HALVES.items():
-        for observed in sorted({case.observed for case in cases}):
-            some = [case for case in cases if case.table in names and case.observed == observed]
-            for strategy in (AUTO, FALLBACK, RIVAL):
-                means = [geometric_mean(some, strategy, mark) for mark in MARKS]
-                found = [mean for mean in means if mean is not None]
-                if found:
-                    texts = [f"{mean.value:.2f} ({mean.low:.2f} to {mean.high:.2f})" for mean in found]
-                    rows.append([strategy, half, f"{observed:.0%}", str(found[0].tables), *texts])
-    header = ["strategy", "half", "known at the start", "tables", *(f"to {mark:.0%}" for mark in MARKS)]
-    return markdown_table(header, rows)
+def _with_leads(
+    case: PurchaseCase, chosen: Sequence[ChosenCase], linear: float, trees: float
+) -> PurchaseCase:
+    """Return a case in which `auto` asks for other leads; its curves are sorted by seed."""
+    here = [each for each in chosen if (each.table, each.observed) == (case.table, case.observed)]
+    names = [each.strategy(linear, trees) for each in sorted(here, key=lambda each: each.seed)]
+    curves = np.array([case.curves[name][k] for k, name in enumerate(names)])
+    return replace(case, curves=case.curves | {AUTO: curves})
 
 
-def against_fallback(cases: Sequence[PurchaseCase]) -> str:
-    """Return the ratio of the money of `auto` to that of its fallback, with its interval over tables."""
-    rows = []
+@dataclass(frozen=True)
+class RatioToFallback:
+    """The money of `auto` over that of its fallback: geometric mean over cases, interval over tables."""
+
+    half: str
+    cases: int
+    value: float
+    low: float
+    high: float
+
+
+def against_fallback(cases: Sequence[PurchaseCase]) -> list[RatioToFallback]:
+    """Return the ratios of the halves, and of both together."""
+    found = []
     for half, names in (*HALVES.items(), ("both", NAMES)):
-        counted = [case for case in cases if case.table in names and case.counts]
-        tables = sorted({case.table for case in counted})
-        if not tables:
+        logs: dict[str, list[float]] = {}
+        for case in cases:
+            if case.table in names and case.counts:
+                ratio = case.ratio(AUTO, MARK) / case.ratio(FALLBACK, MARK)
+                logs.setdefault(case.table, []).append(float(np.log(ratio)))
+        if not logs:
             continue
-        logs = {
-            table: [
-                np.log(case.ratio(AUTO, MARK) / case.ratio(FALLBACK, MARK))
-                for case in counted
-                if case.table == table
-            ]
-            for table in tables
-        }
-        rng = np.random.default_rng(0)
+        tables, rng = sorted(logs), np.random.default_rng(0)
         drawn = [
             np.exp(
                 np.mean([log for k in rng.integers(len(tables), size=len(tables)) for log in logs[tables[k]]])
@@ -180,9 +219,42 @@ def against_fallback(cases: Sequence[PurchaseCase]) -> str:
             for _ in range(BOOTSTRAPS)
         ]
         low, high = np.quantile(drawn, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
-        value = np.exp(np.mean([log for of_table in logs.values() for log in of_table]))
-        rows.append([half, str(len(counted)), f"{value:.3f} ({low:.3f} to {high:.3f})"])
-    return markdown_table(["half", "cases", f"auto / {FALLBACK}, to {MARK:.0%}"], rows)
+        every = [log for of_table in logs.values() for log in of_table]
+        found.append(
+            RatioToFallback(half, len(every), float(np.exp(np.mean(every))), float(low), float(high))
+        )
+    return found
+
+
+def _fallback_table(ratios: Sequence[RatioToFallback]) -> str:
+    rows = [[r.half, str(r.cases), f"{r.value:.3f} ({r.low:.3f} to {r.high:.3f})"] for r in ratios]
+    return markdown_table(["half", "cases", f"money of `{AUTO}` / `{FALLBACK}`, to {MARK:.0%}"], rows)
+
+
+def is_better(ratios: Sequence[RatioToFallback]) -> bool:
+    """Return whether `auto` should be the default."""
+    by_half = {ratio.half: ratio for ratio in ratios}
+    return all(half in by_half and by_half[half].value < 1 for half in HALVES) and by_half["both"].high < 1
+
+
+def _verdict(cases: Sequence[PurchaseCase], chosen: Sequence[ChosenCase]) -> str:
+    """Return whether the aim is met, how often the fallback was left, and whether another completer pays."""
+    left = [each for each in chosen if each.choice.strategy != FALLBACK]
+    named = ", ".join(f"{each.table} ({each.observed:.0%})" for each in left) or "none"
+    lost = [
+        f"{case.table} ({case.observed:.0%})"
+        for case in cases
+        if case.counts and case.ratio(AUTO, MARK) > case.ratio(FALLBACK, MARK)
+    ]
+    leads = np.array([each.supervised - each.gaussian for each in chosen])
+    met = "met" if is_better(against_fallback(cases)) else "missed"
+    other = sum(each.choice.completer != "Gaussian" for each in chosen)
+    return (
+        f"The aim is {met}. `auto` left the fallback at {len(left)} of {len(chosen)} starts: {named}. Where "
+        f"it needed more money than `{FALLBACK}`, of those that count: {', '.join(lost) or 'none'}. It chose "
+        f"`SupervisedCompleter` at {other} starts. On the test rows at the start, that is {CLEAR} or more "
+        f"above the Gaussian at {(leads >= CLEAR).sum()}, and as much below it at {(leads <= -CLEAR).sum()}."
+    )
 
 
 def case_table(cases: Sequence[PurchaseCase], chosen: Sequence[ChosenCase]) -> str:
@@ -193,12 +265,11 @@ def case_table(cases: Sequence[PurchaseCase], chosen: Sequence[ChosenCase]) -> s
         case, choice = by_start[each.table, each.observed], each.choice
         lead = "none" if choice.lead is None else f"{choice.lead.errors:+.1f}"
         other = "none" if choice.completer_lead is None else f"{choice.completer_lead.errors:+.1f}"
-        half = next(name for name, names in HALVES.items() if each.table in names)
         ratios = [f"{case.ratio(name, MARK):.2f}" for name in (AUTO, FALLBACK, RIVAL)]
         rows.append(
             [
                 f"{each.table}{'' if case.counts else ' (too little to gain)'}",
-                half,
+                half_of(each.table),
                 f"{each.observed:.0%}",
                 choice.model or "none",
                 lead,
@@ -224,45 +295,3 @@ def case_table(cases: Sequence[PurchaseCase], chosen: Sequence[ChosenCase]) -> s
         [*header, "supervised at the start", AUTO, FALLBACK, RIVAL, "seconds"],
         rows,
     )
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m studies.money.automatic", description=__doc__)
-    parser.add_argument("--tables", nargs="+", default=list(NAMES), choices=NAMES, metavar="TABLE")
-    parser.add_argument(
-        "--observed", nargs="+", type=float, default=[0.1, 0.2], help="shares known (0.1 0.2)"
-    )
-    parser.add_argument("--jobs", type=int, default=1, help="processes (1)")
-    parser.add_argument("--runs", type=Path, default=Path("runs/money"), help="finished runs (runs/money)")
-    options = parser.parse_args(arguments)
-    options.runs.mkdir(parents=True, exist_ok=True)
-    starts = [(table, observed, 0) for table in options.tables for observed in options.observed]
-    chosen = list(
-        Parallel(n_jobs=options.jobs)(delayed(chosen_case)(*start, options.runs) for start in starts)
-    )
-    runs = [
-        Run(table, observed, "same", strategy, seed)
-        for table, observed, seed in starts
-        for strategy in (FULL, RANDOM.name, FALLBACK, RIVAL)
-    ]
-    records = play(runs, options.runs, jobs=options.jobs)
-    # Thresholds may have been set since a choice was kept: apply those of today.
-    chosen = [_as_of_today(each) for each in chosen]
-    records += [record for each in chosen for record in automatic_records(each, records, options.runs)]
-    cases = cases_of(records)
-    for title, text in (
-        ("Leads that could be asked for: mean ratio on the tuning half", leads_table(cases, chosen)),
-        ("Money as a ratio to random cells", summary_table(cases)),
-        ("Money as a ratio to the fallback", against_fallback(cases)),
-        (f"Choices, and ratios to random cells at {MARK:.0%}", case_table(cases, chosen)),
-    ):
-        print(f"## {title}\n\n{text}\n")
-
-
-def _as_of_today(each: ChosenCase) -> ChosenCase:
-    return replace(each, choice=decided(each.choice))
-
-
-if __name__ == "__main__":
-    main()

@@ -25,6 +25,7 @@ MORE_NAMES = (
 NAMES = (*DATASETS, *TURNEY_NAMES, *MORE_NAMES)
 TUNING = NAMES[::2]
 REPORT = NAMES[1::2]
+HALVES = {"tuning": TUNING, "report": REPORT}
 
 PricesKind = Literal["same", "unequal", "visits"]
 MOST_ROWS = 1000  # for training
@@ -35,6 +36,11 @@ _KEYWORDS: dict[str, dict[str, Any]] = {
     "car": {"kinds": {"Doors": "category", "Persons": "category"}},
     "winequality_white": {"target_kind": "number"},
 }
+
+
+def half_of(name: str) -> str:
+    """Return "tuning" or "report"."""
+    return next(half for half, names in HALVES.items() if name in names)
 
 
 @lru_cache(maxsize=4)

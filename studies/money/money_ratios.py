@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from studies.money.purchases import FULL, RANDOM, Record
+from studies.money.kept_cases import Record
+from studies.money.purchases import FULL, RANDOM
 
 MARKS = (0.5, 0.8, 0.95)
 """Shares of the way from the start to full information."""

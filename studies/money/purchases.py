@@ -3,32 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
-from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.model import Candidate, choose_model, default_models, fit_candidate
 from cellworth.model.candidates import candidate_named
 from cellworth.model.cross_validation import score_predictions
-from cellworth.progress import ProgressLine
 from cellworth.score import Random
 from cellworth.select import Draw
 from cellworth.strategy import Strategy, get
 from cellworth.strategy.choosing import Adviser
 from studies.money.development_tables import MOST_TEST_ROWS, PricesKind, RunStart, start_of
-
-Record = dict[str, Any]
+from studies.money.kept_cases import CaseFolder, Record
 
 STEPS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.30, 0.40, 0.50, 0.65, 0.80)
 """Money spent at each purchase, as a share of the cost of all hidden cells."""
@@ -69,55 +62,47 @@ class Run:
     def file(self, folder: Path) -> Path:
         """Return the file of the run's records; it changes with the parts of the strategy."""
         parts = "" if self.strategy == FULL else _parts(_strategy(self.strategy))
-        mark = hashlib.sha256(f"{self}{parts}".encode()).hexdigest()[:12]
+        mark = hashlib.sha256(f"{self!r}{parts}".encode()).hexdigest()[:12]
         return (
             folder / f"{self.table}-{self.observed:g}-{self.prices}-{self.strategy}-{self.seed}-{mark}.json"
         )
 
+    def __str__(self) -> str:
+        """Return the run in words."""
+        return f"{self.table}, {self.strategy}, seed {self.seed}"
 
-def play(runs: Sequence[Run], folder: Path, *, jobs: int) -> list[Record]:
-    """Return the records of all runs; those that are in the folder are not repeated.
+
+def play(runs: Sequence[Run], folder: CaseFolder) -> list[Record]:
+    """Return the records of all runs but those of starts at which a strategy was not played.
 
     A record has the fields of its run and ``share``, the money spent as a share of the cost of all hidden
     cells; ``score``, AUC or R2 on the test rows; and ``model``, the name of the judge.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    todo = [run for run in runs if not run.file(folder).exists()]
-    line = ProgressLine("buying", len(todo)) if todo else None
-    tasks = (delayed(_keep)(run, run.file(folder)) for run in todo)
-    for done, run in enumerate(Parallel(n_jobs=jobs, return_as="generator_unordered")(tasks), 1):
-        assert line is not None
-        line.show(done, f"{run.table}, {run.strategy}, seed {run.seed}")
-    return [record for run in runs for record in json.loads(run.file(folder).read_text())]
+    found = folder.records("buying", runs, _play)
+    lacking = {_start(run) for run in runs if run not in found}
+    return [record for run in found if _start(run) not in lacking for record in found[run]]
 
 
-def _keep(run: Run, file: Path) -> Run:
-    records = [vars(run) | record for record in _play(run, file.parent)]
-    part = file.with_suffix(".part")
-    part.write_text(json.dumps(records))
-    part.replace(file)
-    return run
+def _start(run: Run) -> tuple[str, float, str, int]:
+    return run.table, run.observed, run.prices, run.seed
 
 
-def _play(run: Run, folder: Path) -> Iterable[Record]:
-    with worker_threads(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        start = start_of(run.table, run.observed, run.seed, run.prices)
-        judge = candidate_named(SVM, is_number=False) if run.strategy == PAPER else judge_of(run, folder)
-        if run.strategy == FULL:
-            known = GaussianCompleter(label_trust=0.0).fit(start.world.truth)
-            return [
-                {"share": 1.0, "score": score_of(start, judge, known, start.world.truth), "model": judge.name}
-            ]
-        return list(_purchases(run, start, judge, _strategy(run.strategy)))
+def _play(run: Run, folder: Path) -> list[Record]:
+    start = start_of(run.table, run.observed, run.seed, run.prices)
+    judge = candidate_named(SVM, is_number=False) if run.strategy == PAPER else judge_of(run, folder)
+    if run.strategy == FULL:
+        known = GaussianCompleter(label_trust=0.0).fit(start.world.truth)
+        score = score_of(start, judge, known, start.world.truth)
+        found: Iterable[Record] = [{"share": 1.0, "score": score, "model": judge.name}]
+    else:
+        found = _purchases(run, start, judge, _strategy(run.strategy))
+    return [vars(run) | record for record in found]
 
 
 def records_of(run: Run, folder: Path, strategy: Strategy) -> list[Record]:
     """Return the records of a run with a strategy that need not be registered; nothing is kept."""
-    with worker_threads(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        start = start_of(run.table, run.observed, run.seed, run.prices)
-        return list(_purchases(run, start, judge_of(run, folder), strategy))
+    start = start_of(run.table, run.observed, run.seed, run.prices)
+    return list(_purchases(run, start, judge_of(run, folder), strategy))
 
 
 def _purchases(run: Run, start: RunStart, judge: Candidate, strategy: Strategy) -> Iterable[Record]:

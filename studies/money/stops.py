@@ -7,16 +7,12 @@ trees or a linear one, whichever is forecast to be better at the start. No learn
 
 from __future__ import annotations
 
-import argparse
-import json
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from cellworth.campaign.prospects import STATUS_DEPTHS, STATUS_FOLDS
 from cellworth.model.candidates import Candidate
@@ -26,8 +22,10 @@ from cellworth.outlook.day_zero import outlook_of
 from cellworth.outlook.forecast_result import Outlook
 from cellworth.outlook.stop_rule import StopRule, decide
 from cellworth.strategy import get
-from studies.money.development_tables import NAMES, TUNING, RunStart, start_of
+from studies.completion.report import markdown_table
+from studies.money.development_tables import HALVES, NAMES, RunStart, half_of, start_of
 from studies.money.forecasts import labels_of, models
+from studies.money.kept_cases import CaseFolder, Record, Start, StartTask, start_tasks, what_was_run
 from studies.money.purchases import STEPS as PURCHASES
 from studies.money.purchases import buy_up
 
@@ -39,7 +37,15 @@ RULES = {
     "99 % of what is reachable": StopRule(reach=0.99),
     "98 % of what is reachable": StopRule(reach=0.98),
 }
+DEFAULT = next(iter(RULES))
 ENOUGH = 0.98
+AIM_REACHED, AIM_TIMES = 0.9, 1.5
+INTRODUCTION = f"""## When to stop
+
+The table is bought up with `recommended`. After each purchase the rest is forecast and the rules are asked;
+no learning curve is weighed in. *Enough* is {ENOUGH:.0%} of the reachable score, that with all cells, or of
+the best score on the way; the best possible stop is the cheapest purchase that reaches it. Aim: enough in
+{AIM_REACHED:.0%} of the runs, for at most {AIM_TIMES} times the money of the best stop, in the median."""
 
 
 @dataclass(frozen=True)
@@ -133,70 +139,117 @@ def _score(start: RunStart, X: np.ndarray, model: Candidate, completer: Any) -> 
     return score_predictions(y_test[tested], predicted, one_fold, classes=not is_number).value
 
 
-def describe(points: Sequence[StopPoint]) -> str:
-    """Return, for each rule and half, what was reached and spent where it stopped."""
-    runs: dict[tuple[str, float, int], list[StopPoint]] = {}
-    for point in points:
-        runs.setdefault((point.table, point.observed, point.seed), []).append(point)
-    lines = []
-    for words in RULES:
-        lines.append(f"stop when {words}:")
-        for half in ("tune", "report"):
-            some = [run for (table, *_), run in runs.items() if (table in TUNING) == (half == "tune")]
-            if some:
-                lines.append(f"    {half}: {_summary(words, some)}")
-    return "\n".join(lines)
+def stops_part(starts: Sequence[Start], folder: CaseFolder) -> str:
+    """Return the section of the page."""
+    found = folder.records("stops", start_tasks("stops", starts), _points)
+    runs = [[point_of(record) for record in records] for records in found.values()]
+    run = what_was_run(starts, {task.start for task in found})
+    if not runs:
+        return f"{INTRODUCTION}\n\n{run}"
+    return "\n\n".join([INTRODUCTION, run, _summary_table(runs), _verdict(runs), _run_table(runs)])
 
 
-def _summary(words: str, runs: Sequence[Sequence[StopPoint]]) -> str:
-    stops = [next(point for point in run if words in point.stops) for run in runs]
-    spent = np.median([stop.share for stop in stops])
-    parts = [f"{len(runs)} runs, {spent:.0%} of the cost spent in the median"]
-    of_best = [max(point.score for point in run) for run in runs]
-    of_all = [run[-1].score for run in runs]
-    for what, wanted in (("the best score", of_best), ("that of all cells", of_all)):
-        reached = np.mean([stop.score >= ENOUGH * most for stop, most in zip(stops, wanted, strict=True)])
-        ratios = [
-            max(stop.share, STEPS[0]) / max(_cheapest(run, most), STEPS[0])
-            for run, stop, most in zip(runs, stops, wanted, strict=True)
-        ]
-        parts.append(f"{reached:.0%} reach {ENOUGH:.0%} of {what}, at {np.median(ratios):.1f} times its cost")
-    return "; ".join(parts)
+def _points(task: StartTask, folder: Path) -> list[Record]:
+    return [asdict(point) for point in run_table(*task.start)]
 
 
-def _cheapest(run: Sequence[StopPoint], most: float) -> float:
+def point_of(record: Record) -> StopPoint:
+    """Return a point that was kept."""
+    return StopPoint(**record | {"stops": tuple(record["stops"])})
+
+
+StopRun = Sequence[StopPoint]
+
+
+@dataclass(frozen=True)
+class StopFigures:
+    """Where a rule stopped, over some runs.
+
+    Attributes
+    ----------
+    spent : float
+        Median share of the cost of all cells.
+    reached : float
+        Share of the runs with enough.
+    times : float
+        Median of the money spent over that of the best stop; at least the first purchase counts.
+    """
+
+    spent: float
+    reached: float
+    times: float
+
+
+def stop_figures(words: str, runs: Sequence[StopRun], *, of_best: bool) -> StopFigures:
+    """Return the figures of a rule, measured by the best score on the way or by that with all cells."""
+    stops = [_stop(words, run) for run in runs]
+    most = [max(point.score for point in run) if of_best else run[-1].score for run in runs]
+    reached = [stop.score >= ENOUGH * score for stop, score in zip(stops, most, strict=True)]
+    times = [
+        max(stop.share, STEPS[0]) / max(_cheapest(run, score), STEPS[0])
+        for run, stop, score in zip(runs, stops, most, strict=True)
+    ]
+    spent = [stop.share for stop in stops]
+    return StopFigures(float(np.median(spent)), float(np.mean(reached)), float(np.median(times)))
+
+
+def _stop(words: str, run: StopRun) -> StopPoint:
+    return next(point for point in run if words in point.stops)
+
+
+def _cheapest(run: StopRun, most: float) -> float:
     """Return the least money that comes near enough to a score."""
     return next(point.share for point in run if point.score >= ENOUGH * most)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the study from the command line."""
-    parser = argparse.ArgumentParser(prog="python -m studies.money.stops", description=__doc__)
-    parser.add_argument("--seeds", type=int, default=1, help="seeds per table (1)")
-    parser.add_argument("--observed", type=float, nargs="+", default=[0.2], help="shares known at the start")
-    parser.add_argument("--tables", nargs="+", default=list(NAMES))
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="a file to append the points to, as lines of JSON")
-    parser.add_argument("--quick", action="store_true", help="the first table of each half")
-    options = parser.parse_args(arguments)
-    names = NAMES[:2] if options.quick else options.tables
-    tasks = [(n, o, s) for s in range(options.seeds) for n in names for o in options.observed]
-    points: list[StopPoint] = []
-    for found in Parallel(n_jobs=options.jobs, return_as="generator_unordered")(
-        delayed(_listed)(*task) for task in tasks
-    ):
-        points += found
-        if options.keep is not None:
-            with options.keep.open("a") as file:
-                file.writelines(json.dumps(asdict(point)) + "\n" for point in found)
-    print(describe(points))
+def _summary_table(runs: Sequence[StopRun]) -> str:
+    rows = []
+    for words in RULES:
+        for half, names in (*HALVES.items(), ("both", NAMES)):
+            some = [run for run in runs if run[0].table in names]
+            if some:
+                of_all = stop_figures(words, some, of_best=False)
+                of_best = stop_figures(words, some, of_best=True)
+                texts = [f"{each.reached:.0%}, {each.times:.1f} times" for each in (of_all, of_best)]
+                rows.append([words, half, str(len(some)), f"{of_all.spent:.0%}", *texts])
+    header = ["stop when", "half", "runs", "money spent, median"]
+    wanted = [f"{ENOUGH:.0%} of {what}, and its cost" for what in ("the reachable score", "the best score")]
+    return markdown_table([*header, *wanted], rows)
 
 
-def _listed(name: str, observed: float, seed: int) -> list[StopPoint]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return list(run_table(name, observed, seed))
+def _verdict(runs: Sequence[StopRun]) -> str:
+    """Return whether the default rule meets the aim, and why it cannot save where nothing was to gain."""
+    figures = stop_figures(DEFAULT, runs, of_best=False)
+    reached = "met" if figures.reached >= AIM_REACHED else "missed"
+    saved = "met" if figures.times <= AIM_TIMES else "missed"
+    enough = [run[0].table for run in runs if run[0].score >= ENOUGH * run[-1].score]
+    short = [run[0].table for run in runs if _stop(DEFAULT, run).score < ENOUGH * run[-1].score]
+    return (
+        f"With the default rule, the first, the aim for the score is {reached} ({figures.reached:.0%} of the "
+        f"runs), that for the money {saved} ({figures.times:.1f} times). It stopped too early on "
+        f"{', '.join(short) or 'no table'}. Where it does not pay: in {len(enough)} of {len(runs)} runs the "
+        f"cells known at the start were enough, and any purchase is money lost: "
+        f"{', '.join(enough) or 'none'}."
+    )
 
 
-if __name__ == "__main__":
-    main()
+def _run_table(runs: Sequence[StopRun]) -> str:
+    rows = []
+    for run in runs:
+        first, stop = run[0], _stop(DEFAULT, run)
+        scores = [f"{value:.3f}" for value in (first.score, run[-1].score, max(p.score for p in run))]
+        least = f"{_cheapest(run, run[-1].score):.0%}"
+        known = f"{first.observed:.0%}"
+        rows.append(
+            [
+                first.table,
+                half_of(first.table),
+                known,
+                *scores,
+                f"{stop.share:.0%}",
+                f"{stop.score:.3f}",
+                least,
+            ]
+        )
+    header = ["table", "half", "known", "start", "all cells", "best", "stopped at", "score there"]
+    return f"By the default rule:\n\n{markdown_table([*header, 'best possible stop'], rows)}"

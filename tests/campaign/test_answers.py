@@ -37,7 +37,7 @@ def hole(campaign, column="dose", which=0):
 )
 def test_values_come_in_the_users_own_terms(campaign, column, value, stands_for):
     row, _ = hole(campaign, column)
-    assert campaign.tell([(row, column, value)], unsolicited=True) == 1
+    assert campaign.tell([(row, column, value)], unsolicited=True, insist=True) == 1
     table = campaign.table
     assert table.values[table.row_index(row), table.column_index(column)] == stands_for
 

@@ -22,6 +22,9 @@ def test_what_is_packed_comes_back():
     score = found.points("a")[7]
     assert (score.value, score.pairs, score.method_error) == (0.8, 3, 0.01)
     assert np.array_equal(score.influence, SCORE.influence)
+    cache.keep_known("7, extra trees, 0", outlook)
+    known = AssessmentCache.unpack(cache.pack()).outlooks["7, extra trees, 0"]
+    assert known.to_json() == cache.outlooks["7, extra trees, 0"].to_json()
     last = found.last_outlook(7)
     assert last.now.value == pytest.approx(outlook.now.value, abs=1e-6)
     assert (last.model, last.cost) == (outlook.model, outlook.cost)

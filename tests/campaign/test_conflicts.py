@@ -19,6 +19,7 @@ from tests.campaign.campaigns import (
     counted_completions,
     make_table,
     rounds_of,
+    same_state,
 )
 
 
@@ -116,3 +117,51 @@ def test_eight_writers_on_one_file(tmp_path):
     assert based_on == sorted(set(based_on))
     check_next_ask(campaign, store, clock)
     store.close()
+
+
+def test_an_answer_that_contradicts_a_known_value_is_kept_in_the_log_and_changes_nothing():
+    store = MemoryStore()
+    campaign = begin(store=store, strategy="random")
+    first, second = campaign.ask(count=2)
+    known = answers_to([first])
+    campaign.tell(known, who="Ann")
+    other = {
+        key: {"stage": "III", "hue": "red", "smokes": False, "visit": "2024-03-03"}.get(key[1], 22)
+        for key in known
+    }
+    before, number = campaign.table, campaign.number
+    for _ in range(2):  # sent twice, it is noted once
+        with pytest.raises(ConflictError, match=r"is known, as an answer.*Use correct"):
+            campaign.tell({**other, **answers_to([second])}, who="Bob", key="k")
+    assert campaign.number == number + 1
+    assert campaign.table.equals(before)
+    event = campaign.events()[-1]
+    [(cell, value)] = other.items()
+    assert (event.kind, event.who) == ("contradicted", "Bob")
+    assert event.content.cells == ((*cell, value, known[cell]),)
+    assert campaign.history()[-1]["cells"][0]["known"] == known[cell]
+    assert str(value) in set(campaign.history("pandas")["value"])
+    assert campaign.spent == first.price
+    assert campaign.tell(answers_to([second]), who="Bob", key="k") == 1  # the key is still free
+    assert campaign.correct(*cell, value)
+    assert campaign.tell(other) == 0
+    with pytest.raises(ConflictError):
+        campaign.tell(known)  # now the first answer is the one that differs
+    assert campaign.events()[-1].content.cells[0].known == value
+    assert same_state(Campaign.open(store, clock=Clock()), campaign)
+
+
+def test_contradictions_of_a_file_are_kept_too_and_those_of_a_check_are_not(tmp_path):
+    campaign = begin(strategy="random")
+    (cell,) = campaign.ask(count=1)
+    campaign.correct("p0", "age", 33)
+    path = tmp_path / "answers.csv"
+    path.write_text(
+        f"row,column,value\np0,age,34\n{cell.row},{cell.column},{answers_to([cell])[cell.row, cell.column]}\n"
+    )
+    with pytest.raises(ConflictError):
+        campaign.check_file(path)
+    assert campaign.number == 2
+    with pytest.raises(ConflictError, match="line 2"):
+        campaign.tell_file(path, who="Bob")
+    assert [event.kind for event in campaign.events()] == ["asked", "corrected", "contradicted"]

@@ -163,11 +163,11 @@ def test_a_server_tells_the_time(postgresql_url, opened, monkeypatch):
 
 def test_an_event_from_the_future_is_reported_once(shared):
     store, clock, campaign = shared
-    clock.advance(days=3650)
+    clock.advance(days=300)
     campaign.ask(count=1)
-    clock.advance(days=-3650)
+    clock.advance(days=-300)
     other = Campaign.open(store, clock=clock)
-    with pytest.warns(UserWarning, match=r"is dated 2034-.*but the clock says 2024-.*one of the two clocks"):
+    with pytest.warns(UserWarning, match=r"is dated 2025-.*but the clock says 2024-.*one of the two clocks"):
         other.totals()
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -4,15 +4,19 @@ import json
 import shutil
 from datetime import datetime
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.events import Content
 from cellworth.campaign.settings import RENAMED
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.memory import MemoryStore
+from cellworth.campaign.transfer import check_campaign
 from tests.campaign.campaigns import VALUES, Clock
+from tests.campaign.written_stores import said_of
 
 DATA = Path(__file__).parent / "data"
 SAID = json.loads((DATA / "campaigns.json").read_text())["campaigns"]
@@ -184,3 +188,35 @@ def test_keys_that_were_used_are_known(older):
     again = campaign.ask(count=6, key="first ask", lease="7d")
     assert [p.row for p in again] == [cell["row"] for cell in first["cells"]]
     assert campaign.number == SAID["recommended"]["said"]["number"]
+
+
+WRITTEN = sorted(DATA.glob("all-events-*.db"))
+
+
+def test_there_is_a_store_with_every_kind_of_event():
+    kinds = {each.kind for each in get_args(Content)}
+    for path in WRITTEN[-1:]:
+        said = json.loads(path.with_suffix(".json").read_text())
+        assert {event["kind"] for event in said["history"]} == kinds
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.stem)
+def test_a_store_with_every_kind_of_event_opens_replays_and_goes_on(path, tmp_path):
+    said = json.loads(path.with_suffix(".json").read_text())
+    clock = Clock()
+    clock.time = datetime.fromisoformat(said.pop("now"))
+    copy = tmp_path / path.name
+    shutil.copy(path, copy)
+    with Campaign.open(copy, clock=clock) as campaign:
+        assert said_of(campaign) == said
+        assert [p.row for p in campaign.ask(count=6, key="first ask")] == [
+            cell["row"] for cell in said["history"][0]["cells"]
+        ]
+        batch = campaign.ask(count=2, who="Zoe", key="new ask")
+        assert len(batch) == 2
+        assert campaign.tell({(p.row, p.column): value_of(p) for p in batch}) == 2
+        assert campaign.change_budget(90)
+    with Campaign.open(copy, clock=clock) as again:
+        assert _plain(again.history())[: len(said["history"])] == said["history"]
+        assert again.number == len(said["history"]) + 3
+        assert check_campaign(again._log.store, again.name).problem is None

@@ -138,3 +138,25 @@ def test_stores_give_the_first_events_only(kind, request, opened):
     assert [event.number for event in store.events("study", 1, 2)] == [2, 3]
     assert store.events("study", 0, 0) == []
     assert len(store.events("study", 0, 99)) == 5
+
+
+def test_a_manager_takes_cells_back_from_whoever_has_them():
+    campaign = begin(strategy="random")
+    batch = campaign.ask(count=3)
+    campaign.take(batch[:2], who="Ann")
+    with pytest.raises(ConflictError):
+        campaign.take(batch[:1], who="Bob")
+    assert campaign.release(batch, who="Boss", reason="Ann is ill") == 2
+    assert campaign.release(batch, who="Boss") == 0
+    assert {each.holder for each in campaign.open_purchases()} == {None}
+    assert len(campaign.open_purchases()) == 3
+    assert campaign.take(batch[:1], who="Bob")
+    event = campaign.events()[-2]
+    assert (event.kind, event.who, event.content.reason, len(event.content.cells)) == (
+        "released",
+        "Boss",
+        "Ann is ill",
+        2,
+    )
+    with pytest.raises(DataError, match="Did you mean"):
+        campaign.release([("p1", "agee")])

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression, Ridge
 
 from cellworth import Prices, Table
 from cellworth.campaign.assessment_cache import AssessmentCache
@@ -10,15 +9,12 @@ from cellworth.campaign.forecast import Forecast
 from cellworth.campaign.prospects import full_outlook, present, quick_outlook
 from cellworth.campaign.state import State
 from cellworth.errors import DataError
-from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import Estimate
-from cellworth.model.row_views import View
 from tests.campaign.campaigns import PRICES, begin, gaussian_table, make_table
 
 EARLY = Forecast("too early")
 PRICE = Prices.same(2.0)
-MODEL = Candidate("logistic regression", View(), LogisticRegression())
-RIDGE = Candidate("ridge regression", View(), Ridge())
+MODEL, RIDGE = "logistic regression", "ridge regression"
 
 
 def quick(table, past=EARLY):
@@ -80,6 +76,9 @@ def test_where_there_can_be_no_forecast():
 def test_a_forecast_is_not_made_twice(monkeypatch):
     state, cache = State(gaussian_table()[0]), AssessmentCache()
     first = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=cache)
-    monkeypatch.setattr("cellworth.campaign.prospects.outlook_of", None)
+    monkeypatch.setattr("cellworth.outlook.day_zero.outlook_of", None)
     again = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=cache)
     assert again.to_json() == first.to_json()
+    stored = AssessmentCache.unpack(cache.pack())
+    of_store = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=stored)
+    assert of_store.to_json() == first.to_json()  # the same figures in every process

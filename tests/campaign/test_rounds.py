@@ -2,12 +2,16 @@
 
 import pytest
 
+from cellworth import Prices
 from cellworth.campaign import Campaign
 from cellworth.campaign.adviser_cache import unpack_cache
+from cellworth.campaign.stores.memory import MemoryStore
 from tests.campaign.campaigns import (
+    COLUMNS,
     Clock,
     Interrupted,
     answers_to,
+    begin,
     cells,
     check_next_ask,
     completions,
@@ -91,3 +95,16 @@ def test_a_round_that_was_begun_here_counts_if_nobody_began_another(shared):
     assert (event["number"], event["round"], event["based_on"]) == (4, 2, 2)
     check_next_ask(late, store, clock)
     check_next_ask(other, store, clock)
+
+
+def test_a_round_is_scored_by_the_prices_of_its_time():
+    """Prices changed within a round: a process that runs the round anew asks for the same cells."""
+    store = MemoryStore()
+    here = begin(store=store, strategy="recommended", budget=500.0)
+    here.ask(count=3)
+    here.change_prices(Prices.per_column(dict(zip(COLUMNS, (9.0, 0.1, 5.0, 0.2, 7.0, 0.4), strict=True))))
+    copy = MemoryStore()  # without a cache
+    copy.create(store.record("study"))
+    copy.append("study", 0, store.events("study"))
+    there = Campaign.open(copy, clock=Clock())
+    assert here.ask(count=6) == there.ask(count=6)

@@ -10,7 +10,7 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError
 from cellworth.outlook import StopWarning
-from tests.campaign.campaigns import begin, gaussian_table, play
+from tests.campaign.campaigns import Clock, begin, gaussian_table, play
 
 pytestmark = pytest.mark.usefixtures("linear_model_in_use")
 
@@ -53,16 +53,18 @@ def test_what_was_found_out_is_there_for_the_next_process(monkeypatch):
     table, truth = gaussian_table()
     first = play(table, truth, rounds=1, store=store, strategy="random")
     found = first.status()
-    for name in ("learning_curve.cross_validate", "model_in_use.choose_model"):
-        monkeypatch.setattr(f"cellworth.campaign.{name}", None)  # nothing is scored or chosen again
-    other = Campaign.open(store)
+    for name in ("model.candidate_scores.cross_validate", "model.model_search.choose_model"):
+        monkeypatch.setattr(f"cellworth.{name}", None)  # nothing is scored or chosen again
+    monkeypatch.setattr("cellworth.outlook.day_zero.outlook_of", None)
+    other = Campaign.open(store, clock=Clock())
     assert other.assessment.has_forecast
     assert other.status() == found
+    assert other.status().describe() == found.describe()
     assert other.replay(until=other.number).status().history == found.history
     assert other.gain_since(0).gain == found.gain
     other.ask(count=1)
     other.close()  # the rounds are cached beside
-    assert Campaign.open(store).status().history == found.history
+    assert Campaign.open(store, clock=Clock()).status().history == found.history
 
 
 def test_a_store_that_cannot_keep_a_cache_still_gives_a_status(campaign):

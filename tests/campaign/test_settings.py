@@ -41,6 +41,8 @@ def test_names_of_campaigns():
         ({"budget": 0}, "a budget of 0 buys nothing"),
         ({"prices": [1, 2]}, "prices must be a number, a mapping"),
         ({"seed": 1.5}, "seed must be a whole number"),
+        ({"who": "x" * 1_000_000}, "who must have at most"),
+        ({"who": " "}, "who must be text"),
         ({"name": " "}, "the name of a campaign"),
         ({"who": 3}, "who must be text"),
         ({"table": [[1.0]]}, "expected a Table, a pandas"),

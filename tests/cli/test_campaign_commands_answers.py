@@ -61,7 +61,8 @@ def test_tell_names_the_lines_that_contradict_what_is_known(begun):
     assert (done.code, done.out) == (4, "")
     assert [f"line {number}, column 'value'" in line for number, line in enumerate(done.err.splitlines(), 2)]
     assert len(done.err.splitlines()) == 4
-    assert begun.kinds() == ["asked", "told"]
+    assert begun.kinds() == ["asked", "told", "contradicted"]
+    assert ", known: " in begun("log").out
 
 
 def test_unsolicited_answers_need_a_word(begun):
@@ -195,3 +196,20 @@ def test_extend_reads_rows_as_init_read_the_table(study, tmp_path):
     assert study("extend", "point.csv", "--decimal", ".", "--delimiter", ",", "--missing", "-").code == 0
     assert study("export").out.splitlines()[-3:] == ["3.5,2020-07-05", ",", "4.5,"]
     assert study("extend", "more.csv", "--decimal", "x").code == 2
+
+
+def test_absurd_answers_need_a_yes(quick):
+    lines = quick.asked(count=20)
+    asked = [line for line in lines if line["column"] == "dose"]
+    assert asked
+    quick.fill(dose=1e9)
+    done = quick("tell", "asks.csv")
+    assert (done.code, done.out) == (3, "")
+    assert done.err.count("got 1000000000.0, but the") == len(asked)
+    assert "insist: --yes" in done.err
+    assert "Nothing was recorded." in done.err
+    assert quick.kinds() == ["asked"]
+    assert quick("tell", "asks.csv", "--yes").code == 0
+    wrong = quick("correct", asked[0]["row"], "dose", "5e12")
+    assert (wrong.code, "--yes" in wrong.err) == (3, True)
+    assert quick("correct", asked[0]["row"], "dose", "5e12", "--yes").code == 0

@@ -28,7 +28,7 @@ def test_help_is_shown_and_has_an_example(path, command, capsys, monkeypatch):
     assert command.help.split("\n")[0] in shown
     assert f"Example: cellworth {' '.join(path)}".rstrip() in shown
     for parameter in command.params:
-        assert parameter.opts[0] in shown
+        assert parameter.opts[0] in shown or f"{{{parameter.metavar}}}" in shown
         assert getattr(parameter, "help", None), f"{path}: no help for {parameter.name}"
 
 

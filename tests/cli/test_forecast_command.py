@@ -21,6 +21,9 @@ def test_a_campaign_is_forecast_as_json_and_drawn(begun):
     assert done.json["costs"]["score"] == 0.9
     assert done.json["points"][-1]["money"] == done.json["cost"]
     assert (begun.folder / "ahead.png").stat().st_size > 1000
+    again = begun("forecast", *LIGHT, "--plot", "ahead.png")
+    assert (again.code, again.out) == (3, "")
+    assert "ahead.png already exists. Give another --plot, or replace it with --force." in again.err
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,9 @@
-"""Change budget and prices of a running campaign."""
+"""Manage a running campaign: budget, prices, other people's leases, the clock."""
+
+from datetime import UTC, datetime, timedelta
+
+from cellworth.campaign import Campaign
+from tests.campaign.campaigns import Clock
 
 
 def test_another_budget(quick):
@@ -34,3 +39,35 @@ def test_other_prices(quick, tmp_path):
     assert "'dose'" in quick("prices", "few.csv").err
     assert quick.kinds() == ["asked", "prices changed", "asked"]
     assert "inflation" in quick("log").out
+
+
+def test_release(quick):
+    quick.asked(count=3)
+    quick("take", "--count", "2", "--who", "Ann")
+    assert quick("release", "--holder", "Ann", "--who", "Bob", "--reason", "ill").out == "2 cells released\n"
+    taken = quick("take", "--count", "1", "--who", "Bob", "--json").json["cells"][0]
+    cell = f"{taken['row']}:{taken['column']}"
+    assert quick("release", cell, "--json").json == {"released": 1}
+    assert quick("release").code == 2
+    assert quick("release", cell, "--holder", "Ann").code == 2
+    assert quick.kinds() == ["asked", "taken", "released", "taken", "released"]
+    assert ": ill" in quick("log").out
+
+
+def test_the_clock(quick):
+    quick.asked(count=1)
+    done = quick("clock", "--json").json
+    assert (done["changed"], done["problem"]) == (False, None)
+    assert quick("clock", "--set").out.startswith("Last event: ")
+    fast = Clock()
+    fast.time = datetime.now(UTC) + timedelta(days=300)
+    with Campaign.open("study.db", clock=fast) as campaign:
+        campaign.ask(count=1, lease="7d")
+    refused = quick("ask", "--count", "1")
+    assert (refused.code, refused.out) == (4, "")
+    assert "cellworth clock --set" in refused.err
+    assert "one of the two clocks was wrong" in quick("check").out
+    assert "one of the two clocks was wrong" in quick("clock").out
+    assert "is set by the clock" in quick("clock", "--set", "--who", "Ann").out
+    assert quick("ask", "--count", "1").code == 0
+    assert "back by 2592" in quick("log").out

@@ -3,6 +3,8 @@
 import sqlite3
 from pathlib import Path
 
+import typer
+
 from cellworth.campaign import Campaign
 
 
@@ -45,3 +47,27 @@ def test_check_says_what_is_wrong_and_how_to_go_on(quick):
     assert "1 event, intact" in quick("check", "--store", "intact.db").out
     assert "event 2 is missing" in failed(quick, 3, "status").err
     assert Path("study.db").exists()
+
+
+def test_a_campaign_gets_another_name(quick):
+    fingerprint = quick("check").out.split()[-1]
+    assert quick("rename", "study", "pilot").out == "Campaign 'study' is now 'pilot'\n"
+    assert quick("check").out.split()[-1] == fingerprint
+    assert quick("rename", "pilot", "study", "--json").json == {"name": "study", "before": "pilot"}
+    assert "Did you mean 'study'?" in failed(quick, 3, "rename", "studdy", "x").err
+    assert "already exists" in failed(quick, 4, "rename", "study", "study").err
+    assert "there is no campaign here" in failed(quick, 3, "rename", "a", "b", "--store", "none.db").err
+
+
+def test_a_campaign_is_deleted_only_on_demand(quick, monkeypatch):
+    quick.asked()
+    refused = failed(quick, 2, "delete", "study")
+    assert "Delete campaign 'study' with its table and 1 event for good? Say so with --yes" in refused.err
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: (_ for _ in ()).throw(typer.Abort))
+    failed(quick, 130, "delete", "study")
+    assert quick("list", "--json").json["campaigns"]
+    monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
+    assert quick("delete", "study").out == "Campaign 'study' is deleted\n"
+    assert "no campaign 'study'" in failed(quick, 3, "delete", "study", "--yes").err
+    assert quick("list").out == "There are no campaigns in sqlite:///study.db\n"

@@ -8,7 +8,6 @@ from cellworth import Prices, Table, forecast
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate
 from cellworth.model.row_views import View
-from cellworth.outlook import day_zero
 from tests.model.holed_tables import holed, mixed_table
 
 OWN = Candidate("own", View(), LogisticRegression())
@@ -65,14 +64,6 @@ def test_numbers_and_several_classes(classes):
 def test_categories_and_missing_labels():
     expected = forecast(mixed_table(), model=OWN)
     assert expected.known == 1 - mixed_table().holes.mean()
-
-
-def test_long_tables_are_sampled(monkeypatch):
-    monkeypatch.setattr(day_zero, "MOST_ROWS", 100)
-    y = np.where(np.arange(300) % 2, np.nan, 1.0)
-    rows = day_zero.sample_rows(y, 0)
-    assert (len(rows), int((rows % 2).sum())) == (200, 100)
-    assert forecast(table(), model=OWN).known == 1 - table().holes.mean()
 
 
 def test_progress_is_shown(capsys):

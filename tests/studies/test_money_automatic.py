@@ -7,7 +7,16 @@ import pytest
 
 from cellworth.strategy.strategy_choice import Lead, StrategyChoice
 from studies.money import automatic
-from studies.money.automatic import AUTO, NEVER, ChosenCase, against_fallback, automatic_records
+from studies.money.automatic import (
+    AUTO,
+    NEVER,
+    ChosenCase,
+    against_fallback,
+    automatic_part,
+    automatic_records,
+    is_better,
+)
+from studies.money.kept_cases import CaseFolder, StartTask
 from studies.money.money_ratios import GRID, PurchaseCase
 
 
@@ -32,15 +41,17 @@ def test_the_purchases_are_those_of_the_strategy_chosen(tmp_path):
         at | {"strategy": "linear-impact", "score": 0.2},
         at | {"strategy": "linear-impact", "score": 0.3, "observed": 0.1},
     ]
-    (found,) = automatic_records(chosen(), records, tmp_path)
+    (found,) = automatic_records(chosen(), records, CaseFolder(tmp_path))
     assert found == at | {"strategy": AUTO, "score": 0.2}
 
 
 def test_another_completer_is_played_once(tmp_path, monkeypatch):
-    plays = []
+    plays, other = [], chosen(completer="supervised")
+    kept = {"choice": other.choice.to_json(), "gaussian": 0.8, "supervised": 0.81, "seconds": 5.0}
+    StartTask("choice", *other.start).file(tmp_path).write_text(json.dumps([kept]))
     monkeypatch.setattr(automatic, "records_of", lambda *_: plays.append(1) or [{"share": 0.0, "score": 0.9}])
     for _ in range(2):
-        (found,) = automatic_records(chosen(completer="supervised"), [], tmp_path)
+        (found,) = automatic_records(other, [], CaseFolder(tmp_path))
     assert (found["strategy"], found["score"], plays) == (AUTO, 0.9, [1])
 
 
@@ -56,22 +67,49 @@ def test_the_ratio_to_the_fallback_is_a_geometric_mean():
         case("image", random=1.0, auto=0.25, recommended=0.5),
         case("chess", random=1.0, auto=0.25, recommended=0.5),
     ]
-    lines = against_fallback(cases).splitlines()
-    assert lines[2].startswith("| tuning | 2 | 1.000 (")
-    assert lines[3] == "| report | 1 | 0.500 (0.500 to 0.500) |"
-    assert lines[4].startswith("| both | 3 | 0.794 (")
+    tuning, report, both = against_fallback(cases)
+    assert (tuning.half, tuning.cases, tuning.value) == ("tuning", 2, pytest.approx(1.0, abs=0.01))
+    assert (report.half, report.value) == ("report", pytest.approx(0.5, abs=0.01))
+    assert report.low == report.high == report.value
+    assert (both.cases, both.value) == (3, pytest.approx(0.5 ** (1 / 3), abs=0.01))
+    assert not is_better([tuning, report, both])
 
 
-def test_a_choice_is_kept(tmp_path, monkeypatch):
-    kept = chosen()
+def test_better_on_both_halves_is_better():
+    tables = "abalone", "image", "chess", "letter"
+    cases = [case(table, random=1.0, auto=0.25, recommended=0.5) for table in tables]
+    assert is_better(against_fallback(cases))
+    assert not is_better(against_fallback(cases[:2]))
+
+
+def test_the_section_is_made_from_choices_and_purchases(tmp_path, monkeypatch):
+    """A choice is made once; its purchases are those of the strategy it names."""
     calls = []
 
-    def choose(*_):
-        calls.append(1)
-        return {"choice": kept.choice.to_json(), "gaussian": 0.8, "supervised": 0.81, "seconds": 5.0}
+    def choose(task, folder):
+        calls.append(task)
+        figures = {"gaussian": 0.8, "supervised": 0.81, "seconds": 5.0}
+        return [figures | {"choice": chosen(table=task.table).choice.to_json()}]
+
+    def play(runs, folder):
+        ends = {"random": 0.5, "recommended": 0.6, "linear-impact": 0.9}
+        return [
+            vars(run) | {"share": share, "score": score}
+            for run in runs
+            for share, score in (
+                [(0.0, 0.1), (0.5, ends[run.strategy])] if run.strategy in ends else [(1.0, 0.9)]
+            )
+        ]
 
     monkeypatch.setattr(automatic, "_choose", choose)
-    found = [automatic.chosen_case("abalone", 0.2, 0, tmp_path) for _ in range(2)]
-    assert found == [kept, kept]
-    assert calls == [1]
-    assert json.loads((tmp_path / "abalone-0.2-0.choice").read_text())["seconds"] == pytest.approx(5.0)
+    monkeypatch.setattr(automatic, "play", play)
+    starts = [("abalone", 0.2, 0), ("abalone", 0.2, 1), ("letter", 0.2, 0)]
+    pages = [automatic_part(starts, CaseFolder(tmp_path)) for _ in range(2)]
+    assert pages[0] == pages[1]
+    assert [task.start for task in calls] == starts
+    assert (
+        "From 2 of the 27 tables (1 tuning, 1 report), 20% of the cells known, 2 seeds: 3 starts." in pages[0]
+    )
+    assert "`auto` left the fallback at 3 of 3 starts" in pages[0]
+    assert "The aim is met." in pages[0]
+    assert "| abalone | tuning | 20% | extra trees | +2.5 | linear-impact |" in pages[0]

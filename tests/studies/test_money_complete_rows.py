@@ -1,26 +1,34 @@
 """The study of the score on complete rows: its summary by hand, and one small table from end to end."""
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
 from cellworth import Table
 from cellworth.simulation.hidden_truth import make_world
 from studies.money import complete_rows
-from studies.money.complete_rows import Case, describe, run_table
+from studies.money.complete_rows import CompleteRowsCase, complete_rows_part, run_table
 from studies.money.development_tables import RunStart
+from studies.money.kept_cases import CaseFolder, StartTask
 from tests.model.holed_tables import holed
 
 
-def test_the_summary_counts_what_is_near():
+def test_the_summary_counts_what_is_near(tmp_path):
     cases = [
-        Case("abalone", "extra trees", "tune", False, 600, 0.7, truth + off, truth, truth, off < 0.05)
-        for truth, off in ((0.8, 0.01), (0.9, -0.015), (0.85, 0.06), (0.7, 0.03))
+        CompleteRowsCase("abalone", 0.2, 0, model, False, 600, 0.7, truth + off, truth, truth, off < 0.05)
+        for model, truth, off in (("a", 0.8, 0.01), ("b", 0.9, -0.015), ("c", 0.85, 0.06), ("d", 0.7, 0.03))
     ]
-    text = describe(cases)
-    assert "estimate  bias +0.021, mean error 0.029" in text
-    assert "within 0.02: 50%" in text
-    assert "cover 75%" in text
-    assert "report" not in text.replace("half", "")
+    file = StartTask("complete-rows", "abalone", 0.2, 0).file(tmp_path)
+    file.write_text(json.dumps([asdict(case) for case in cases]))
+    starts = [("abalone", 0.2, 0), ("letter", 0.2, 0)]
+    text = complete_rows_part(starts, CaseFolder(tmp_path, only_kept=True))
+    assert "| tuning, AUC | 20% | all | 4 | 50% | 100% | 0.029 | +0.021 | -0.113 | 75% |" in text
+    assert "the aim is missed from 20% known (50%)" in text
+    assert "Off by more than 0.05: 1 of 4: abalone (20% known, c: +0.06)." in text
+    assert "**Not run yet, 1 of 2 starts:** with 20% known, seed 0: letter." in text
+    assert "| report, " not in text
 
 
 @pytest.mark.slow
@@ -33,7 +41,7 @@ def test_a_table_is_hidden_estimated_and_measured(monkeypatch, classes):
         return RunStart(table, make_world(table, observed=observed, train=0.5, seed=seed), None, 0.0)
 
     monkeypatch.setattr(complete_rows, "start_of", start_of)
-    cases = list(run_table("abalone", 0, 0.4))
+    cases = list(run_table("abalone", 0.4, 0))
     assert [case.test_rows for case in cases] == [300, 300]
     for case in cases:
         assert case.at_hand < case.truth

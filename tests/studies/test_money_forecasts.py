@@ -1,5 +1,8 @@
 """The study of forecasts: its summary by hand, and one small table from end to end."""
 
+import json
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 
@@ -7,13 +10,14 @@ from cellworth import Prices, Table
 from cellworth.simulation.hidden_truth import make_world
 from studies.money import forecasts, stops
 from studies.money.development_tables import RunStart
-from studies.money.forecasts import SHARES, ForecastCase, describe
-from studies.money.stops import RULES, StopPoint
+from studies.money.forecasts import SHARES, ForecastCase, forecasts_part
+from studies.money.kept_cases import CaseFolder, StartTask
+from studies.money.stops import RULES, StopPoint, stop_figures, stops_part
 from tests.model.holed_tables import holed
 
 
-def case(truth, error=0.0, half="tune"):
-    return ForecastCase("abalone", half, "extra trees", 0.2, 0.5, 0, False, 0.7, 0.8, 0.9, truth, error)
+def case(truth, error=0.0, share=0.5):
+    return ForecastCase("abalone", "extra trees", 0.2, share, 0, False, 0.7, 0.8, 0.9, truth, error)
 
 
 def test_an_interval_is_widened_by_the_error_of_the_truth():
@@ -22,13 +26,23 @@ def test_an_interval_is_widened_by_the_error_of_the_truth():
     assert case(0.68, error=0.1).inside
 
 
-def test_the_summary_counts():
-    text = describe([case(0.8), case(0.85), case(0.6), case(0.91, 0.05)])
-    assert "tune, AUC: 4 forecasts, 90 % intervals cover 75%, mean absolute error 0.090, bias +0.010" in text
-    assert "report, " not in text
+def keep(folder, part, cases):
+    file = StartTask(part, "abalone", 0.2, 0).file(folder)
+    file.write_text(json.dumps([asdict(each) for each in cases]))
+    return [("abalone", 0.2, 0)], CaseFolder(folder, only_kept=True)
 
 
-def test_a_stop_is_compared_with_the_cheapest():
+def test_the_summary_counts(tmp_path):
+    cases = [case(0.8, share=0.3), case(0.6), case(0.91, 0.05, share=1.0)]
+    text = forecasts_part(*keep(tmp_path, "forecasts", cases))
+    assert "| tuning, AUC | all | 3 | 67% | 0.103 | +0.030 | 0.20 |" in text
+    assert "| tuning, AUC | 20% to 50% | 1 | 0% | 0.200 | +0.200 | 0.20 |" in text
+    assert "The aim is missed on the tuning half (67%). Outside: 1 of 3: abalone (20% to 50%)." in text
+    assert "| 0.80 (0.70 to 0.90): 0.80 | 0.80 (0.70 to 0.90): **0.60** | 0.80 (0.70 to 0.90): 0.91 |" in text
+    assert "| report, " not in text
+
+
+def test_a_stop_is_compared_with_the_cheapest(tmp_path):
     first, *others = RULES
     spent = [(0.0, 0.7), (0.03, 0.85), (0.06, 0.89), (0.1, 0.895), (1.0, 0.9)]
     points = [
@@ -36,11 +50,20 @@ def test_a_stop_is_compared_with_the_cheapest():
         for share, score in spent
     ]
     points[-1] = StopPoint("abalone", 0.2, 0, 1.0, 0.9, tuple(RULES), 0.0, 1.0)
-    text = stops.describe(points).splitlines()
-    assert "1 runs, 10% of the cost spent in the median" in text[1]
-    assert "100% reach 98% of the best score, at 1.7 times its cost" in text[1]
-    assert "100% of the cost spent" in text[3]
-    assert len(text) == 2 * len([first, *others])
+    figures = stop_figures(first, [points], of_best=True)
+    assert (figures.spent, figures.reached, figures.times) == (0.1, 1.0, pytest.approx(0.1 / 0.06))
+    assert stop_figures(others[0], [points], of_best=True).spent == 1.0
+    text = stops_part(*keep(tmp_path, "stops", points))
+    assert f"| {first} | tuning | 1 | 10% | 100%, 1.7 times | 100%, 1.7 times |" in text
+    assert "the aim for the score is met (100% of the runs), that for the money missed (1.7 times)" in text
+    assert "It stopped too early on no table." in text
+    assert "| abalone | tuning | 20% | 0.700 | 0.900 | 0.900 | 10% | 0.895 | 6% |" in text
+
+
+@pytest.mark.parametrize("part", [forecasts_part, stops_part])
+def test_a_part_that_was_not_run_says_so(part, tmp_path):
+    text = part([("abalone", 0.2, 0)], CaseFolder(tmp_path, only_kept=True))
+    assert text.endswith("**Not run yet**: none of the 1 starts.")
 
 
 @pytest.fixture

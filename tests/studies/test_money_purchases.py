@@ -8,6 +8,7 @@ import pytest
 from studies.money import purchases
 from studies.money.__main__ import main
 from studies.money.development_tables import NAMES, REPORT, TUNING, prices_of, start_of
+from studies.money.kept_cases import CaseFolder
 from studies.money.money_ratios import cases_of, geometric_mean
 from studies.money.purchases import FULL, RANDOM, Run, play
 
@@ -85,7 +86,8 @@ def quick(monkeypatch, paper_folder):
 @pytest.mark.slow
 def test_runs_are_played_once_and_page_and_pictures_are_written(quick, tmp_path):
     runs = [Run("bupa", 0.2, "unequal", name, 0) for name in (FULL, RANDOM.name, "recommended")]
-    found = play(runs, tmp_path / "runs", jobs=1)
+    folder = CaseFolder(tmp_path / "runs")
+    found = play(runs, folder)
     by_strategy = {r["strategy"]: [x for x in found if x["strategy"] == r["strategy"]] for r in found}
     assert [r["share"] for r in by_strategy[FULL]] == [1.0]
     for name in (RANDOM.name, "recommended"):
@@ -98,12 +100,19 @@ def test_runs_are_played_once_and_page_and_pictures_are_written(quick, tmp_path)
     file = runs[1].file(tmp_path / "runs")
     kept = json.loads(file.read_text())
     file.write_text(json.dumps([r | {"score": 0.123} for r in kept]))
-    assert {r["score"] for r in play(runs, tmp_path / "runs", jobs=1) if r["strategy"] == RANDOM.name} == {
-        0.123
-    }
+    assert {r["score"] for r in play(runs, folder) if r["strategy"] == RANDOM.name} == {0.123}
 
     options = ["--seeds", "1", "--tables", "bupa", "--observed", "0.2", "--prices", "unequal", "--jobs", "1"]
+    options += ["--parts", "purchases"]
     main([*options, "--runs", str(tmp_path / "runs"), "--out", str(tmp_path / "out")])
     page = (tmp_path / "out" / "money.md").read_text()
     assert "| bupa | report | 20% |" in page or "| bupa | tuning | 20% |" in page
     assert (tmp_path / "out" / "money-unequal.png").stat().st_size > 5000
+
+
+def test_a_start_counts_if_all_its_strategies_were_played(tmp_path):
+    runs = [Run("bupa", 0.2, "same", name, seed) for seed in (0, 1) for name in (FULL, RANDOM.name)]
+    for run in runs[:3]:
+        run.file(tmp_path).write_text(json.dumps([vars(run)]))
+    found = play(runs, CaseFolder(tmp_path, only_kept=True))
+    assert [(r["seed"], r["strategy"]) for r in found] == [(0, FULL), (0, RANDOM.name)]

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.table import Table
-from cellworth.table.table import guard_table
 
 from .tables import tables
 
@@ -89,22 +88,3 @@ def test_unknown_frame_library():
 def test_places_that_cannot_be_written(tmp_path, name):
     with pytest.raises(DataError, match=name):
         TABLE.write(tmp_path / name)
-
-
-def test_a_guarded_table_has_the_same_cells():
-    pytest.importorskip("pandas")
-    table = Table.from_arrays(
-        [["+", -1.5], ["-", 2.0], [None, None]],
-        ["=a", "b", "=a"],
-        columns=["@x", "y"],
-        row_ids=["=1", "2", "3"],
-    )
-    guarded = guard_table(table)
-    assert guarded.row_ids == ("'=1", "2", "3")
-    assert guarded.column_names == ("'@x", "y")
-    assert sorted(guarded.columns[0].categories) == ["'+", "'-"]
-    assert guarded.target.classes == ("'=a", "b")
-    frame = guarded.to_frame("pandas")
-    assert frame["'@x"].tolist()[:2] == ["'+", "'-"]
-    assert frame["y"].tolist()[:2] == [-1.5, 2.0]
-    assert frame["target"].tolist() == ["'=a", "b", "'=a"]

@@ -15,7 +15,7 @@ class Good:
     """Lists and dicts that keep every promise but to last."""
 
     def __init__(self):
-        self.records, self.logs, self.caches = {}, {}, {}
+        self.records, self.logs, self.caches, self.snapshots = {}, {}, {}, {}
 
     def create(self, record):
         if record.name in self.records:
@@ -72,6 +72,36 @@ class Good:
         self.known(name)
         kept = self.caches.get(name)
         return kept if kept and kept[0] <= at_most else None
+
+    def rename(self, name, new):
+        self.known(name)
+        if not new or len(new) > 100 or "\0" in new:
+            raise DataError("name")
+        if new in self.records:
+            raise ConflictError("taken")
+        self.records[new] = replace(self.records.pop(name), name=new)
+        for part in (self.logs, self.caches, self.snapshots):
+            if name in part:
+                part[new] = part.pop(name)
+
+    def delete(self, name):
+        self.known(name)
+        for part in (self.records, self.logs, self.caches, self.snapshots):
+            part.pop(name, None)
+
+    def save_snapshot(self, name, number, blob):
+        self.known(name)
+        if number >= self.snapshots.get(name, (0, b""))[0]:
+            self.snapshots[name] = number, blob
+
+    def load_snapshot(self, name, at_most):
+        self.known(name)
+        kept = self.snapshots.get(name)
+        return kept if kept and kept[0] <= at_most else None
+
+    def number_of(self, name, key):
+        self.known(name)
+        return next((event.number for event in self.logs[name] if event.key == key), None)
 
     def close(self):
         pass
@@ -185,6 +215,49 @@ class KeepsOlderCaches(Good):
         super().save_cache(name, number, blob)
 
 
+class RenamesOntoOthers(Good):
+    def rename(self, name, new):
+        if new != name:
+            self.records.pop(new, None)
+        super().rename(name, new)
+
+
+class CopiesToRename(Good):
+    def rename(self, name, new):
+        old = self.records.get(name), self.logs.get(name)
+        super().rename(name, new)
+        self.records[name], self.logs[name] = old
+
+
+class LosesEventsToRename(Good):
+    def rename(self, name, new):
+        super().rename(name, new)
+        self.logs[new] = []
+
+
+class KeepsCachesOfTheDead(Good):
+    def delete(self, name):
+        cache = self.caches.get(name)
+        super().delete(name)
+        if cache is not None or name == "before":
+            self.caches[name] = cache or (0, b"")
+
+
+class TakesCachesForSnapshots(Good):
+    def load_snapshot(self, name, at_most):
+        return self.load_cache(name, at_most)
+
+
+class DropsSnapshots(Good):
+    def load_snapshot(self, name, at_most):
+        self.known(name)
+
+
+class FindsNoKeys(Good):
+    def number_of(self, name, key):
+        self.known(name)
+
+
 def check(kind):
     store = kind()
     check_store(lambda: store, corrupt=store.corrupt)
@@ -218,6 +291,13 @@ def test_stores_that_do_not_share_their_place_are_caught():
         (ForgivesUnknownNames, "load_cache with an unknown name must be refused"),
         (GivesNewerCaches, "a cache of later events must not be returned"),
         (KeepsOlderCaches, "the newest cache must be kept"),
+        (RenamesOntoOthers, "a new name that is taken must be refused"),
+        (CopiesToRename, "must have its new name only"),
+        (LosesEventsToRename, "events must come in order and without gaps"),
+        (KeepsCachesOfTheDead, "nothing must be left of it"),
+        (TakesCachesForSnapshots, "a cache must not be taken for a snapshot"),
+        (DropsSnapshots, "a snapshot must come back with its number"),
+        (FindsNoKeys, "the event with the key 'a' must be number 1"),
     ],
 )
 def test_a_broken_promise_is_named(kind, promise):

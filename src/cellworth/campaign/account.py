@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from cellworth.campaign.array_map import ArrayMap
 from cellworth.campaign.cell_index import Cell
 from cellworth.prices.money import Money
 
@@ -37,6 +38,8 @@ class Terms(NamedTuple):
 
     def shares(self, cell: Cell) -> list[tuple[Share, Money]]:
         """Return the fees that the cell may share."""
+        if not (self.fee or self.visit):
+            return []
         found = []
         if self.fee and self.group is not None:
             found.append(((0 if self.lasting else self.number, cell[0], self.group), as_money(self.fee)))
@@ -69,7 +72,9 @@ class Account:
         self._spent = Money()
         self._own = Money()  # own prices of the cells that are out
         self._fees = Money()  # fees that they would add
-        self._paid: dict[Share, Money] = {}
+        self._paid: ArrayMap[Share, Money] = ArrayMap(
+            (int, int, str), (float,), encode=lambda fee: (float(fee),), decode=as_money
+        )
         self._out: dict[Share, dict[Cell, Money]] = {}
 
     @property
@@ -99,24 +104,40 @@ class Account:
         """Spend what the answer to a cell adds to what is owed."""
         self._spent += as_money(terms.own)
         for share, fee in terms.shares(cell):
-            paid = self._paid.get(share, _NOTHING)
+            paid = self._paid.get(share) or _NOTHING
             if fee > paid:
                 self._fees -= self._open_fee(share)
                 self._paid[share] = fee
                 self._fees += self._open_fee(share)
                 self._spent += fee - paid
 
-    def spend(self, price: float) -> None:
-        """Spend a stated price."""
-        self._spent += as_money(price)
+    def spend(self, price: float, times: int = 1) -> None:
+        """Spend a price that shares nothing, once or several times."""
+        self._spent += as_money(price) * times
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the account as arrays and JSON, without the cells that are out."""
+        sums = [self._spent, self._own, self._fees]
+        return {"sums": [_shortest(each) for each in sums], "paid": self._paid.to_plain()}
+
+    def restore(self, plain: dict[str, Any], out: Iterable[Due]) -> None:
+        """Become the account that `to_plain` returned, given the cells that were out, in order."""
+        self._paid.restore(plain["paid"])
+        for terms, cell in out:
+            for share, fee in terms.shares(cell):
+                self._out.setdefault(share, {})[cell] = fee
+        self._spent, self._own, self._fees = (Money.of_units(*map(int, each)) for each in plain["sums"])
 
     def charges(self, answers: Iterable[Due]) -> Iterator[float]:
         """Yield what each answer would add to what is owed, one after the other; each rounded once."""
         paid: dict[Share, Money] = {}
         for terms, cell in answers:
+            if not (terms.fee or terms.visit):
+                yield terms.own
+                continue
             amount = as_money(terms.own)
             for share, fee in terms.shares(cell):
-                before = paid.get(share, self._paid.get(share, _NOTHING))
+                before = paid.get(share) or self._paid.get(share) or _NOTHING
                 if fee > before:
                     amount += fee - before
                     paid[share] = fee
@@ -145,7 +166,7 @@ class Account:
         """
         amount = as_money(terms.own)
         for share, fee in terms.shares(cell):
-            most = self._paid.get(share, _NOTHING)
+            most = self._paid.get(share) or _NOTHING
             for other, due in self._out[share].items():
                 if other == cell:
                     amount += max(fee - most, _NOTHING)
@@ -171,10 +192,23 @@ class Account:
     def _open_fee(self, share: Share, without: Collection[Cell] = ()) -> Money:
         """Return what the cells that are out would add to a fee if all of them were answered."""
         fees = [fee for cell, fee in self._out.get(share, {}).items() if cell not in without]
-        return max(max(fees, default=_NOTHING) - self._paid.get(share, _NOTHING), _NOTHING)
+        return max(max(fees, default=_NOTHING) - (self._paid.get(share) or _NOTHING), _NOTHING)
 
 
 @lru_cache(maxsize=10_000)
 def as_money(amount: float) -> Money:
     """Return an amount as exact money; the same few prices are read again and again."""
     return Money(amount)
+
+
+def terms_map() -> ArrayMap[Cell, Terms]:
+    """Return an empty map of cells to their terms."""
+    return ArrayMap((int, int), (float, float, float, str, bool, int), encode=tuple, decode=Terms)
+
+
+def _shortest(money: Money) -> list[int]:
+    """Return the units and decimals of an amount, without zeros at its end."""
+    units, decimals = money.units, money.decimals
+    while decimals and units % 10 == 0:
+        units, decimals = units // 10, decimals - 1
+    return [units, decimals]

@@ -7,7 +7,7 @@ hand or in a spreadsheet, it is a file of answers; only ``row``, ``column`` and 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +16,22 @@ from typing import NamedTuple
 from cellworth.campaign.answers import as_answers, told
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.log import Log
+from cellworth.campaign.plausible import questioned
 from cellworth.campaign.state import State
 from cellworth.errors import (
     MOST_WRONG_LINES,
     ConflictError,
     ConflictingAnswersError,
     DataError,
+    QuestionedAnswersError,
+    QuestionedError,
     WrongAnswersError,
     WrongLine,
 )
 from cellworth.messages import shorten
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
-from cellworth.table.csv_format import check_place, csv_text
+from cellworth.table.csv_format import check_place, csv_text, with_mark
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines
 
@@ -71,11 +74,14 @@ class FileCheck:
         Lines that would be recorded; the first line for each cell.
     known, blank : int
         As in `FileResult`.
+    questioned : list of WrongLine
+        New answers that are far outside what was seen in their columns: to be recorded only by insisting.
     """
 
     new: list[FileAnswer]
     known: int
     blank: int
+    questioned: list[WrongLine]
 
 
 def write_asks(path: str | os.PathLike[str], purchases: Iterable[Purchase]) -> None:
@@ -88,7 +94,7 @@ def write_asks(path: str | os.PathLike[str], purchases: Iterable[Purchase]) -> N
 
 def asks_csv(purchases: Iterable[Purchase]) -> str:
     """Return what `write_asks` writes to a .csv file, as text."""
-    return csv_text(Batch(purchases).records())
+    return with_mark(csv_text(Batch(purchases).records()))
 
 
 def check_asks_path(path: str | os.PathLike[str]) -> None:
@@ -179,11 +185,14 @@ def check_answers(state: State, path: AnyFile, lines: Sequence[FileAnswer]) -> F
     """Return what would happen to the lines of a file, or raise, naming the wrong lines; records nothing."""
     given = [answer for answer in lines if answer.value is not None]
     _raise_by_line(state, path, given, unsolicited=False)
-    found = told(state, as_answers(state, triples(given)), unsolicited=False, price=None)
+    answers = as_answers(state, triples(given))
+    found = told(state, answers, unsolicited=False, price=None)
     recorded = set() if found is None else {(cell.row, cell.column) for cell in found.cells}
     first = {answer[1:3]: answer for answer in reversed(given)}
     new = [answer for answer in given if answer[1:3] in recorded and first[answer[1:3]] is answer]
-    return FileCheck(new, len(first) - len(new), len(lines) - len(given))
+    odd = questioned(state, (each for each in answers if state.index.names(each.cell) in recorded))
+    doubts = {state.index.names(cell): words for cell, words in odd.items()}
+    return FileCheck(new, len(first) - len(new), len(lines) - len(given), _doubted(new, doubts))
 
 
 @contextmanager
@@ -191,9 +200,21 @@ def blame_lines(path: AnyFile, lines: Iterable[FileAnswer], log: Log, *, unsolic
     """Turn the error for a rejected answer into one that names every rejected line."""
     try:
         yield
+    except QuestionedError as error:
+        doubts = {cell: f"{words} {error.remedy}" for cell, words in error.cells.items()}
+        raise QuestionedAnswersError(path, _doubted(lines, doubts)[:MOST_WRONG_LINES]) from None
     except (DataError, ConflictError):
         _raise_by_line(log.state, path, lines, unsolicited=unsolicited)
         raise  # the fault is in the key or the store, not in a line
+
+
+def _doubted(lines: Iterable[FileAnswer], doubts: Mapping[tuple[str, str], str]) -> list[WrongLine]:
+    """Return the lines of the cells that are questioned."""
+    return [
+        WrongLine(each.line, "value", doubts[each.row, each.column])
+        for each in lines
+        if each.value is not None and (each.row, each.column) in doubts
+    ]
 
 
 def _raise_by_line(state: State, path: AnyFile, answers: Iterable[FileAnswer], *, unsolicited: bool) -> None:

@@ -18,6 +18,8 @@ from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.events import (
     Cancelled,
     CellName,
+    Contradicted,
+    ContradictingCell,
     Corrected,
     Event,
     Refused,
@@ -27,10 +29,11 @@ from cellworth.campaign.events import (
     check_text,
     value_to_json,
 )
+from cellworth.campaign.plausible import question
 from cellworth.campaign.settings import LARGEST_NUMBER, check_numbers
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.campaign.status import Totals
-from cellworth.errors import ConflictError, DataError, OverspentWarning, ParameterError
+from cellworth.errors import ConflictError, ContradictionError, DataError, OverspentWarning, ParameterError
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
 from cellworth.settings_language import setting
@@ -79,15 +82,34 @@ def as_answers(state: State, answers: object) -> list[Answer]:
 class Telling:
     """Answers to record; parsed against the newest state, so that rows added by others are known."""
 
-    def __init__(self, answers: object, *, unsolicited: bool, price: float | None) -> None:
+    def __init__(
+        self, answers: object, *, unsolicited: bool, price: float | None, insist: bool = True
+    ) -> None:
         self._answers = answers
+        self._insist = insist
         self._unsolicited = unsolicited
         self._price = price
         self._read: list[Answer] | None = None
 
     def __call__(self, state: State, time: datetime) -> Told | None:
-        """Return the answers that are new."""
-        return told(state, self._given(state), unsolicited=self._unsolicited, price=self._price)
+        """Return the answers that are new; QuestionedError if any of them is far outside what was seen."""
+        found = told(state, self._given(state), unsolicited=self._unsolicited, price=self._price)
+        if found is not None and not self._insist:
+            new = (answer for answer in self._given(state) if state.status_of(answer.cell) not in HAS_VALUE)
+            question(state, new)
+        return found
+
+    def contradictions(self, state: State, time: datetime) -> Contradicted | None:
+        """Return the answers that differ from known values and are not in the log yet."""
+        found = []
+        for cell, number in self._given(state):
+            known = float(state.values[cell])
+            if state.status_of(cell) in HAS_VALUE and known != number:
+                column = state.index.columns[cell[1]]
+                values = value_to_json(column, number), value_to_json(column, known)
+                found.append(ContradictingCell(*state.index.names(cell), *values))
+        new = [each for each in found if (each.row, each.column, each.value) not in state.contradictions]
+        return Contradicted(tuple(new)) if new else None
 
     def request(self, state: State) -> object:
         """Return what distinguishes these answers from others."""
@@ -106,6 +128,7 @@ class Change(NamedTuple):
     column: object
     value: object
     reason: str | None
+    insist: bool = True
 
 
 def as_cells(cells: object) -> list[tuple[object, object]]:
@@ -125,7 +148,7 @@ def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float
     new = [answer for answer in answers if _is_new(state, *answer, unsolicited)]
     if not new:
         return None
-    terms = [state.last_terms.get(cell, FREE) for cell, _ in new]
+    terms = [state.terms_of(cell) or FREE for cell, _ in new]
     cells = [cell for cell, _ in new]
     prices = state.money.charges(zip(terms, cells, strict=True)) if each is None else itertools.repeat(each)
     told = (_told(state, answer, price) for answer, price in zip(new, prices, strict=False))
@@ -168,7 +191,7 @@ def cancelled(state: State, cells: list[tuple[object, object]]) -> Cancelled | N
 
 def corrected(state: State, change: Change) -> Corrected | None:
     """Return the new value of a known cell with the old one; None if they are the same."""
-    row, column, value, reason = change
+    row, column, value, reason, insist = change
     check_optional_text("the reason", reason)
     cell = state.index.cell(row, column)
     if state.status_of(cell) not in HAS_VALUE:
@@ -176,6 +199,8 @@ def corrected(state: State, change: Change) -> Corrected | None:
     number, old = _parse(state, cell, value), float(state.values[cell])
     if number == old:
         return None
+    if not insist:
+        question(state, [(cell, number)])
     kind = state.index.columns[cell[1]]
     names = state.index.names(cell)
     return Corrected(*names, value_to_json(kind, old), value_to_json(kind, number), reason)
@@ -204,7 +229,7 @@ def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
         if float(state.values[cell]) == number:
             return False
         came = "from the start" if state.status_of(cell) == CellStatus.KNOWN else "as an answer"
-        raise ConflictError(
+        raise ContradictionError(
             f"{state.index.words(cell)}: got {_shown(state, cell, number)}, but "
             f"{_shown(state, cell, float(state.values[cell]))} is known, {came}. Use correct to change it."
         )

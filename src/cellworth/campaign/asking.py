@@ -4,34 +4,41 @@ from __future__ import annotations
 
 import itertools
 from datetime import datetime
-from functools import partial
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from cellworth.arrays import BoolArray
 from cellworth.campaign.account import Terms
 from cellworth.campaign.events import Asked, AskedCell, Event
 from cellworth.campaign.log import FAIR, Log
-from cellworth.campaign.rounds import Rounds
 from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.campaign.tariff import Tariff
 from cellworth.campaign.wish import Wish
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.select import Selection
-from cellworth.strategy import Batch, Purchase
-from cellworth.strategy.choosing import choose
-from cellworth.strategy.reasons import Reasons
+from cellworth.strategy import Batch, Purchase, Strategy
+
+if TYPE_CHECKING:
+    from cellworth.campaign.rounds import Rounds
+    from cellworth.select import Selection
 
 
 class Asker:
-    """Chooses the cells to ask for. An ask costs a round, if one is due, and a selection."""
+    """Chooses the cells to ask for. An ask costs a round, if one is due, and a selection.
+
+    The modules that fit completers are imported with the first ask.
+    """
 
     def __init__(self, log: Log, tariff: Tariff) -> None:
         self._log = log
         self._tariff = tariff
-        self._strategy = strategy_of(log.settings)
         self._rounds: Rounds | None = None
         self._list: tuple[Prices, PriceList] | None = None
+
+    @cached_property
+    def _strategy(self) -> Strategy:
+        return strategy_of(self._log.settings)
 
     def ask(self, wish: Wish, *, who: str | None, key: str | None, stopped: bool = False) -> Batch:
         """Ask for cells and record it; in a replay, only return what was or would be asked for.
@@ -75,6 +82,8 @@ class Asker:
 
     def make_rounds(self) -> Rounds:
         """Return the campaign's rounds, with a separate adviser."""
+        from cellworth.campaign.rounds import Rounds
+
         return Rounds(self._log, self._strategy, self._tariff, self._log.settings["seed"])
 
     def asked(
@@ -84,6 +93,9 @@ class Asker:
 
         Set ``tentative`` if the result will not be recorded. See `Rounds.newest` for the others.
         """
+        from cellworth.strategy.choosing import choose
+        from cellworth.strategy.reasons import Reasons
+
         state = self._log.state
         available, before, limit = self._offered(wish, time)
         if wish.count == 0 or not available.any():

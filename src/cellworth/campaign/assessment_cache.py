@@ -29,13 +29,13 @@ class AssessmentCache:
     models : dict
         The name of the chosen model, by "event number, seed".
     outlooks : dict
-        Forecasts from known cells alone, by what they depend on. Not stored.
+        The last forecast from known cells alone, by "table number, model, seed"; None if there can be none.
     """
 
     def __init__(self) -> None:
         self.models: dict[str, str] = {}
         self._outlook: tuple[int, Outlook] | None = None
-        self.outlooks: dict[object, Outlook | None] = {}
+        self.outlooks: dict[str, Outlook | None] = {}
         self._curves: dict[str, dict[int, Score]] = {}
 
     def points(self, key: str) -> dict[int, Score]:
@@ -47,6 +47,11 @@ class AssessmentCache:
         while len(self._curves) > MOST_CURVES:
             del self._curves[next(iter(self._curves))]
         return found
+
+    def keep_known(self, key: str, outlook: Outlook | None) -> None:
+        """Keep the forecast from known cells, rounded as it is stored, and drop that of earlier tables."""
+        rounded = None if outlook is None else _outlook_from(_plain_outlook(outlook))
+        self.outlooks = {key: rounded}
 
     def keep_outlook(self, outlook: Outlook | None, number: int) -> None:
         """Keep a forecast of the state after an event, unless there is one of a later state."""
@@ -64,7 +69,8 @@ class AssessmentCache:
             for key, points in self._curves.items()
         ]
         outlook = None if self._outlook is None else [self._outlook[0], _plain_outlook(self._outlook[1])]
-        return pack_cache({"models": self.models, "curves": curves, "outlook": outlook})
+        known = {key: None if each is None else _plain_outlook(each) for key, each in self.outlooks.items()}
+        return pack_cache({"models": self.models, "curves": curves, "outlook": outlook, "known": known})
 
     @classmethod
     def unpack(cls, blob: bytes) -> AssessmentCache:
@@ -78,6 +84,8 @@ class AssessmentCache:
             if content["outlook"] is not None:
                 number, plain = content["outlook"]
                 found._outlook = int(number), _outlook_from(plain)
+            for key, plain in content.get("known", {}).items():  # not in caches of older versions
+                found.outlooks[key] = None if plain is None else _outlook_from(plain)
         except (LookupError, TypeError, ValueError, AttributeError) as error:
             raise UnusableCacheError(f"it is damaged: {type(error).__name__}") from error
         return found

@@ -6,11 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Self
 
-from cellworth.campaign import answer_file, open_cells
+from cellworth.campaign import answer_file, bulk_answers, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign import events as kinds
 from cellworth.campaign.answers import Answers, Cells
 from cellworth.campaign.campaign_view import CampaignView
+from cellworth.campaign.clock import new_time
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Log, Make, utc_now
 from cellworth.campaign.new_rows import Rows, extended
@@ -18,6 +19,7 @@ from cellworth.campaign.settings import make_record, only_name, opened
 from cellworth.campaign.stores import Store
 from cellworth.campaign.tariff import NewBudget, NewPrices
 from cellworth.campaign.wish import Wish
+from cellworth.errors import ContradictionError
 from cellworth.outlook import StopRule
 from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import Steps
@@ -83,7 +85,7 @@ class Campaign(CampaignView):
 
     @classmethod
     def open(cls, store: str | Path | Store, name: str | None = None, *, clock: Clock = utc_now) -> Self:
-        """Resume a campaign; the name is optional if the store holds only one. O(n p + events)."""
+        """Resume a campaign, the store's only one without a name; O(n p + cells out + 2,000 events)."""
         with opened(store) as (place, owned):
             return cls(Log(place, only_name(place) if name is None else name, clock, owns_store=owned))
 
@@ -110,6 +112,7 @@ class Campaign(CampaignView):
         case, with a `StopWarning` if the last forecast, of a `status` in any process, says stop: O(n p).
         """
         wish = Wish(budget, count, parse_lease(lease))
+        self._log.check_clock()
         stopped = self.assessment.says_stop(until, key)
         return self._asker.ask(wish, who=who, key=key, stopped=stopped)
 
@@ -125,6 +128,7 @@ class Campaign(CampaignView):
         key: str | None = None,
         unsolicited: bool = False,
         price: float | None = None,
+        insist: bool = False,
     ) -> int:
         """Record values of cells, all of them or none, and return how many were new; O(answers).
 
@@ -133,10 +137,16 @@ class Campaign(CampaignView):
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
         what each answer cost, by default its own price and a visit or fee not paid yet. An OverspentWarning
         says if ``left`` is below 0. Raises DataError if a cell does not exist, was never asked for, or cannot
-        hold the value; ConflictError if another value is known or the key used.
+        hold the value; QuestionedError, a DataError, if values are far outside what was seen in their columns
+        (see `cellworth.campaign.plausible`), unless you ``insist``; ConflictError if the key is used, or
+        another value known: the answer is then kept in the log, and changes nothing; see `correct`.
         """
-        make = reports.Telling(answers, unsolicited=unsolicited, price=price)
-        event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
+        make = reports.Telling(answers, unsolicited=unsolicited, price=price, insist=insist)
+        try:
+            event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
+        except ContradictionError:
+            self._write(kinds.Contradicted, make.contradictions, who)
+            raise
         reports.warn_if_overspent(event, self.totals())
         return kinds.size(event)
 
@@ -147,6 +157,7 @@ class Campaign(CampaignView):
         who: str | None = None,
         key: str | None = None,
         unsolicited: bool = False,
+        insist: bool = False,
         encoding: str | None = None,
     ) -> answer_file.FileResult:
         """Record the answers in a file: all of them or, if any line is wrong, none; O(n + p + lines).
@@ -154,9 +165,16 @@ class Campaign(CampaignView):
         See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Raises
         WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
+        bulk = bulk_answers.bulk_telling(path, self._log, encoding, unsolicited=unsolicited, insist=insist)
+        if bulk is not None:
+            event = self._log.write(kinds.Told, bulk, who=who, key=key, request=bulk.request)
+            if bulk.fits:
+                reports.warn_if_overspent(event, self.totals())
+                return bulk.result(kinds.size(event))
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
-            new = self.tell(answer_file.triples(lines), who=who, key=key, unsolicited=unsolicited)
+            triples = answer_file.triples(lines)
+            new = self.tell(triples, who=who, key=key, unsolicited=unsolicited, insist=insist)
         return answer_file.result(lines, new)
 
     def check_file(self, path: AnyFile, *, encoding: str | None = None) -> answer_file.FileCheck:
@@ -178,10 +196,20 @@ class Campaign(CampaignView):
         return self._write(kinds.Cancelled, lambda state, _: reports.cancelled(state, pairs), who)
 
     def correct(
-        self, row: object, column: str, value: object, *, who: str | None = None, reason: str | None = None
+        self,
+        row: object,
+        column: str,
+        value: object,
+        *,
+        who: str | None = None,
+        reason: str | None = None,
+        insist: bool = False,
     ) -> bool:
-        """Replace a wrong value; the old one stays in the log. Return False if the value is the same."""
-        change = reports.Change(row, column, value, reason)
+        """Replace a wrong value; the old one stays in the log. Return False if the value is the same.
+
+        Raises QuestionedError as `tell` does, unless you ``insist``.
+        """
+        change = reports.Change(row, column, value, reason, insist)
         return self._write(kinds.Corrected, lambda state, _: reports.corrected(state, change), who) > 0
 
     def extend(self, rows: Rows | AnyFile, *, who: str | None = None) -> int:
@@ -203,6 +231,7 @@ class Campaign(CampaignView):
         ``holder`` and ``held_until``. Answers from others are still recorded. Raises ConflictError if
         somebody else has a cell or it is no longer out; DataError if a cell was never asked for.
         """
+        self._log.check_clock()
         event = self._log.write(kinds.Taken, open_cells.Taking(cells, who, lease), who=who)
         return open_cells.purchases_of(self._log.state, event, self._tariff.groups)
 
@@ -213,6 +242,27 @@ class Campaign(CampaignView):
         return self._write(
             kinds.GivenBack, lambda state, time: open_cells.given_back(state, time, pairs, who), who
         )
+
+    def release(self, cells: Cells, *, who: str | None = None, reason: str | None = None) -> int:
+        """Take back cells that anybody has taken, for others to take, and return how many; they stay out."""
+        pairs = reports.as_cells(cells)
+        return self._write(
+            kinds.Released, lambda state, time: open_cells.released(state, time, pairs, reason), who
+        )
+
+    def set_clock(self, *, who: str | None = None, reason: str | None = None) -> bool:
+        """Set the campaign's time by the clock, if they are far apart; return False if they are not.
+
+        To be used once a wrong clock has dated events: `ask` and `take` are refused until then. Leases given
+        out by a fast clock then end as much earlier as the time is set back.
+        """
+        kinds.check_optional_text("the reason", reason)
+        log = self._log
+
+        def make(*_: object) -> kinds.ClockSet | None:
+            return new_time(log.last_time, log.clock_time(), reason)
+
+        return self._write(kinds.ClockSet, make, who) > 0
 
     def change_budget(
         self, budget: float | None, *, who: str | None = None, reason: str | None = None

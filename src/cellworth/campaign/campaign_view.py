@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Self
 
+from cellworth import complete
+from cellworth import model as models
 from cellworth.campaign import open_cells
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
+from cellworth.campaign.clock import Times, clock_problem
 from cellworth.campaign.events import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
 from cellworth.campaign.self_assessment import SelfAssessment
-from cellworth.campaign.settings import how_read, strategy_of
+from cellworth.campaign.settings import check_strategy, how_read, strategy_of
 from cellworth.campaign.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.tariff import Tariff
-from cellworth.complete import FilledTable, fill
-from cellworth.model import CompletingClassifier, CompletingRegressor, model_of
 from cellworth.outlook import Outlook, StopAdvice, StopRule
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
-from cellworth.strategy import Purchase
+from cellworth.strategy import Purchase, Strategy
 from cellworth.table import Table
 from cellworth.table.how_read import HowRead
 
@@ -34,13 +36,17 @@ class CampaignView:
     def __init__(self, log: Log, assessed: SelfAssessment | None = None) -> None:
         self._log = log
         self.name, self.created = log.name, log.created
-        self.settled = strategy_of(log.settings)
-        self.strategy = self.settled.name
+        self.strategy = check_strategy(log.settings)
         self.seed: int = log.settings["seed"]
         self.read_only = log.read_only
         self._tariff = Tariff(log)
         self._asker = Asker(log, self._tariff)
         self.assessment = SelfAssessment(log, self._tariff, assessed)
+
+    @cached_property
+    def settled(self) -> Strategy:
+        """The strategy's parts, as chosen on the table at the start if it left any open."""
+        return strategy_of(self._log.settings)
 
     @property
     def how_read(self) -> HowRead:
@@ -93,6 +99,11 @@ class CampaignView:
         """Return money and cell counts, all as of the same moment; O(new events)."""
         return totals_of(self._log.newest(), self._tariff.prices, self._tariff.budget, self._log.now())
 
+    def times(self) -> Times:
+        """Return the time of the last event, that of the clock, and what is wrong if they are far apart."""
+        last, now = self._log.newest().time or self.created, self._log.clock_time()
+        return Times(last, now, clock_problem(self.name, last, now))
+
     def open_purchases(self) -> list[Purchase]:
         """Return the cells that are out now, in the order they were asked for."""
         return open_cells.open_purchases(self._log.newest(), self._log.now(), self._tariff.groups)
@@ -135,20 +146,20 @@ class CampaignView:
         """
         return cell_arrays(self._log.newest(), self._tariff.prices, self._asker.make_rounds())
 
-    def fill(self, level: float = 0.9) -> FilledTable:
+    def fill(self, level: float = 0.9) -> complete.FilledTable:
         """Fill the table as it is now with the strategy's completer, with intervals if it provides them.
 
         Unlike that of `cellworth.fill`, most strategies' completer ignores labels. Costs a fit from scratch.
         """
-        return fill(self.table, self.settled.completer, level=level)
+        return complete.fill(self.table, self.settled.completer, level=level)
 
-    def model(self, **settings: Any) -> CompletingClassifier | CompletingRegressor:
+    def model(self, **settings: Any) -> models.CompletingClassifier | models.CompletingRegressor:
         """Return a model of the target, chosen on and fitted to the table as it is now.
 
         It takes rows with holes, as a `Table` or as in ``Table.encode().X``, and predicts labels as you write
         them. ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`: ``seconds=60``, ...
         """
-        return model_of(self._log.newest().table(), **settings)
+        return models.model_of(self._log.newest().table(), **settings)
 
     def status(
         self, *, until: StopRule | None = None, progress: Steps | None = None, **settings: Any

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 
+import numpy as np
+
+from cellworth.arrays import IntArray
 from cellworth.errors import DataError
 from cellworth.messages import not_there, shorten
 from cellworth.table import Column
@@ -51,6 +55,14 @@ class CellIndex:
         if i is None:
             raise DataError(not_there("row", label(row), self.row_ids))
         return i
+
+    def places(self, rows: Iterable[str]) -> IntArray:
+        """Return the positions of rows, -1 for those that `row` might find but not by this very text."""
+        return np.fromiter(map(self._rows.get, rows, itertools.repeat(-1)), dtype=np.int64)
+
+    def column_places(self, columns: Iterable[str]) -> IntArray:
+        """Return the positions of columns, -1 for those that do not exist."""
+        return np.fromiter(map(self._columns.get, columns, itertools.repeat(-1)), dtype=np.int64)
 
     def names(self, cell: Cell) -> tuple[str, str]:
         """Return the names of a cell's row and column."""

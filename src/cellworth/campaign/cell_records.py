@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.events import Value, value_to_json
-from cellworth.campaign.rounds import Rounds
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.prices import Prices
+
+if TYPE_CHECKING:
+    from cellworth.campaign.rounds import Rounds
 
 StatusWord = Literal["known", "bought", "out", "refused", "missing"]
 _WORDS: dict[CellStatus, StatusWord] = {

@@ -46,6 +46,15 @@ class ToldCell(NamedTuple):
     price: float
 
 
+class ContradictingCell(NamedTuple):
+    """An answer that differs from the value that is known."""
+
+    row: str
+    column: str
+    value: Value
+    known: Value
+
+
 @dataclass(frozen=True)
 class Asked:
     """Cells were asked for.
@@ -244,6 +253,70 @@ class Extended:
 
 
 @dataclass(frozen=True)
+class Contradicted:
+    """Answers came that differ from known values, and changed nothing.
+
+    ``cells`` has the value that came and the one that was known.
+    """
+
+    kind: ClassVar[str] = "contradicted"
+    cells: tuple[ContradictingCell, ...]
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return {"cells": _lists(self.cells)}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(tuple(itertools.starmap(ContradictingCell, data["cells"])))
+
+
+@dataclass(frozen=True)
+class Released:
+    """Cells that people had taken were taken from them; others may take them."""
+
+    kind: ClassVar[str] = "released"
+    cells: tuple[CellName, ...]
+    reason: str | None
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return {"cells": _lists(self.cells), "reason": self.reason}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(_names(data), data["reason"])
+
+
+@dataclass(frozen=True)
+class ClockSet:
+    """The campaign's time was set; this event may be dated before the last one.
+
+    Attributes
+    ----------
+    back : float
+        By how many seconds the time was set back; negative if it was set forward. Leases that would end after
+        the last event end so much earlier; they last as long as they would have.
+    reason : str or None
+    """
+
+    kind: ClassVar[str] = "clock set"
+    back: float
+    reason: str | None
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(float(data["back"]), data["reason"])
+
+
+@dataclass(frozen=True)
 class BudgetChanged:
     """The campaign has another budget from here on; None for no limit."""
 
@@ -292,6 +365,9 @@ Content = (
     | Extended
     | BudgetChanged
     | PricesChanged
+    | Contradicted
+    | Released
+    | ClockSet
 )
 """What happened; ``content.kind`` names it."""
 

@@ -19,12 +19,16 @@ from cellworth.campaign.event_contents import (
     BudgetChanged,
     Cancelled,
     CellName,
+    ClockSet,
     Content,
+    Contradicted,
+    ContradictingCell,
     Corrected,
     Extended,
     GivenBack,
     PricesChanged,
     Refused,
+    Released,
     Taken,
     Told,
     ToldCell,
@@ -43,13 +47,17 @@ __all__ = [
     "BudgetChanged",
     "Cancelled",
     "CellName",
+    "ClockSet",
     "Content",
+    "Contradicted",
+    "ContradictingCell",
     "Corrected",
     "Event",
     "Extended",
     "GivenBack",
     "PricesChanged",
     "Refused",
+    "Released",
     "Taken",
     "Told",
     "ToldCell",
@@ -108,7 +116,7 @@ def size(event: Event | None) -> int:
     if event is None:
         return 0
     match event.content:
-        case Corrected() | BudgetChanged() | PricesChanged():
+        case Corrected() | BudgetChanged() | PricesChanged() | ClockSet():
             return 1
         case Extended(rows=rows):
             return len(rows)

@@ -11,16 +11,10 @@ from typing import Literal
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.blocks.threads import worker_threads
 from cellworth.campaign.assessment_cache import AssessmentCache
 from cellworth.campaign.events import Corrected, Event, Extended, Told
 from cellworth.campaign.state import CellStatus, State
-from cellworth.complete import GaussianCompleter
-from cellworth.model.candidate_scores import cross_validate
-from cellworth.model.candidates import Candidate
-from cellworth.model.cross_validation import Score, deal, mean_score, scorable
-from cellworth.model.row_views import ViewedRows
-from cellworth.outlook.day_zero import sample_rows
+from cellworth.model.cross_validation import Score, deal, mean_score, sample_rows, scorable
 from cellworth.progress import Steps
 from cellworth.table import Table, Target
 
@@ -98,7 +92,7 @@ def take_snapshots(original: Table, events: Sequence[Event], most: int) -> list[
 
 def learning_curve(
     snapshots: Sequence[Snapshot],
-    candidate: Candidate,
+    model: str,
     *,
     folds: int,
     repeats: int | None,
@@ -106,7 +100,7 @@ def learning_curve(
     cache: AssessmentCache,
     progress: Steps | None = None,
 ) -> LearningCurve:
-    """Score a candidate at each snapshot; the last one is the newest table.
+    """Score the candidate of this name at each snapshot; the last one is the newest table.
 
     The scored rows are the labelled ones that were in the first snapshot; rows added later are only trained
     on. Snapshots with fewer than half of today's labelled rows are left out, so that few rows do not stand in
@@ -132,22 +126,22 @@ def learning_curve(
     if not of_classes:
         return LearningCurve(metric, _too_few(target), [], [])
     deals = _deals(y, scored, labelled, folds, repeats or _repeats(size), seed, classes=classes)
-    known = cache.points(_key(candidate, rows, y, scored, deals))
+    known = cache.points(_key(model, rows, y, scored, deals))
     for done, shot in enumerate(reversed(kept)):
         if progress is not None:
             progress(done, len(kept))
         if shot.number not in known:
-            known[shot.number] = _score(shot.table, candidate, rows, y, scored, deals, seed)
+            known[shot.number] = _score(shot.table, model, rows, y, scored, deals, seed)
     if progress is not None:
         progress(len(kept), len(kept))
     scores = [known[shot.number] for shot in kept]
-    note = _note(target, candidate, folds, len(deals), int(scored.sum()), len(of_classes))
+    note = _note(target, model, folds, len(deals), int(scored.sum()), len(of_classes))
     return LearningCurve(metric, note, kept, scores)
 
 
 def _score(
     table: Table,
-    candidate: Candidate,
+    model: str,
     rows: IntArray,
     y: Float64Array,
     scored: BoolArray,
@@ -155,6 +149,12 @@ def _score(
     seed: int,
 ) -> Score:
     """Return the score of a table in which some of the rows may not be yet."""
+    from cellworth.blocks.threads import worker_threads
+    from cellworth.complete import GaussianCompleter
+    from cellworth.model.candidate_scores import cross_validate
+    from cellworth.model.candidates import candidate_named
+    from cellworth.model.row_views import ViewedRows
+
     assert table.target is not None
     there = rows < table.shape[0]
     X = table.encode(prior=True).X[rows[there]]
@@ -162,6 +162,7 @@ def _score(
         completer = GaussianCompleter(label_trust=0.0, calibrate=False).fit(X)
         filled = ViewedRows.trained_on(completer, X, seed)
         is_number = table.target.label_kind == "number"
+        candidate = candidate_named(model, is_number=is_number)
         return mean_score(
             [
                 cross_validate(candidate, filled, y[there], fold[there], scored[there], is_number=is_number)
@@ -170,11 +171,9 @@ def _score(
         )
 
 
-def _key(
-    candidate: Candidate, rows: IntArray, y: Float64Array, scored: BoolArray, deals: list[IntArray]
-) -> str:
+def _key(model: str, rows: IntArray, y: Float64Array, scored: BoolArray, deals: list[IntArray]) -> str:
     """Return what tells scores apart that are of the same event."""
-    digest = hashlib.sha256(candidate.name.encode())
+    digest = hashlib.sha256(model.encode())
     for array in (rows, y, scored, *deals):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
@@ -228,10 +227,10 @@ def _too_few(target: Target) -> str:
     return f"too few rows are labelled in each class of {target.name!r}"
 
 
-def _note(target: Target, candidate: Candidate, folds: int, repeats: int, n: int, of_classes: int) -> str:
+def _note(target: Target, model: str, folds: int, repeats: int, n: int, of_classes: int) -> str:
     several = ""
     if target.kind == "several classes":
         several = f"mean of {of_classes} classes, each against the rest; "
     times = "" if repeats == 1 else f" dealt {repeats} times"
     how = f"cross-validated on {n} rows in {folds} folds{times}, holes filled without labels"
-    return f"{several}{candidate.name}, {how}"
+    return f"{several}{model}, {how}"

@@ -9,9 +9,11 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
+from cellworth.campaign.clock import clock_problem, may_lease
 from cellworth.campaign.events import (
     Asked,
     BudgetChanged,
+    ClockSet,
     Content,
     Corrected,
     Event,
@@ -23,23 +25,24 @@ from cellworth.campaign.events import (
     fingerprint,
 )
 from cellworth.campaign.settings import current_settings
+from cellworth.campaign.snapshots import NO_END, Snapshots, StateSnapshot
 from cellworth.campaign.state import State
-from cellworth.campaign.stores.store_protocol import Store
+from cellworth.campaign.stores.store_protocol import Store, StoredEvent
 from cellworth.campaign.table_bytes import digest, unpack
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.optional_packages import require
 from cellworth.table import Table
 
-AHEAD = timedelta(minutes=10)
-"""How far the last event may be ahead of the clock before that is reported."""
 Clock = Callable[[], datetime]
 Make = Callable[[State, datetime], Content | None]
 """Maps the newest state and the time to an event's content; None if there is nothing to record."""
 
 
+PAGE = 10_000
+"""Events read at a time, so that memory does not grow with their number."""
 FAIR = 2
-"""After losing this often against other writers, a writer keeps them waiting."""
+"""After losing this often against other writers, an ask keeps them waiting; anything else after one loss."""
 
 
 def utc_now() -> datetime:
@@ -82,9 +85,11 @@ class Log:
         self.created = record.created
         self.original = unpack(record.table)
         self.until = until
+        self._end = _last_number(store, name, until) if isinstance(until, datetime) else until
         self.owns_store = owns_store
         self._clock = self.clock_of(store, clock)
         self._warned = False
+        self._snapshots = Snapshots(store, name, self.original)
         self._state = State(self.original)
         self._whole = False  # whether all of the events read so far, and nothing else, are in the state
         self.refresh()
@@ -98,12 +103,14 @@ class Log:
     def state(self) -> State:
         """The state as of the last event that was read.
 
-        If applying an event was interrupted, say by Ctrl-C, all events are read and applied again.
+        If applying an event was interrupted, say by Ctrl-C, begin again with a snapshot and the events since.
         """
         if not self._whole:
-            state = State(self.original)
-            for event in self.events():
+            state = self._snapshots.newest(NO_END if self._end is None else self._end)
+            self._snapshots.restart()
+            for event in self.events(after=state.number):
                 state.apply(event)
+                self._snapshots.count(event)
             self._state, self._whole = state, True
         return self._state
 
@@ -114,19 +121,25 @@ class Log:
 
     def events(self, after: int = 0, most: int | None = None) -> Iterator[Event]:
         """Read the events numbered above ``after``, at most ``most``, up to the end of this log."""
-        for stored in self.store.events(self.name, after, most):
-            if isinstance(self.until, datetime) and stored.time > self.until:
+        return map(decode, self._stored(after, most))
+
+    def _stored(self, after: int, most: int | None = None) -> Iterator[StoredEvent]:
+        end = NO_END if self._end is None else self._end
+        end = end if most is None else min(end, max(after, 0) + most)
+        while after < end:
+            page = self.store.events(self.name, after, min(PAGE, end - max(after, 0)))
+            yield from page
+            if len(page) < PAGE:
                 return
-            if isinstance(self.until, int) and stored.number > self.until:
-                return
-            yield decode(stored)
+            after = page[-1].number
 
     def refresh(self) -> bool:
         """Read new events, and return whether there were any. O(new events)."""
         before = self.state.number
         if not self.read_only:
-            for event in self.events(after=before):
-                self._apply(event)
+            for stored in self._stored(after=before):
+                self._snapshots.look_at(stored)
+                self._apply(decode(stored))
         return self.state.number > before
 
     def newest(self) -> State:
@@ -141,36 +154,57 @@ class Log:
 
     def now(self) -> datetime:
         """Return the time for an event written now, in UTC; never before the last event."""
-        last = self.state.time or self.created
+        last = self.last_time
         if isinstance(self.until, datetime):
             return max(last, self.until)
         if self.read_only:
             return last
+        time = self.clock_time()
+        if time < last and not self._warned and (problem := clock_problem(self.name, last, time)):
+            self._warned = True
+            warnings.warn(problem, stacklevel=2)
+        return max(last, time)
+
+    @property
+    def last_time(self) -> datetime:
+        """The time of the last event; before the first, that of the beginning."""
+        return self.state.time or self.created
+
+    def clock_time(self) -> datetime:
+        """Return the time by the clock, in UTC."""
         time = self._clock()
         if time.tzinfo is None:
             raise ParameterError(f"the clock must return times with a time zone; got {time!r}.")
-        if last - time > AHEAD and not self._warned:
-            self._warned = True
-            warnings.warn(
-                f"the last event of campaign {shorten(self.name)} is dated {last:%Y-%m-%d %H:%M} UTC, but "
-                f"the clock says {time.astimezone(UTC):%Y-%m-%d %H:%M} UTC: one of the two clocks was wrong. "
-                "Until then new events get the time of the last one, so leases do not end. Correct the clock "
-                "that is wrong; cancel releases cells whose lease ends too late.",
-                stacklevel=2,
-            )
-        return max(last, time.astimezone(UTC))
+        return time.astimezone(UTC)
+
+    def check_clock(self) -> None:
+        """Raise ConflictError if the clock and the last event are too far apart to date a lease."""
+        if self.read_only:
+            return
+        self.refresh()
+        last, time = self.last_time, self.clock_time()
+        if not may_lease(last, time):
+            raise ConflictError(clock_problem(self.name, last, time))
 
     def tables(self, numbers: list[int]) -> Iterator[Table]:
         """Yield the table as of each event number, in non-decreasing order; O(events) for past ones."""
-        state, events = State(self.original), None
+        state: State | None = None
+        events: Iterator[Event] = iter(())
         for number in numbers:
             if number == self.state.table_number:
                 yield self.state.table()
                 continue
-            events = self.events() if events is None else events
+            if state is None:
+                state = self._snapshots.newest(number)
+                events = self.events(after=state.number)
             while state.number < number:
                 state.apply(next(events))
             yield state.table()
+
+    def keyed(self, key: str) -> Event | None:
+        """Return the event with a key; None if there is none. One or two queries."""
+        number = self.store.number_of(self.name, key)
+        return None if number is None else next(self.events(number - 1, 1), None)
 
     def write(
         self,
@@ -186,9 +220,9 @@ class Log:
         ``request`` returns plain data that distinguishes this request from others, given the newest state.
 
         If somebody else writes first, read the new events and call ``make`` again. Each failure means that
-        another writer succeeded, so some writer always makes progress. After `FAIR` failures, nobody else may
-        write until ``make`` is done, so that long work is not repeated forever. If the key was used by the
-        same request, return that event; if by a different one, raise ConflictError.
+        another writer succeeded, so some writer always makes progress. After one failure (`FAIR` for an ask),
+        nobody else may write until ``make`` is done, so that long work is not repeated forever. If the key
+        was used by the same request, return that event; if by a different one, raise ConflictError.
         """
         if self.read_only:
             raise ParameterError(
@@ -199,22 +233,27 @@ class Log:
         check_optional_text("key", key)
         self.refresh()
         signature = None if key is None else fingerprint([kind.kind, request(self.state)])
+        losses = FAIR if kind is Asked else 1
         for attempt in itertools.count():
             conflict = None
-            with self.store.alone(self.name) if attempt >= FAIR else nullcontext():
-                if attempt >= FAIR:
+            with self.store.alone(self.name) if attempt >= losses else nullcontext():
+                if attempt >= losses:
                     self.refresh()
-                if key is not None and key in self.state.keyed:
-                    return _same(self.state.keyed[key], key, signature)
+                known = None if key is None else self.keyed(key)
+                if known is not None:
+                    return _same(known, str(key), signature)
                 event = self.sketch(make, who=who, key=key, signature=signature)
                 if event is None:
                     return None
+                stored, snapshot = self._with_snapshot(encode(event))
                 try:
-                    self.store.append(self.name, self.state.number, [encode(event)])
+                    self.store.append(self.name, self.state.number, [stored])
                 except ConflictError as error:
                     conflict = error
             if conflict is None:  # and the event is on disk
                 self._apply(event)
+                if snapshot is not None:
+                    self._snapshots.save(snapshot, event.number)
                 return event
             if not self.refresh():
                 raise conflict
@@ -231,7 +270,15 @@ class Log:
     def _apply(self, event: Event) -> None:
         state, self._whole = self.state, False
         state.apply(event)
+        self._snapshots.count(event)
         self._whole = True
+
+    def _with_snapshot(self, event: StoredEvent) -> tuple[StoredEvent, StateSnapshot | None]:
+        """Return the next event with a statement of a snapshot, if one is due."""
+        state, self._whole = self.state, False  # making it rearranges the state
+        snapshot = self._snapshots.due(state)
+        self._whole = True
+        return (event if snapshot is None else snapshot.stated_in(event)), snapshot
 
     def sketch(
         self, make: Make, *, who: str | None, key: str | None = None, signature: str | None = None
@@ -241,7 +288,14 @@ class Log:
         content = make(self.state, time)
         if content is None:
             return None
+        if isinstance(content, ClockSet):  # the only event that may be dated before the last one
+            time = self.last_time - timedelta(seconds=content.back)
         return Event(self.state.number + 1, time, who, key, signature, content)
+
+
+def _last_number(store: Store, name: str, until: datetime) -> int:
+    """Return the number of the last event dated at or before a time; 0 if there is none. O(events)."""
+    return max((event.number for event in store.events(name) if event.time <= until), default=0)
 
 
 def _same(event: Event, key: str, signature: str | None) -> Event:

@@ -12,9 +12,7 @@ from cellworth.campaign.events import Event, Extended, Told
 from cellworth.campaign.log import Log
 from cellworth.campaign.table_bytes import unpack
 from cellworth.errors import DataError
-from cellworth.model.candidates import Candidate, candidate_named
-from cellworth.model.model_search import choose_model
-from cellworth.outlook.day_zero import sample_rows
+from cellworth.model.cross_validation import sample_rows
 from cellworth.table import Table
 
 GROWTH = 1.5
@@ -43,6 +41,9 @@ def choose_in_use(table: Table, seed: int) -> str:
     Costs 2 x `FOLDS` fits on at most 2,000 labelled rows. `Campaign.model` tries more candidates. A table
     with too few labels or cells to choose on gets the linear model.
     """
+    from cellworth.model.candidates import candidate_named
+    from cellworth.model.model_search import choose_model
+
     target = table.target
     assert target is not None
     is_number = target.label_kind == "number"
@@ -62,18 +63,21 @@ def choose_in_use(table: Table, seed: int) -> str:
         return names[0]
 
 
-def model_in_use(log: Log, name: str, seed: int, cache: AssessmentCache) -> Candidate:
-    """Return the candidate of a name, or for "auto" the one chosen on the table as of `choice_event`.
+def model_in_use(log: Log, name: str, seed: int, cache: AssessmentCache) -> str:
+    """Return the name given or, for "auto", that of the model chosen on the table as of `choice_event`.
 
-    O(events), and the cost of `choose_in_use` if the choice is not in the cache.
+    O(events), and the cost of `choose_in_use` if the choice is not in the cache. ParameterError if there is
+    no candidate of this name.
     """
     target = log.state.table().target
     if target is None:
-        return candidate_named(TREES, is_number=False)  # never scored
+        return TREES  # never scored
     if name == "auto":
         number = choice_event(log.original, list(log.events()))
         key = f"{number}, {seed}"
         if key not in cache.models:
             cache.models[key] = choose_in_use(next(log.tables([number])), seed)
-        name = cache.models[key]
-    return candidate_named(name, is_number=target.label_kind == "number")
+        return cache.models[key]
+    from cellworth.model.candidates import candidate_named
+
+    return candidate_named(name, is_number=target.label_kind == "number").name

@@ -13,7 +13,15 @@ from datetime import datetime, timedelta
 
 from cellworth.campaign.answers import as_cells
 from cellworth.campaign.cell_index import Cell
-from cellworth.campaign.events import CellName, Event, GivenBack, Taken, check_text
+from cellworth.campaign.events import (
+    CellName,
+    Event,
+    GivenBack,
+    Released,
+    Taken,
+    check_optional_text,
+    check_text,
+)
 from cellworth.campaign.leases import parse_lease
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
@@ -164,6 +172,16 @@ def given_back(
         _must_not_be_with_another(state, cell, time, who, "Only they can give it back")
     mine = [cell for cell in dict.fromkeys(found) if state.open.holder(cell, time) is not None]
     return GivenBack(_names(state, mine)) if mine else None
+
+
+def released(
+    state: State, time: datetime, cells: Sequence[tuple[object, object]], reason: str | None
+) -> Released | None:
+    """Return the cells to take from whoever has them, without those that nobody has."""
+    check_optional_text("the reason", reason)
+    found = dict.fromkeys(state.index.cell(row, column) for row, column in cells)
+    held = [cell for cell in found if state.open.holder(cell, time) is not None]
+    return Released(_names(state, held), reason) if held else None
 
 
 def _names(state: State, cells: Sequence[Cell]) -> tuple[CellName, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,13 +12,14 @@ from cellworth.campaign.assessment_cache import AssessmentCache
 from cellworth.campaign.forecast import Forecast
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import DataError
-from cellworth.model.candidates import Candidate
-from cellworth.model.cross_validation import scorable
-from cellworth.outlook.day_zero import chosen_candidate, outlook_of, sample_rows
+from cellworth.model.cross_validation import sample_rows, scorable
 from cellworth.outlook.forecast_result import Outlook
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 from cellworth.table import Target
+
+if TYPE_CHECKING:
+    from cellworth.model.candidates import Candidate
 
 STATUS_DEPTHS = (0.4, 0.65)
 STATUS_FOLDS = 3
@@ -51,29 +52,34 @@ def quick_outlook(
     state: State,
     prices: Prices,
     past: Forecast,
-    candidate: Candidate,
+    model: str,
     *,
     seed: int,
     cache: AssessmentCache | None = None,
 ) -> Outlook | None:
     """Return the forecast for a status, with the model of its score; None where there can be none.
 
-    Costs nine fits of the completer and of the candidate, unless it is in the cache.
+    ``model`` is the name of a candidate. Costs nine fits of the completer and of it, unless it is cached.
     """
     target = state.table().target
     if target is None or not _can_forecast(state, target):
         return None
     kept = AssessmentCache() if cache is None else cache
-    key = (state.table_number, candidate.name, seed)
+    key = f"{state.table_number}, {model}, {seed}"
     if key not in kept.outlooks:
-        kept.outlooks.clear()  # tables that are no more
-        try:
-            settings: dict[str, Any] = {"depths": STATUS_DEPTHS, "folds": STATUS_FOLDS}
-            kept.outlooks[key] = _outlook(state, target, prices, candidate, seed, **settings)
-        except DataError:  # next to no cell is known
-            kept.outlooks[key] = None
+        kept.keep_known(key, _quick(state, target, prices, model, seed))
     found = kept.outlooks[key]
     return None if found is None else _weighed(found.moved(**vars(present(state, prices))), past, seed)
+
+
+def _quick(state: State, target: Target, prices: Prices, model: str, seed: int) -> Outlook | None:
+    from cellworth.model.candidates import candidate_named
+
+    candidate = candidate_named(model, is_number=target.label_kind == "number")
+    try:
+        return _outlook(state, target, prices, candidate, seed, depths=STATUS_DEPTHS, folds=STATUS_FOLDS)
+    except DataError:  # next to no cell is known
+        return None
 
 
 def full_outlook(
@@ -88,6 +94,8 @@ def full_outlook(
     progress: Steps | None,
 ) -> Outlook:
     """Return the forecast of a model, by default the best one; DataError where there can be none."""
+    from cellworth.outlook.day_zero import chosen_candidate
+
     target = state.table().target
     if target is None:
         raise DataError("the table has no target, so there is no score to forecast.")
@@ -105,6 +113,8 @@ def full_outlook(
 def _outlook(
     state: State, target: Target, prices: Prices, candidate: Candidate, seed: int, **settings: Any
 ) -> Outlook:
+    from cellworth.outlook.day_zero import outlook_of
+
     rows = sample_rows(target.values, seed)
     now = present(state, prices)
     return outlook_of(

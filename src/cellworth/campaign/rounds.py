@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import time
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -17,6 +19,11 @@ from cellworth.errors import CellworthError, UnusableCacheError
 from cellworth.messages import shorten
 from cellworth.strategy import Strategy
 from cellworth.strategy.choosing import Adviser, ScoredRound
+
+RECENT = timedelta(seconds=10)
+"""Whoever began a round this long ago has cached it by now, or never will."""
+PAUSE = 0.02
+"""Seconds between two looks at the cache."""
 
 logger = logging.getLogger("cellworth.campaign")
 
@@ -66,6 +73,7 @@ class Rounds:
         self._owner = log.original.layout.owner
         self._before: dict[str, Any] | None = None  # the adviser's state before a tentative round
         self._saved = 0  # how many rounds are cached
+        self._took = 0.0  # seconds to run the last round that was run here
         self._busy = False  # at work, or interrupted at it: the adviser may be in any state
         self.runs = 0
         """How many rounds were run here: completions with their scores."""
@@ -140,8 +148,9 @@ class Rounds:
             self._begin()
             if self._before is not None and self._before["rounds"] == rounds[: len(self._before["rounds"])]:
                 self._go_on_from(self._before)
-        if len(self._done) < min(len(rounds), len(self._log.state.rounds)):  # somebody has run the next one
+        if self._is_behind(rounds):  # somebody has run the next one
             self._read_cache(rounds)
+            self._wait_for_cache(rounds)
         try:
             self._run(rounds)
         except Exception:
@@ -150,7 +159,28 @@ class Rounds:
             self._ignore_cache("rounds could not resume from it")
             self._run(rounds)
 
+    def _is_behind(self, rounds: list[int]) -> bool:
+        return len(self._done) < min(len(rounds), len(self._log.state.rounds))
+
+    def _wait_for_cache(self, rounds: list[int]) -> None:
+        """Wait until whoever has just won a race with a round has cached it; no longer than a round takes.
+
+        Running it here would keep a processor busy with what is about to be there.
+        """
+        last, end = self._log.state.time, time.monotonic() + self._took
+        if self._log.read_only or last is None or self._log.now() - last > RECENT:
+            return
+        while self._is_behind(rounds) and time.monotonic() < end:
+            time.sleep(min(PAUSE, self._took))
+            self._read_cache(rounds)
+
     def _run(self, rounds: list[int]) -> None:
+        begun, before = time.monotonic(), self.runs
+        self._run_all(rounds)
+        if self.runs > before:
+            self._took = (time.monotonic() - begun) / (self.runs - before)
+
+    def _run_all(self, rounds: list[int]) -> None:
         ahead = rounds[len(self._done) :]
         if len(ahead) > 1 and not self._adviser.remembers:
             self._adviser.skip(len(ahead) - 1)

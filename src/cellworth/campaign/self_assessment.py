@@ -93,9 +93,9 @@ class SelfAssessment:
         state = self._log.newest()
         outlook = self.cache.last_outlook(state.number)
         if outlook is None:
-            candidate = model_in_use(self._log, "auto", 0, self.cache)
+            model = model_in_use(self._log, "auto", 0, self.cache)
             early = Forecast("too early")
-            outlook = quick_outlook(state, self._tariff.prices, early, candidate, seed=0, cache=self.cache)
+            outlook = quick_outlook(state, self._tariff.prices, early, model, seed=0, cache=self.cache)
             self._keep(outlook)
         now = present(state, self._tariff.prices)
         return None if outlook is None else decide(outlook.moved(**vars(now)), until)
@@ -111,7 +111,7 @@ class SelfAssessment:
         Without a rule the default one is applied, to a forecast already made, and only warns. A request that
         repeats the key of another is to get its cells.
         """
-        if key is not None and key in self._log.newest().keyed:
+        if key is not None and self._log.keyed(key) is not None:
             return False
         advice = None if until is None and not self.has_forecast else self.advice(until)
         if advice is None or not advice.stop:

@@ -15,7 +15,7 @@ from cellworth import strategy as strategies
 from cellworth.arrays import Float64Array
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.stores import open_store
-from cellworth.campaign.stores.store_protocol import CampaignRecord, Store
+from cellworth.campaign.stores.store_protocol import WHO_LENGTH, CampaignRecord, Store
 from cellworth.campaign.table_bytes import digest, pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
@@ -24,6 +24,7 @@ from cellworth.prices.currency import check_digits
 from cellworth.prices.rules import check_visit
 from cellworth.strategy import Strategy
 from cellworth.strategy.buying_task import BuyingTask
+from cellworth.strategy.registry import check_name
 from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 from cellworth.table.how_read import HowRead
@@ -62,7 +63,7 @@ def make_record(
         "strategy": template.name,
         "budget": None if budget is None else check_budget(budget, prices.currency),
         "seed": _check_seed(seed),
-        "who": check_optional_text("who", who),
+        "who": _check_who(who),
     }
     how = {} if table.how_read is None else table.how_read.to_json()
     if how:
@@ -72,6 +73,18 @@ def make_record(
     if choice is not None:
         settings["choice"] = choice.to_json()
     return CampaignRecord(checked, time, settings, packed, digest(packed))
+
+
+def check_strategy(settings: dict[str, Any]) -> str:
+    """Return the name of a campaign's strategy; ParameterError if it is not registered. Makes none."""
+    with _before_opening():
+        check_name(settings["strategy"])
+    return str(settings["strategy"])
+
+
+def choice_of(settings: dict[str, Any]) -> StrategyChoice | None:
+    """Return what a campaign's strategy chose on its table; None if it left nothing open."""
+    return StrategyChoice.from_json(settings["choice"]) if "choice" in settings else None
 
 
 def strategy_of(settings: dict[str, Any]) -> Strategy:
@@ -106,8 +119,14 @@ def registered(strategy: Any) -> Strategy:
             "a campaign records its strategy by name, to find it again when it is opened. Register it with "
             f"cellworth.strategy.register(...) and pass strategy={strategy.name!r}."
         )
-    try:
+    with _before_opening():
         return strategies.get(strategy)
+
+
+@contextmanager
+def _before_opening() -> Iterator[None]:
+    try:
+        yield
     except ParameterError as error:
         raise ParameterError(
             f"{error}. Your own strategies must be registered before you open the campaign."
@@ -158,6 +177,12 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
     except BaseException:
         place.close()
         raise
+
+
+def _check_who(who: str | None) -> str | None:
+    if isinstance(who, str) and len(who) > WHO_LENGTH:
+        raise ParameterError(f"who must have at most {WHO_LENGTH} characters; got {len(who)}.")
+    return check_optional_text("who", who)
 
 
 def _check_seed(seed: object) -> int:

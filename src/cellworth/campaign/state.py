@@ -6,33 +6,38 @@ Nothing here reads a clock or a file or draws random numbers: the same events gi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import IntEnum
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array
-from cellworth.campaign.account import Account, Due, Terms
+from cellworth.campaign.account import Account, Due, Terms, terms_map
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.events import (
     Asked,
     BudgetChanged,
     Cancelled,
+    ClockSet,
+    Contradicted,
     Corrected,
     Event,
     Extended,
     GivenBack,
     PricesChanged,
     Refused,
+    Released,
     Taken,
     Told,
+    Value,
     value_from_json,
 )
 from cellworth.campaign.leases import Hold, OpenCells
+from cellworth.campaign.plain_bytes import slim, widened
 from cellworth.campaign.table_bytes import unpack
 from cellworth.errors import DataError
 from cellworth.table import Table
@@ -70,12 +75,12 @@ class State:
         The number of asks in each round, by round number from 1.
     open : OpenCells
         The cells that are asked for, and who has taken them.
-    last_terms : dict of cell to Terms
+    last_terms : map of cell to Terms
         What each cell ever asked for owes, by its last ask.
     money : Account
         Money spent and reserved.
-    keyed : dict of str to Event
-        The events that carry a key.
+    contradictions : set of (row, column, value)
+        Answers that differed from known values.
     new_budget : BudgetChanged or None
         The last change of the budget; None if it is the one that the campaign was created with.
     price_changes : list of pairs of an event's number and PricesChanged
@@ -98,9 +103,9 @@ class State:
         self.rounds: list[int] = []
         self.asks_by_round: Counter[int] = Counter()
         self.open = OpenCells()
-        self.last_terms: dict[Cell, Terms] = {}
+        self.last_terms = terms_map()
         self.money = Account()
-        self.keyed: dict[str, Event] = {}
+        self.contradictions: set[tuple[str, str, Value]] = set()
         self.new_budget: BudgetChanged | None = None
         self.price_changes: list[tuple[int, PricesChanged]] = []
 
@@ -146,6 +151,11 @@ class State:
         """Return the asked cells whose lease has ended by a given time, with terms: their money is free."""
         return [(self.open.asked[cell].terms, cell) for cell in self.open.expired(time)]
 
+    def terms_of(self, cell: Cell) -> Terms | None:
+        """Return what a cell owes by its last ask; None if it was never asked for."""
+        ask = self.open.asked.get(cell)
+        return self.last_terms.get(cell) if ask is None else ask.terms
+
     def apply(self, event: Event) -> None:
         """Apply the next event; O(its size), amortised."""
         if event.number != self.number + 1:
@@ -169,6 +179,13 @@ class State:
                 self.open.hold(self._cells(content.cells), Hold(str(event.who), content.until))
             case GivenBack():
                 self.open.give_back(self._cells(content.cells))
+            case Released():
+                self.open.give_back(self._cells(content.cells))
+            case Contradicted():
+                self.contradictions.update((each.row, each.column, each.value) for each in content.cells)
+            case ClockSet():
+                if self.time is not None and content.back > 0:
+                    self.open.set_back(self.time, timedelta(seconds=content.back))
             case BudgetChanged():
                 self.new_budget = content
             case PricesChanged():
@@ -176,8 +193,62 @@ class State:
         if isinstance(content, Told | Corrected | Extended):
             self.table_number = event.number
         self.number, self.time = event.number, event.time
-        if event.key is not None:
-            self.keyed[event.key] = event
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the state as arrays and JSON, given the original table; O(n p + cells ever asked for)."""
+        old, n = self._original.values, len(self.index.row_ids)
+        known = np.where(self._original.holes, CellStatus.HOLE, CellStatus.KNOWN)
+        now = self._values[: len(old)]
+        same = (known == self._status[: len(old)]) & ((now == old) | (np.isnan(now) & np.isnan(old)))
+        rows, columns = np.nonzero(~same)
+        return {
+            "number": self.number,
+            "time": None if self.time is None else self.time.isoformat(),
+            "table_number": self.table_number,
+            "rounds": np.array(self.rounds, dtype=np.int64),
+            "asks_by_round": [list(pair) for pair in sorted(self.asks_by_round.items())],
+            "changed": [slim(rows), slim(columns), slim(self._status[rows, columns]), now[rows, columns]],
+            "row_ids": self.index.row_ids[len(old) :],
+            "added": [self._values[len(old) : n], self._status[len(old) : n], self._labels[len(old) : n]],
+            "open": self.open.to_plain(),
+            "last_terms": self.last_terms.to_plain(),
+            "money": self.money.to_plain(),
+            "contradictions": sorted(map(list, self.contradictions), key=repr),
+            "new_budget": None if self.new_budget is None else self.new_budget.to_json(),
+            "price_changes": [[number, content.to_json()] for number, content in self.price_changes],
+        }
+
+    @classmethod
+    def restored(cls, original: Table, plain: dict[str, Any]) -> Self:
+        """Return the state that `to_plain` returned; O(n p + cells ever asked for), 3 us per cell out.
+
+        Raises LookupError, TypeError or ValueError if it cannot be a state of this table.
+        """
+        state = cls(original)
+        values, status, labels = plain["added"]
+        state._append(plain["row_ids"], values, status, labels)
+        rows, columns, status, values = plain["changed"]
+        rows, columns = (widened(each, len(values), np.int64) for each in (rows, columns))
+        status = widened(status, len(values), np.uint8)
+        if status.max(initial=0) > max(CellStatus) or min(rows.min(initial=0), columns.min(initial=0)) < 0:
+            raise ValueError("its cells are not those of a table")
+        state._values[rows, columns] = values
+        state._status[rows, columns] = status
+        state._counts = _count(state.status)
+        state.number, state.table_number = int(plain["number"]), int(plain["table_number"])
+        state.time = None if plain["time"] is None else datetime.fromisoformat(plain["time"])
+        state.rounds = plain["rounds"].tolist()
+        state.asks_by_round = Counter(dict(plain["asks_by_round"]))
+        state.open.restore(plain["open"])
+        state.last_terms.restore(plain["last_terms"])
+        state.money.restore(plain["money"], [(ask.terms, cell) for cell, ask in state.open.asked.items()])
+        state.contradictions = {(row, column, value) for row, column, value in plain["contradictions"]}
+        if plain["new_budget"] is not None:
+            state.new_budget = BudgetChanged.from_json(plain["new_budget"])
+        state.price_changes = [
+            (int(number), PricesChanged.from_json(content)) for number, content in plain["price_changes"]
+        ]
+        return state
 
     def _cells(self, names: Iterable[tuple[str, str]]) -> list[Cell]:
         return [self.index.cell(row, column) for row, column in names]
@@ -204,28 +275,43 @@ class State:
             self.money.ask(cell, terms)
 
     def _tell(self, told: Told) -> None:
+        simple: Counter[float] = Counter()  # prices of answers that share no fee
         for row, column, value, price in told.cells:
             cell = self.index.cell(row, column)
+            terms = None if told.stated else self.terms_of(cell)
             self._close(cell, CellStatus.TOLD)
             self._values[cell] = value_from_json(self.index.columns[cell[1]], value)
-            terms = self.last_terms.get(cell)
-            if told.stated or terms is None:
-                self.money.spend(price)
-            else:
+            if terms is None:
+                simple[price] += 1
+            elif terms.fee or terms.visit:
                 self.money.pay(cell, terms)
+            else:
+                simple[terms.own] += 1
+        for price, times in simple.items():
+            self.money.spend(price, times)
 
     def _extend(self, rows: Table) -> None:
+        status = np.where(rows.holes, CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
+        self._append(rows.row_ids, rows.values, status, rows.y)
+
+    def _append(
+        self,
+        row_ids: Sequence[str],
+        values: Float64Array,
+        status: NDArray[np.uint8],
+        labels: Float64Array | None,
+    ) -> None:
         start = len(self.index.row_ids)
-        stop = start + len(rows.row_ids)
+        stop = start + len(row_ids)
         self._values = _with_room(self._values, stop)
         self._status = _with_room(self._status, stop)
         self._labels = _with_room(self._labels, stop)
-        self._values[start:stop] = rows.values
-        self._status[start:stop] = np.where(rows.holes, CellStatus.HOLE, CellStatus.KNOWN)
-        self._counts += _count(self._status[start:stop])
-        if rows.y is not None:
-            self._labels[start:stop] = rows.y
-        self.index.add(rows.row_ids)
+        self._values[start:stop] = values
+        self._status[start:stop] = status
+        self._counts += _count(status)
+        if labels is not None:
+            self._labels[start:stop] = labels
+        self.index.add(row_ids)
 
     def _close_all(self, cells: Iterable[Cell], status: CellStatus) -> None:
         for cell in cells:

@@ -20,7 +20,7 @@ from cellworth.campaign.learning_curve import (
 from cellworth.campaign.log import Log
 from cellworth.campaign.model_in_use import model_in_use
 from cellworth.campaign.prospects import quick_outlook
-from cellworth.campaign.settings import strategy_of
+from cellworth.campaign.settings import choice_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.messages import count
@@ -293,8 +293,8 @@ def status_of(
     past = _forecast(curve, _still_costs(log.state, prices, _ahead(curve, judging)), judging.seed)
     prospect = None
     if curve.scores:
-        candidate = model_in_use(log, judging.model, judging.seed, cache)
-        prospect = quick_outlook(log.state, prices, past, candidate, seed=judging.seed, cache=cache)
+        model = model_in_use(log, judging.model, judging.seed, cache)
+        prospect = quick_outlook(log.state, prices, past, model, seed=judging.seed, cache=cache)
     return Status(
         **vars(totals),
         name=log.name,
@@ -304,7 +304,7 @@ def status_of(
         forecast=past,
         prospect=prospect,
         advice=None if prospect is None else decide(prospect, judging.until),
-        choice=strategy_of(log.settings).choice,
+        choice=choice_of(log.settings),
     )
 
 

@@ -2,7 +2,7 @@
 
 A campaign is copied with its record and all its events. Its fingerprint, the last link of its chain of
 checksums (see `cellworth.campaign.stores.checksums`), is the same wherever it is kept; every copy is compared
-with its source by it. Caches are left behind: they only save time.
+with its source by it. Caches and snapshots are left behind: they only save time.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TextIO, cast
 
+from cellworth.campaign.clock import clock_problem, late_leases
 from cellworth.campaign.events import decode
+from cellworth.campaign.log import Log, utc_now
 from cellworth.campaign.settings import current_settings
+from cellworth.campaign.snapshots import SnapshotAudit
 from cellworth.campaign.state import State
 from cellworth.campaign.stores import CampaignRecord, Store, StoredEvent, open_store
 from cellworth.campaign.stores.checksums import HOW_TO_GO_ON, chained, seal_of
@@ -45,12 +48,15 @@ class CheckedCampaign:
         The link of the last intact event; of the settings if there is none.
     problem : str or None
         What is wrong with the next event or with the settings; None if the whole campaign is intact.
+    note : str or None
+        What is odd about the times of an intact campaign: a clock was wrong, or leases end late.
     """
 
     name: str
     events: int
     fingerprint: str
     problem: str | None
+    note: str | None = None
 
 
 class EventsOf:
@@ -85,14 +91,25 @@ def check_campaign(store: Store, name: str) -> CheckedCampaign:
         record = store.record(name)
         chain = seal_of(record_row(record, ""))
         current_settings(record.settings, name)
-        state = State(unpack(record.table))
+        state, audit = State(unpack(record.table)), SnapshotAudit(store, name)
         for event in EventsOf(store, name):
+            audit.check(event)
             _apply(state, event)
+            audit.note(state)
             number, chain = event.number, _link(name, event, chain)
     except DataError as error:
         problem = str(error).replace(HOW_TO_GO_ON, "Restore the store from a backup.")
         return CheckedCampaign(name, number, chain, problem)
-    return CheckedCampaign(name, number, chain, None)
+    note = _odd_times(name, state, record, Log.clock_of(store, utc_now)())
+    return CheckedCampaign(name, number, chain, None, note)
+
+
+def _odd_times(name: str, state: State, record: CampaignRecord, now: datetime) -> str | None:
+    ends = [ask.until for ask in state.open.asked.values() if ask.until is not None]
+    ends += [hold.until for hold in state.open.held.values()]
+    last = state.time or record.created
+    found = [clock_problem(name, last, now) if last > now else None, late_leases(ends, max(last, now))]
+    return " ".join(each for each in found if each is not None) or None
 
 
 def check_store_at(url: str | Path) -> list[CheckedCampaign]:

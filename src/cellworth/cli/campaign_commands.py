@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellworth.cli import options
+from cellworth.cli import completion, options
 from cellworth.cli.options import chosen_cells, opened, repeated
 from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import (
@@ -123,6 +123,7 @@ def tell(
     unsolicited: Annotated[
         bool, typer.Option("--unsolicited", help="Also accept values for cells that were never asked for.")
     ] = False,
+    insist: options.Insist = False,
     key: Annotated[
         str | None, typer.Option(help="A unique key for this request; sent again, it is recorded only once.")
     ] = None,
@@ -134,11 +135,14 @@ def tell(
 ) -> None:
     """Record the answers in a file: all of them or, if any line is wrong, none.
 
-    Lines without a value are skipped. Sending the same file twice does no harm.
+    Lines without a value are skipped. Sending the same file twice does no harm. A number far outside those
+    seen in its column is questioned: nothing is recorded without --yes.
     """
     with opened(store, name) as campaign:
         with told_warnings():
-            told = campaign.tell_file(writing.file(answers), who=who, key=key, unsolicited=unsolicited)
+            told = campaign.tell_file(
+                writing.file(answers), who=who, key=key, unsolicited=unsolicited, insist=insist
+            )
         if as_json:
             plain = {"new": told.new, "known": told.known, "blank": told.blank}
             print_json({**plain, **money_json(campaign)})
@@ -198,10 +202,19 @@ def cancel(
 
 
 def correct(
-    row: Annotated[str, typer.Argument(metavar="ROW", help="The id of the row.")],
-    column: Annotated[str, typer.Argument(metavar="COLUMN", help="The name of the column.")],
+    row: Annotated[
+        str,
+        typer.Argument(metavar="ROW", help="The id of the row.", autocompletion=completion.rows_of_campaign),
+    ],
+    column: Annotated[
+        str,
+        typer.Argument(
+            metavar="COLUMN", help="The name of the column.", autocompletion=completion.columns_of_campaign
+        ),
+    ],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="The correct value.")],
     reason: Annotated[str | None, typer.Option(metavar="TEXT", help="What was wrong, for the log.")] = None,
+    insist: options.Insist = False,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
@@ -209,7 +222,7 @@ def correct(
 ) -> None:
     """Replace a value that turned out to be wrong. The old one stays in the log."""
     with opened(store, name) as campaign:
-        changed = campaign.correct(row, column, value, reason=reason, who=who)
+        changed = campaign.correct(row, column, value, reason=reason, who=who, insist=insist)
         if as_json:
             print_json({"changed": changed})
         else:

@@ -223,17 +223,16 @@ def _write(
     as_json: bool,
 ) -> None:
     """Write a filled table to a file, or print it; with its intervals if there is a level."""
-    from cellworth.table.table import guard_table
+    from cellworth.table.spreadsheet_table import guard_table, write_for_spreadsheet
 
     completed = filled.table if level is None else filled.with_interval_columns()
-    shown = guard_table(completed) if spreadsheet else completed
     holes = int(table.holes.sum())
     if out is None and not as_json:
-        sys.stdout.write(shown.to_csv())
+        sys.stdout.write((guard_table(completed) if spreadsheet else completed).to_csv())
         return
     if out is None:
         raise typer.BadParameter("--json needs --out.")
-    shown.write(out)
+    write_for_spreadsheet(completed, out) if spreadsheet else completed.write(out)
     if as_json:
         print_json({"out": str(out), "filled": holes, "level": level})
     else:

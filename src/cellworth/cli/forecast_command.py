@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cellworth.cli import options
+from cellworth.cli import completion, options
 from cellworth.cli.options import opened, usage
+from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import print_json, working
 from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
 
@@ -25,7 +26,12 @@ def forecast(
         typer.Argument(metavar="[TABLE]", help="A table with holes. By default, the campaign's table."),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column to predict; needed with TABLE.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="The column to predict; needed with TABLE.",
+            autocompletion=completion.columns_of_table,
+        ),
     ] = None,
     prices: options.PricesPath = None,
     score: Annotated[
@@ -41,6 +47,7 @@ def forecast(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the forecast into this .png, .svg or .pdf file.")
     ] = None,
+    force: Force = False,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and draws.")] = 0,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
@@ -52,6 +59,7 @@ def forecast(
     Known cells are hidden again at several depths, a model is scored at each, and the curve of its scores is
     extrapolated. No purchase is needed. The score is AUC or R2 on complete rows, with 90 % intervals.
     """
+    make_way(plot, force=force, option="--plot")
     settings: dict[str, Any] = {"model": model or "auto", "seconds": seconds, "seed": seed}
     if table is None:
         with opened(store, name) as campaign, working("Forecasting"):

@@ -7,18 +7,18 @@ import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cellworth.cli import completion
+from cellworth.cli.completion import DEFAULT_STORE as DEFAULT_STORE
 from cellworth.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
     from cellworth.outlook import StopRule
     from cellworth.table.files import AnyFile
-
-DEFAULT_STORE = "sqlite:///study.db"
 
 Store = Annotated[
     str,
@@ -28,7 +28,13 @@ Store = Annotated[
         help="Where the campaign is kept: sqlite:///FILE, a path ending in .db, or postgresql://USER@HOST/DATABASE.",
     ),
 ]
-Name = Annotated[str | None, typer.Option(help="The campaign's name. Not needed if the store has only one.")]
+Name = Annotated[
+    str | None,
+    typer.Option(
+        help="The campaign's name. Not needed if the store has only one.",
+        autocompletion=completion.names_of_store,
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, for use by programs.")]
 Who = Annotated[str | None, typer.Option(metavar="NAME", help="Who is doing this, for the log.")]
 Encoding = Annotated[
@@ -42,15 +48,24 @@ TablePath = Annotated[
         metavar="TABLE", help="A .csv, .tsv or .txt file (optionally .gz), or an .xlsx or .parquet file."
     ),
 ]
-Target = Annotated[str, typer.Option(metavar="COLUMN", help="The column to predict.")]
+Target = Annotated[
+    str,
+    typer.Option(metavar="COLUMN", help="The column to predict.", autocompletion=completion.columns_of_table),
+]
 OptionalTarget = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="The column to predict, if there is one."),
+    typer.Option(
+        metavar="COLUMN",
+        help="The column to predict, if there is one.",
+        autocompletion=completion.columns_of_table,
+    ),
 ]
 RowId = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="The column that holds the row ids. By default, rows are numbered from 0."
+        metavar="COLUMN",
+        help="The column that holds the row ids. By default, rows are numbered from 0.",
+        autocompletion=completion.columns_of_table,
     ),
 ]
 Missing = Annotated[
@@ -60,42 +75,38 @@ Missing = Annotated[
         help="A text that marks a missing cell, besides blanks, NA, NULL and the like. May be repeated.",
     ),
 ]
+
+
+def _by_column(option: str, value: str, help_text: str) -> Any:
+    """Return an option that takes a value for a column and may be repeated."""
+    return typer.Option(
+        option,
+        metavar=f"COLUMN={value}",
+        help=f"{help_text} May be repeated.",
+        autocompletion=completion.settings_of_columns,
+    )
+
+
 Kinds = Annotated[
     list[str] | None,
-    typer.Option(
-        "--kind",
-        metavar="COLUMN=KIND",
-        help="What a column holds: number, integer, boolean, ordered, category or date. May be repeated.",
-    ),
+    _by_column("--kind", "KIND", "What a column holds: number, integer, boolean, ordered, category or date."),
 ]
 Orders = Annotated[
     list[str] | None,
-    typer.Option(
+    _by_column(
         "--order",
-        metavar="COLUMN=LOW,...,HIGH",
-        help='The values of an ordered column, from low to high; in "..." if they contain commas. May be '
-        "repeated.",
+        "LOW,...,HIGH",
+        'The values of an ordered column, from low to high; in "..." if they contain commas.',
     ),
 ]
 BoundsOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--bounds",
-        metavar="COLUMN=LOW,HIGH",
-        help="The range of a number or date; leave a side blank if it is open. May be repeated.",
-    ),
+    _by_column("--bounds", "LOW,HIGH", "The range of a number or date; leave a side blank if it is open."),
 ]
-Units = Annotated[
-    list[str] | None,
-    typer.Option("--unit", metavar="COLUMN=UNIT", help="The unit of a column. May be repeated."),
-]
+Units = Annotated[list[str] | None, _by_column("--unit", "UNIT", "The unit of a column.")]
 Categories = Annotated[
     list[str] | None,
-    typer.Option(
-        "--categories",
-        metavar="COLUMN=TEXT,...",
-        help="All texts that a category may have, also those not seen yet. May be repeated.",
-    ),
+    _by_column("--categories", "TEXT,...", "All texts that a category may have, also those not seen yet."),
 ]
 Delimiter = Annotated[
     str | None,
@@ -109,17 +120,11 @@ PricesPath = Annotated[
         help="A .csv or .xlsx file with column,price. By default, each cell costs 1.",
     ),
 ]
-
-
-def _strategies(begun: str) -> list[str]:
-    """Return the strategy names with this prefix, for shell completion."""
-    from cellworth import strategy
-
-    return [name for name in strategy.names() if name.startswith(begun)]
-
-
 Strategy = Annotated[
-    str, typer.Option(metavar="NAME", help="The strategy that chooses the cells.", autocompletion=_strategies)
+    str,
+    typer.Option(
+        metavar="NAME", help="The strategy that chooses the cells.", autocompletion=completion.strategies
+    ),
 ]
 TokensPath = Annotated[
     Path | None,
@@ -128,15 +133,26 @@ TokensPath = Annotated[
     ),
 ]
 
-Cells = Annotated[list[str] | None, typer.Argument(metavar="[ROW:COLUMN]...", help="Cells, as ROW:COLUMN.")]
+Cells = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[ROW:COLUMN]...", help="Cells, as ROW:COLUMN.", autocompletion=completion.open_cells
+    ),
+]
 CellsFrom = Annotated[
     Path | None,
     typer.Option("--from", metavar="FILE", help="A CSV file with row,column, such as a list from ask."),
 ]
+Insist = Annotated[
+    bool,
+    typer.Option("--yes", help="Record also numbers that are far outside what was seen in their columns."),
+]
 Spreadsheet = Annotated[
     bool,
     typer.Option(
-        "--spreadsheet", help="Put an apostrophe before text that a spreadsheet would read as a formula."
+        "--spreadsheet",
+        help="For a spreadsheet: put an apostrophe before text that it would read as a formula, and mark the "
+        "encoding of text in other letters than English.",
     ),
 ]
 

@@ -12,10 +12,10 @@ import typer
 from cellworth.cli.output import count
 from cellworth.errors import CellworthError, DataError
 
-Force = Annotated[bool, typer.Option("--force", help="Replace the --out file if it exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file to write if it exists.")]
 
 
-def make_way(path: Path | None, *, force: bool) -> None:
+def make_way(path: Path | None, *, force: bool, option: str = "--out") -> None:
     """Check that a command may write to a path, before it records or reserves anything.
 
     Raises DataError if there is a file and ``force`` is False. With ``force``, a list of cells in which
@@ -28,7 +28,9 @@ def make_way(path: Path | None, *, force: bool) -> None:
     if not force:
         held = f" and has {count(typed, 'value')} filled in" if typed else ""
         remedy = f"Record them first with: cellworth tell {path}. Or give" if typed else "Give"
-        raise DataError(f"{path} already exists{held}. {remedy} another --out, or replace it with --force.")
+        raise DataError(
+            f"{path} already exists{held}. {remedy} another {option}, or replace it with --force."
+        )
     if typed:
         shutil.copy2(path, _free_name(path))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import date
@@ -28,7 +28,16 @@ def print_json(document: object) -> None:
 def print_table(
     header: Sequence[str], rows: Sequence[Sequence[object]], *, right: Sequence[str] = ()
 ) -> None:
-    """Print a table; the columns in ``right`` are right-aligned."""
+    """Print a table; the columns in ``right`` are right-aligned.
+
+    A line that is too long for the screen is folded, by rich. Most tables do without, and without its import.
+    """
+    on_screen = sys.stdout.isatty()
+    texts = [[str(field) for field in row] for row in rows]
+    lines = plain_lines([list(header), *texts], {header.index(name) for name in right})
+    if not on_screen and lines is not None and len(max(lines, key=len)) <= WIDE:
+        print("\n".join(lines))
+        return
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -36,10 +45,28 @@ def print_table(
     table = Table(box=None, header_style="bold", pad_edge=False)
     for name in header:
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
-    for row in rows:
+    for row in texts:
         # As Text, since a name may contain brackets, which rich reads as markup.
-        table.add_row(*(Text(str(field)) for field in row))
-    Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False).print(table)
+        table.add_row(*map(Text, row))
+    Console(width=None if on_screen else WIDE, highlight=False, soft_wrap=False).print(table)
+
+
+def plain_lines(rows: Sequence[Sequence[str]], right: Set[int] = frozenset()) -> list[str] | None:
+    """Return rows of fields as aligned lines; None if a character may be wider than one place.
+
+    >>> plain_lines([["row", "price"], ["P1", "2.50"]], {1})
+    ['row  price', 'P1    2.50']
+    """
+    if not all(field.isascii() and field.isprintable() for row in rows for field in row):
+        return None
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            field.rjust(width) if place in right else field.ljust(width)
+            for place, (field, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
 
 
 def print_batch(batch: Sequence[Purchase]) -> None:

@@ -70,10 +70,14 @@ def _what(record: dict[str, Any]) -> str:
         return f"from {old} to {new}" + _because(record)
     if record["kind"] == "prices changed":
         return "for cells asked for from now on" + _because(record)
+    if record["kind"] == "clock set":
+        return f"back by {record['back']:.0f} s" + _because(record)
     if record["kind"] == "extended":
         return _listed(record["rows"], "row")
     cells = [
-        f"{cell['row']}:{cell['column']}" + (f"={cell['value']}" if "value" in cell else "")
+        f"{cell['row']}:{cell['column']}"
+        + (f"={cell['value']}" if "value" in cell else "")
+        + (f", known: {cell['known']}" if "known" in cell else "")
         for cell in record["cells"]
     ]
     return _listed(cells, "cell") + _because(record)
@@ -91,7 +95,7 @@ def _listed(names: list[str], noun: str) -> str:
 def export(
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A .csv, .tsv or .parquet file. By default, print CSV."),
+        typer.Option(metavar="FILE", help="A .csv, .tsv, .xlsx or .parquet file. By default, print CSV."),
     ] = None,
     force: Force = False,
     spreadsheet: options.Spreadsheet = False,
@@ -100,15 +104,16 @@ def export(
     as_json: options.Json = False,
 ) -> None:
     """Write the current table: the original with all answers, corrections and added rows."""
-    with opened(store, name) as campaign:
-        from cellworth.table.table import guard_table
+    from cellworth.table.spreadsheet_table import guard_table, write_for_spreadsheet
 
+    with opened(store, name) as campaign:
         make_way(out, force=force)
-        table = guard_table(campaign.table) if spreadsheet else campaign.table
+        table = campaign.table
         if out is None:
+            table = guard_table(table) if spreadsheet else table
             print_json({"rows": _rows(table)}) if as_json else sys.stdout.write(table.to_csv())
             return
-        table.write(out)
+        write_for_spreadsheet(table, out) if spreadsheet else table.write(out)
         holes = int(table.holes.sum())
         if as_json:
             print_json({"out": str(out), "rows": table.shape[0], "holes": holes})

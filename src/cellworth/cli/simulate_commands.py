@@ -172,7 +172,7 @@ def simulate(
     from cellworth.simulation import simulate as run
 
     make_way(out, force=force)
-    make_way(plot, force=force)
+    make_way(plot, force=force, option="--plot")
     if plot is not None:
         require("matplotlib.pyplot")  # fail now rather than after the work
     with usage():

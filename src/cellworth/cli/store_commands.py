@@ -1,7 +1,8 @@
-"""Commands on whole stores and campaigns: check, backup, restore, dump, load."""
+"""Commands on whole stores and campaigns: check, backup, restore, dump, load, rename, delete."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cellworth.cli import options
+from cellworth.cli.completion import names_of_store
 from cellworth.cli.options import check_there, usage
 from cellworth.cli.output import count, print_json
 
@@ -22,6 +24,8 @@ BACKUP_EXAMPLE = "Example: cellworth backup study-2024-05-01.db"
 RESTORE_EXAMPLE = "Example: cellworth restore study-2024-05-01.db --store postgresql://ann@host/studies"
 DUMP_EXAMPLE = "Example: cellworth dump study.jsonl.gz"
 LOAD_EXAMPLE = "Example: cellworth load study.jsonl.gz --store new.db"
+RENAME_EXAMPLE = "Example: cellworth rename pilot 'pilot 2023'"
+DELETE_EXAMPLE = "Example: cellworth delete pilot --yes"
 DAMAGED = 3
 
 OnlyName = Annotated[str | None, typer.Option("--name", help="Only this campaign. By default, all.")]
@@ -59,7 +63,7 @@ def check(
 def _words(found: CheckedCampaign) -> str:
     intact = f"{count(found.events, 'event')}, intact; fingerprint {found.fingerprint}"
     if found.problem is None:
-        return intact
+        return intact if found.note is None else f"{intact}. Note: {found.note}"
     if not found.fingerprint:
         return f"damaged. {found.problem}"
     advice = f"cellworth backup intact.db --name {found.name!r} --until {found.events}"
@@ -143,6 +147,47 @@ def load(
         finally:
             place.close()
     _copied([done], options.shown(store), as_json=as_json)
+
+
+def rename(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The name of the campaign.", autocompletion=names_of_store)
+    ],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
+    store: options.Store = options.DEFAULT_STORE,
+    as_json: options.Json = False,
+) -> None:
+    """Give a campaign a new name. Its table, events and fingerprint stay the same."""
+    with _store(store) as place:
+        place.rename(name, new)
+    print_json({"name": new, "before": name}) if as_json else print(f"Campaign {name!r} is now {new!r}")
+
+
+def delete(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="The name of the campaign.", autocompletion=names_of_store)
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Delete it without asking.")] = False,
+    store: options.Store = options.DEFAULT_STORE,
+    as_json: options.Json = False,
+) -> None:
+    """Delete a campaign with its table and all answers, for good.
+
+    Asks first, unless --yes is given. Nothing else in the store is changed. To keep a copy, run cellworth
+    dump before.
+    """
+    from cellworth.campaign.transfer import EventsOf
+
+    with _store(store) as place:
+        place.record(name)  # fail now if there is none
+        events = sum(1 for _ in EventsOf(place, name))
+        if not yes:
+            question = f"Delete campaign {name!r} with its table and {count(events, 'event')} for good?"
+            if not sys.stdin.isatty():
+                raise typer.BadParameter(f"{question} Say so with --yes.")
+            typer.confirm(question, abort=True)
+        place.delete(name)
+    print_json({"deleted": name, "events": events}) if as_json else print(f"Campaign {name!r} is deleted")
 
 
 @contextmanager

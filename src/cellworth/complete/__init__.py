@@ -1,15 +1,20 @@
 """Completers: estimators that fill the holes of a table."""
 
-from cellworth.complete.auto import AutoCompleter
-from cellworth.complete.fill import FilledTable, fill
-from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.complete.lmafit import LMaFitCompleter
-from cellworth.complete.nnls import NNLSCompleter
-from cellworth.complete.optspace import OptSpaceCompleter
-from cellworth.complete.soft_impute import SoftImputeCompleter
-from cellworth.complete.solver.monitor import Progress
-from cellworth.complete.sparse import SparseCompleter
-from cellworth.complete.supervised import SupervisedCompleter
+from typing import TYPE_CHECKING
+
+from cellworth.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from cellworth.complete.auto import AutoCompleter
+    from cellworth.complete.filled_table import FilledTable, fill
+    from cellworth.complete.gaussian import GaussianCompleter
+    from cellworth.complete.lmafit import LMaFitCompleter
+    from cellworth.complete.nnls import NNLSCompleter
+    from cellworth.complete.optspace import OptSpaceCompleter
+    from cellworth.complete.soft_impute import SoftImputeCompleter
+    from cellworth.complete.solver.monitor import Progress
+    from cellworth.complete.sparse import SparseCompleter
+    from cellworth.complete.supervised import SupervisedCompleter
 
 __all__ = [
     "AutoCompleter",
@@ -24,3 +29,19 @@ __all__ = [
     "SupervisedCompleter",
     "fill",
 ]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "auto": ["AutoCompleter"],
+        "filled_table": ["FilledTable", "fill"],
+        "gaussian": ["GaussianCompleter"],
+        "lmafit": ["LMaFitCompleter"],
+        "nnls": ["NNLSCompleter"],
+        "optspace": ["OptSpaceCompleter"],
+        "soft_impute": ["SoftImputeCompleter"],
+        "solver.monitor": ["Progress"],
+        "sparse": ["SparseCompleter"],
+        "supervised": ["SupervisedCompleter"],
+    },
+)

@@ -11,7 +11,7 @@ import numpy as np
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate, candidate_named, own_candidates
-from cellworth.model.cross_validation import Score
+from cellworth.model.cross_validation import Score, sample_rows
 from cellworth.model.model_search import check_labels, choose_model
 from cellworth.outlook.forecast_result import Outlook
 from cellworth.outlook.rising_curve import rising_curve
@@ -21,8 +21,6 @@ from cellworth.progress import ProgressLine, Steps
 from cellworth.table import Table, Target
 
 FOLDS = 5
-MOST_ROWS = 2_000
-"""The most labelled rows to use; a sample of longer tables is taken."""
 
 
 def forecast(
@@ -72,7 +70,7 @@ def forecast(
     Notes
     -----
     Costs a search for a model if it is "auto", then five depths, each with five fits of the completer and of
-    the model; at most `MOST_ROWS` labelled rows are used. The mathematics is in
+    the model; of a longer table, 2,000 labelled rows are used. The mathematics is in
     `cellworth.outlook.rising_curve`.
 
     Examples
@@ -158,16 +156,6 @@ def covariance_of(scores: tuple[Score, ...]) -> Float64Array:
     """Return the covariance (k, k) of scores of the same rows, by the influence of the rows."""
     influence = np.column_stack([score.influence for score in scores])
     return np.asarray(influence.T @ influence / len(influence) ** 2)
-
-
-def sample_rows(y: Float64Array, seed: int) -> IntArray:
-    """Return at most `MOST_ROWS` labelled rows, and as many others, in order."""
-    rng = np.random.default_rng(seed)
-    kept = [
-        rows if len(rows) <= MOST_ROWS else rng.choice(rows, MOST_ROWS, replace=False)
-        for rows in (np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y)))
-    ]
-    return np.sort(np.concatenate(kept))
 
 
 def _labelled(table: Table) -> Target:

@@ -80,6 +80,8 @@ class Money:
         return self.units * int(10 ** (decimals - self.decimals))
 
     def __add__(self, other: Money) -> Money:
+        if self.decimals == other.decimals:  # as most amounts in one currency
+            return Money.of_units(self.units + other.units, self.decimals)
         decimals = max(self.decimals, other.decimals)
         return Money.of_units(self.in_units(decimals) + other.in_units(decimals), decimals)
 
@@ -87,6 +89,8 @@ class Money:
         return Money.of_units(-self.units, self.decimals)
 
     def __sub__(self, other: Money) -> Money:
+        if self.decimals == other.decimals:
+            return Money.of_units(self.units - other.units, self.decimals)
         return self + -other
 
     def __mul__(self, times: int) -> Money:

@@ -359,11 +359,13 @@ def _ledger_lines(entry: LedgerEntry) -> Iterator[tuple[str, ...]]:
     elif entry.kind == "extended":
         first = _text(entry.lines[0].row) + (" …" if len(entry.lines) > 1 else "")
         yield (*start, f"{len(entry.lines)} rows added", first, "", "", "")
-    elif entry.kind in ("told", "refused", "corrected"):
+    elif entry.kind in ("told", "refused", "corrected", "contradicted"):
         for line in reversed(entry.lines):
             value = "" if line.value is None else _text(line.value)
             if entry.kind == "corrected":
                 value = f"{_text(line.old)} → {value}"
+            elif entry.kind == "contradicted":
+                value = f"{value}, known: {_text(line.old)}"
             price = "" if line.price is None else money_text(line.price)
             yield (*start, _text(f"{entry.what}{because}"), _text(line.row), _text(line.column), value, price)
 

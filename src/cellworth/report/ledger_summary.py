@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import Asked, BudgetChanged, Content, Corrected, Extended, PricesChanged, Told
+from cellworth.campaign.events import (
+    Asked,
+    BudgetChanged,
+    ClockSet,
+    Content,
+    Contradicted,
+    Corrected,
+    Extended,
+    PricesChanged,
+    Told,
+)
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.table.csv_format import csv_text, guard
@@ -24,6 +34,9 @@ _WORDS = {
     "given back": "given back",
     "budget changed": "budget changed",
     "prices changed": "prices changed",
+    "contradicted": "contradicted",
+    "released": "taken back",
+    "clock set": "clock set",
 }
 
 
@@ -35,7 +48,7 @@ class LedgerLine:
     ----------
     row, column : str
     value, old : object
-        The value told or corrected, and the one it replaces.
+        The value told or corrected, and the one it replaces, or the one known that it contradicts.
     price : float or None
     """
 
@@ -109,7 +122,9 @@ def _lines(content: Content) -> Iterator[LedgerLine]:
             yield from (LedgerLine(*cell[:3], price=cell.price) for cell in content.cells)
         case Asked():
             yield from (LedgerLine(*cell[:2], price=cell.price) for cell in content.cells)
-        case BudgetChanged() | PricesChanged():
+        case Contradicted():
+            yield from (LedgerLine(*cell) for cell in content.cells)
+        case BudgetChanged() | PricesChanged() | ClockSet():
             pass
         case _:
             yield from (LedgerLine(*cell) for cell in content.cells)
@@ -122,6 +137,8 @@ def _change(content: Content, currency: str | None) -> str | None:
                 "no limit" if each is None else money_text(each, currency) for each in (old, new)
             )
             return f"from {before} to {after}"
+        case ClockSet(back=back):
+            return f"{'back' if back > 0 else 'forward'} by {timedelta(seconds=round(abs(back)))}"
         case PricesChanged(prices=prices):
             return repr(Prices.from_dict(prices))
         case _:

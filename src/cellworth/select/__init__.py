@@ -1,9 +1,34 @@
 """Selectors, which spend a budget on scored cells."""
 
-from cellworth.select.draw import Draw
-from cellworth.select.greedy import Ratio, Top
-from cellworth.select.knapsack import Knapsack
-from cellworth.select.poss import Poss
-from cellworth.select.selector import Offer, Selection, Selector
+from typing import TYPE_CHECKING
 
-__all__ = ["Draw", "Knapsack", "Offer", "Poss", "Ratio", "Selection", "Selector", "Top"]
+from cellworth.lazy_names import lazy_names
+
+if TYPE_CHECKING:
+    from cellworth.select.draw import Draw
+    from cellworth.select.greedy import Ratio, Top
+    from cellworth.select.knapsack import Knapsack
+    from cellworth.select.poss import Poss
+    from cellworth.select.selector import Offer, Selection, Selector
+
+__all__ = [
+    "Draw",
+    "Knapsack",
+    "Offer",
+    "Poss",
+    "Ratio",
+    "Selection",
+    "Selector",
+    "Top",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "draw": ["Draw"],
+        "greedy": ["Ratio", "Top"],
+        "knapsack": ["Knapsack"],
+        "poss": ["Poss"],
+        "selector": ["Offer", "Selection", "Selector"],
+    },
+)

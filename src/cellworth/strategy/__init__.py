@@ -1,11 +1,14 @@
 """Strategies: a completer, a scorer and a selector under one name, and the code that chooses batches."""
 
-from cellworth.strategy.automatic import make_automatic
+from typing import TYPE_CHECKING
+
+from cellworth.lazy_names import lazy_names
 from cellworth.strategy.batch import Batch, Purchase
-from cellworth.strategy.choosing import advise
-from cellworth.strategy.registry import Strategy, get, names, register, register_built_in
+from cellworth.strategy.registry import Strategy, get, names, register
+
+if TYPE_CHECKING:
+    from cellworth.strategy.choosing import advise
 
 __all__ = ["Batch", "Purchase", "Strategy", "advise", "get", "names", "register"]
 
-register_built_in()
-register(make_automatic())
+__getattr__, __dir__ = lazy_names(__name__, {"choosing": ["advise"]})

@@ -68,11 +68,12 @@ def read_csv(
         _refuse_other_delimiter(header, records[0], name)
     _check_widths(records, lines, len(header), name)
     columns = [
-        RawColumn(column, TextCells(list(map(str.strip, fields))))
-        for column, fields in zip(header, zip(*records, strict=True), strict=True)
+        RawColumn(column, TextCells([record[place].strip() for record in records]))
+        for place, column in enumerate(header)
     ]
     columns = written.standard(columns, as_is)
-    return columns, Origin(name, [str(row) for row in range(len(records))], lines)
+    del records  # the fields are in the columns
+    return columns, Origin(name, [str(row) for row in range(len(lines))], lines)
 
 
 def _quickly(
@@ -172,7 +173,11 @@ def _usual_delimiter(path: File, text: str) -> str:
 
 def _split(text: str, delimiter: str, name: str) -> tuple[list[list[str]], list[int]]:
     """Split the text into records, and record the line on which each begins."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    # Not a StringIO, which takes four bytes per letter.
+    file = io.TextIOWrapper(
+        io.BytesIO(text.encode("utf-8", "surrogatepass")), "utf-8", errors="surrogatepass", newline=""
+    )
+    reader = csv.reader(file, delimiter=delimiter, strict=True)
     records: list[list[str]] = []
     lines: list[int] = []
     begin = 1

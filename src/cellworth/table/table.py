@@ -17,7 +17,6 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.table.build_table import assemble, checked_cells, own_copy
 from cellworth.table.column import KINDS, Column
-from cellworth.table.csv_format import guard
 from cellworth.table.encoded import ColumnLayout, Encoded, encode
 from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of
 from cellworth.table.how_read import HowRead
@@ -305,9 +304,9 @@ class Table:
         """
         write_table(Path(path), self.row_id, self.row_ids, self._out_columns())
 
-    def to_csv(self) -> str:
+    def to_csv(self, separator: str = ",") -> str:
         """Return the text that `write` writes to a .csv file."""
-        return table_as_csv(self.row_id, self.row_ids, self._out_columns())
+        return table_as_csv(self.row_id, self.row_ids, self._out_columns(), separator)
 
     def keywords(self) -> dict[str, Any]:
         """Return the keywords that make `read` restore this table from the written file."""
@@ -334,24 +333,6 @@ class Table:
         if self.target is not None:
             out.append(OutColumn(self.target.column, self.target.cells, "target", self.target.kind))
         return out
-
-
-def guard_table(table: Table) -> Table:
-    """Return the table with guarded names, row ids and texts: for spreadsheets, not for reading back."""
-    target = table.target
-    if target is not None:
-        classes = target.classes
-        if classes is not None:
-            classes = tuple(guard(each) if isinstance(each, str) else each for each in classes)
-        column = _guard_column(target.column)
-        target = replace(target, name=column.name, classes=classes, column=column)
-    columns = map(_guard_column, table.columns)
-    row_id = None if table.row_id is None else guard(table.row_id)
-    return Table(tuple(columns), table.values, tuple(map(guard, table.row_ids)), target, row_id)
-
-
-def _guard_column(column: Column) -> Column:
-    return replace(column, name=guard(column.name), categories=tuple(map(guard, column.categories)))
 
 
 def _check_parts(columns: Any) -> None:

@@ -39,7 +39,9 @@ def check_store(
     key, or an ``after`` that is too small or too large raises ConflictError, and nothing of the batch is
     stored; misnumbered events and a wrong digest are refused; an unknown name raises DataError with the
     closest one; two stores open on the same location see each other's events at once; campaigns are
-    independent; the newest cache is kept, and is not returned to a caller that asks for an older one.
+    independent; the newest cache and the newest snapshot are kept, apart from each other, and are not
+    returned to a caller that asks for an older one; an event is found by its key; a campaign can be renamed
+    and deleted, with all that belongs to it.
 
     Parameters
     ----------
@@ -67,6 +69,7 @@ def check_store(
         _check_apart(store)
         _check_caches(store, other)
         _check_unknown(store)
+        _check_renaming(store, other)
         if corrupt is not None:
             _check_corruption(store, corrupt)
         _check_lasting(store, make_store)
@@ -191,6 +194,9 @@ def _check_conflicts(store: Store, other: Store) -> None:
     refuse("a taken key in the middle of a batch", 3, make_events(3, "c", "b", "d"))
     refuse("a taken key at the end of a long batch", 3, make_events(3, *map(str, range(1500)), "a"))
     other.append("race", 3, make_events(3, "c", None, None))
+    for key, number in {"a": 1, "c": 4, "d": None, "nul\0": None}.items():
+        found = store.number_of("race", key)
+        assert found == number, f"the event with the key {key!r} must be number {number}; got {found}"
     numbers = [event.number for event in store.events("race")]
     assert numbers == [1, 2, 3, 4, 5, 6], f"a conflict must leave no gap; got {numbers}"
 
@@ -215,20 +221,28 @@ def _check_apart(store: Store) -> None:
 
 
 def _check_caches(store: Store, other: Store) -> None:
-    assert store.load_cache("study", 100) is None, "there must be no cache before one is saved"
+    _check_blobs(store, other, "cache")
+    assert store.load_snapshot("study", 100) is None, "a cache must not be taken for a snapshot"
+    _check_blobs(store, other, "snapshot")
+
+
+def _check_blobs(store: Store, other: Store, what: str) -> None:
+    save, save_there = (getattr(each, f"save_{what}") for each in (store, other))
+    load, load_there = (getattr(each, f"load_{what}") for each in (store, other))
+    assert load("study", 100) is None, f"there must be no {what} before one is saved"
     blob = bytes(range(256)) * 1000
-    store.save_cache("study", 3, blob)
-    assert other.load_cache("study", 3) == (3, blob), "a cache must come back with its number"
-    assert other.load_cache("study", 5) == (3, blob), "a cache that is old enough must be returned"
-    assert other.load_cache("study", 2) is None, "a cache of later events must not be returned"
-    other.save_cache("study", 3, b"again")
-    assert store.load_cache("study", 3) == (3, b"again"), "a cache of the same number must be replaced"
-    store.save_cache("study", 5, b"")
-    other.save_cache("study", 4, b"older")
-    assert store.load_cache("study", 5) == (5, b""), "the newest cache must be kept"
-    earlier = store.load_cache("study", 4)
-    assert earlier in (None, (4, b"older")), f"an older cache may be dropped, not changed; got {earlier}"
-    assert store.load_cache("race", 100) is None, "campaigns must not share their caches"
+    save("study", 3, blob)
+    assert load_there("study", 3) == (3, blob), f"a {what} must come back with its number"
+    assert load_there("study", 5) == (3, blob), f"a {what} that is old enough must be returned"
+    assert load_there("study", 2) is None, f"a {what} of later events must not be returned"
+    save_there("study", 3, b"again")
+    assert load("study", 3) == (3, b"again"), f"a {what} of the same number must be replaced"
+    save("study", 5, b"")
+    save_there("study", 4, b"older")
+    assert load("study", 5) == (5, b""), f"the newest {what} must be kept"
+    earlier = load("study", 4)
+    assert earlier in (None, (4, b"older")), f"an older {what} may be dropped, not changed; got {earlier}"
+    assert load("race", 100) is None, f"campaigns must not share their {what}s"
 
 
 def _check_unknown(store: Store) -> None:
@@ -238,12 +252,49 @@ def _check_unknown(store: Store) -> None:
         "append": lambda: store.append("stuby", 0, make_events(0, None)),
         "save_cache": lambda: store.save_cache("stuby", 0, b""),
         "load_cache": lambda: store.load_cache("stuby", 0),
+        "rename": lambda: store.rename("stuby", "new"),
+        "delete": lambda: store.delete("stuby"),
+        "save_snapshot": lambda: store.save_snapshot("stuby", 0, b""),
+        "load_snapshot": lambda: store.load_snapshot("stuby", 0),
+        "number_of": lambda: store.number_of("stuby", "key"),
     }
     for method, call in calls.items():
         message = _expect(DataError, call, f"{method} with an unknown name")
         assert "'study'" in message, f"{method} must suggest the closest name; got: {message}"
     _expect(DataError, lambda: store.record("nul\0"), "an unknown name with NUL in it")
     _expect(DataError, lambda: store.events("half \ud800"), "an unknown name with half a letter in it")
+
+
+def _check_renaming(store: Store, other: Store) -> None:
+    store.create(make_record("before", b"its table", seed=7))
+    store.append("before", 0, make_events(0, "a", None))
+    store.save_cache("before", 2, b"its cache")
+    store.save_snapshot("before", 2, b"its snapshot")
+    record, events = store.record("before"), store.events("before")
+    for taken in ("study", "before"):
+        _expect(ConflictError, partial(store.rename, "before", taken), "a new name that is taken")
+    for odd in ("", "x" * 101, "nul\0"):
+        _expect(DataError, partial(store.rename, "before", odd), f"the new name {odd!r}")
+    store.rename("before", "Ähre 2")
+    assert "before" not in other.names(), "a renamed campaign must have its new name only"
+    _check_same_record(other.record("Ähre 2"), replace(record, name="Ähre 2"))
+    _check_same_events(other.events("Ähre 2"), events)
+    assert store.load_cache("Ähre 2", 2) in ((2, b"its cache"), None), "a cache may be dropped, not changed"
+    kept = store.load_snapshot("Ähre 2", 2)
+    assert kept in ((2, b"its snapshot"), None), "a snapshot may be dropped, not changed"
+    other.append("Ähre 2", 2, make_events(2, "b"))
+    _expect(ConflictError, lambda: store.append("Ähre 2", 3, make_events(3, "a")), "a key from before")
+    store.create(make_record("before"))
+    assert store.events("before") == [], "the old name must be free again"
+    names = set(store.names())
+    for name in ("before", "Ähre 2"):
+        other.delete(name)
+        _expect(DataError, partial(store.events, name), "the name of a deleted campaign")
+    assert set(store.names()) == names - {"before", "Ähre 2"}, "only the campaign named must be deleted"
+    store.create(make_record("before"))
+    left = store.events("before"), store.load_cache("before", 9), store.load_snapshot("before", 9)
+    assert left == ([], None, None), "nothing must be left of it"
+    store.delete("before")
 
 
 def _check_corruption(store: Store, corrupt: Callable[[str], None]) -> None:

@@ -209,9 +209,11 @@ class RemoteCampaign:
         key: str | None = None,
         unsolicited: bool = False,
         price: float | None = None,
+        insist: bool = False,
     ) -> int:
         """Record values of cells; see `Campaign.tell`."""
-        body = {"answers": answers_to_json(answers), "unsolicited": unsolicited, "price": price}
+        body: dict[str, Any] = {"answers": answers_to_json(answers), "unsolicited": unsolicited}
+        body |= {"price": price, "insist": insist}
         return self._write("tell", body, key or _new_key())
 
     def refuse(self, cells: Cells, reason: str) -> int:
@@ -222,9 +224,12 @@ class RemoteCampaign:
         """Return asked cells to the pool; see `Campaign.cancel`."""
         return self._write("cancel", {"cells": cells_to_json(cells)}, repeatable=True)
 
-    def correct(self, row: str, column: str, value: object, *, reason: str | None = None) -> bool:
+    def correct(
+        self, row: str, column: str, value: object, *, reason: str | None = None, insist: bool = False
+    ) -> bool:
         """Replace a known value that turned out to be wrong; see `Campaign.correct`."""
-        body = {"row": row, "column": column, "value": value_to_json(value), "reason": reason}
+        body = {"row": row, "column": column, "value": value_to_json(value)}
+        body |= {"reason": reason, "insist": insist}
         return bool(self._write("correct", body, repeatable=True))
 
     def extend(self, rows: Mapping[str, Mapping[str, object]]) -> int:
@@ -234,6 +239,14 @@ class RemoteCampaign:
             for row, cells in rows.items()
         }
         return self._write("rows", {"rows": plain})
+
+    def release(self, cells: Cells, *, reason: str | None = None) -> int:
+        """Take back cells that anybody has taken; see `Campaign.release`."""
+        return self._write("release", {"cells": cells_to_json(cells), "reason": reason}, repeatable=True)
+
+    def set_clock(self, *, reason: str | None = None) -> bool:
+        """Set the campaign's time by the server's clock; see `Campaign.set_clock`."""
+        return bool(self._write("clock", {"reason": reason}, repeatable=True))
 
     def change_budget(self, budget: float | None, *, reason: str | None = None) -> bool:
         """Change the budget of the campaign; see `Campaign.change_budget`."""

@@ -19,9 +19,9 @@ def find_binaries():
 
 
 class Server:
-    def __init__(self, binaries):
+    def __init__(self, binaries, parent=None):
         self.binaries = binaries
-        self.folder = Path(tempfile.mkdtemp(prefix="cellworth-pg-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="cellworth-pg-", dir=parent))
         self.port = free_port()
         # The server refuses to run as root, so it runs as the user that Debian's package made for it.
         self.as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []

@@ -126,7 +126,7 @@ def test_a_session_that_ends_within_a_transaction(store, server, monkeypatch):
     """Between the lock and the events: nothing is half-written, and the second attempt writes all."""
     from cellworth.campaign.stores import sql_store
 
-    checked = sql_store._check_keys
+    checked = sql_store.check_keys
     ends = []
 
     def end_once(connection, name, keys):
@@ -134,7 +134,7 @@ def test_a_session_that_ends_within_a_transaction(store, server, monkeypatch):
         if not ends:
             ends.append(server.end_sessions())
 
-    monkeypatch.setattr(sql_store, "_check_keys", end_once)
+    monkeypatch.setattr(sql_store, "check_keys", end_once)
     store.append("study", 2, make_events(2, "c", "d"))
     assert len(ends) == 1
     assert [event.key for event in store.events("study")] == ["a", "b", "c", "d"]
@@ -154,7 +154,7 @@ def test_the_keys_of_the_table_hold_where_somebody_takes_no_lock(store, monkeypa
     """A writer that skips the checks still cannot write a number or a key twice."""
     from cellworth.campaign.stores import sql_store
 
-    monkeypatch.setattr(sql_store, "_check_keys", lambda *_: None)
+    monkeypatch.setattr(sql_store, "check_keys", lambda *_: None)
     with pytest.raises(ConflictError, match="Somebody else wrote"):
         store.append("study", 2, make_events(2, "a"))
     assert len(store.events("study")) == 2

@@ -49,7 +49,7 @@ NEWEST = len(schema.STEPS)
 def test_the_tables_have_the_columns_that_queries_use(url, opened, engine):
     opened(url).create(make_record("study"))
     assert version(engine) == NEWEST
-    tables = (schema.VERSION, schema.CAMPAIGN, schema.EVENT, schema.HEAD, schema.CACHE)
+    tables = (schema.VERSION, schema.CAMPAIGN, schema.EVENT, schema.HEAD, schema.CACHE, schema.SNAPSHOT)
     for each in tables:
         assert columns(engine, each.name) == set(each.c.keys())
 
@@ -115,6 +115,8 @@ def test_a_store_without_checksums_is_read_and_gets_them_with_the_first_write(
         assert store.events("study") == events
         assert store.events("study", 1099) == events[1099:]
         assert store.events("other") == []
+        assert store.load_snapshot("study", 2000) is None
+        assert store.number_of("study", "key 7") == 8
         assert version(engine) in (1, NEWEST)
         if version(engine) == 1:
             reader = opened(url)  # keeps reading while another one upgrades

@@ -101,6 +101,27 @@ class History(RuleBasedStateMachine):
         if number >= self.caches.get(name, (0, b""))[0]:
             self.caches[name] = number, blob
 
+    @precondition(lambda self: self.logs)
+    @rule(data=st.data(), new=st.sampled_from("xyzw"))
+    def rename(self, data, new):
+        name = data.draw(st.sampled_from(sorted(self.logs)))
+        if new in self.logs:
+            with pytest.raises(ConflictError):
+                self.store.rename(name, new)
+        else:
+            self.store.rename(name, new)
+            self.logs[new] = self.logs.pop(name)
+            if name in self.caches:
+                self.caches[new] = self.caches.pop(name)
+
+    @precondition(lambda self: len(self.logs) > 1)
+    @rule(data=st.data())
+    def delete(self, data):
+        name = data.draw(st.sampled_from(sorted(self.logs)))
+        self.store.delete(name)
+        del self.logs[name]
+        self.caches.pop(name, None)
+
     @rule()
     def reopen(self):
         self.store.close()

@@ -3,7 +3,8 @@
 import pytest
 
 from cellworth.errors import ConflictError, DataError
-from tests.web.servers import api, problem
+from cellworth.web.client import Client
+from tests.web.servers import LOCAL, api, problem
 
 
 def test_another_budget_and_other_prices(study, http):
@@ -27,3 +28,17 @@ def test_another_budget_and_other_prices(study, http):
     assert (records[1]["new"], records[1]["who"], records[2]["reason"]) == (80.0, "Ann", "inflation")
     problem(http.post(api(study.name, "budget"), json={}), 422)
     problem(http.post(api(study.name, "budget"), json={"budget": -1}), 422)
+
+
+def test_other_peoples_leases_and_the_clock(study, http):
+    batch = study.ask(count=2)
+    other = Client(LOCAL, who="Bob", transport=http._transport).campaign(study.name)
+    other.take(batch)
+    assert study.release(batch[:1], reason="Bob is ill") == 1
+    assert [each.holder for each in study.take(batch[:1])] == ["Ann"]
+    assert not study.set_clock()
+    with pytest.raises(ConflictError, match="Use correct"):
+        study.tell({("p0", "age"): 119})
+    records = list(study.history())
+    assert [record["kind"] for record in records] == ["asked", "taken", "released", "taken", "contradicted"]
+    assert (records[-1]["who"], records[-1]["cells"][0]["value"]) == ("Ann", 119)

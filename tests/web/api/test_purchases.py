@@ -3,6 +3,7 @@
 import pytest
 
 from cellworth import StopRule
+from cellworth.errors import DataError
 from cellworth.outlook import StopWarning
 from tests.campaign.campaigns import VALUES, answers_to
 from tests.web.servers import api, problem
@@ -60,18 +61,19 @@ def test_a_file_of_answers_is_taken_whole_or_not_at_all(study, http):
     wrong = [right[0], (batch[1].row, batch[1].column, "nonsense"), ("nobody", "age", 1), right[3]]
     found = problem(send(wrong), 422)
     assert [(error["line"], error["field"]) for error in found["errors"]] == [(3, "value"), (4, "row")]
-    assert send(right[:3], dry_run=True).json() == {"new": 3, "known": 0, "blank": 0}
+    assert send(right[:3], dry_run=True).json() == {"new": 3, "known": 0, "blank": 0, "questioned": []}
     assert study.totals().number == 1
     assert send([*right[:3], (batch[3].row, batch[3].column, "")]).json() == {
         "new": 3,
         "known": 0,
         "blank": 1,
+        "questioned": [],
     }
-    assert send(right, dry_run=True).json() == {"new": 2, "known": 3, "blank": 0}
+    assert send(right, dry_run=True).json() == {"new": 2, "known": 3, "blank": 0, "questioned": []}
     contradiction = [(*right[0][:2], 99 if batch[0].column == "age" else OTHER[batch[0].column])]
     for query in ({}, {"dry_run": True}):
         assert problem(send(contradiction, **query), 409)["errors"][0]["line"] == 2
-    assert study.totals().number == 2
+    assert [each["kind"] for each in study.history()] == ["asked", "told", "contradicted"]
 
 
 OTHER = {"dose": 1.5, "age": 99, "stage": "I", "hue": "red", "smokes": "no", "visit": "2020-01-01"}
@@ -85,3 +87,23 @@ def test_an_ask_obeys_a_rule_and_says_why(study, http):
     assert (len(found["purchases"]), found["stop"]) == (2, None)
     both = {"count": 2, "until": {"reach": 0.9, "point_worth": 1.0}}
     assert http.post(api(study.name, "ask"), json=both).status_code == 422
+
+
+def test_absurd_answers_are_questioned(study, http):
+    wanted = [each for each in study.ask(count=40) if each.column == "dose"]
+    cell = (wanted[0].row, "dose")
+    with pytest.raises(DataError, match=r"got 1000000000.0, but the .*insist=True"):
+        study.tell({cell: 1e9})
+    content = f"row,column,value\n{cell[0]},dose,1e9\n".encode()
+    sent = {"answers": ("answers.csv", content)}
+    refused = problem(http.post(api(study.name, "tell-file"), files=sent), 422)
+    assert refused["errors"][0]["line"] == 2
+    dry = http.post(api(study.name, "tell-file"), files=sent, params={"dry_run": True}).json()
+    assert (dry["new"], [each["line"] for each in dry["questioned"]]) == (1, [2])
+    assert http.post(api(study.name, "tell-file"), files=sent, params={"insist": True}).json()["new"] == 1
+    assert study.tell({cell: 1e9}) == 0
+    with pytest.raises(DataError, match="insist"):
+        study.correct(*cell, 5e12)
+    assert study.correct(*cell, 5e12, insist=True)
+    if len(wanted) > 1:
+        assert study.tell({(wanted[1].row, "dose"): 1e12}, insist=True) == 1

@@ -118,3 +118,18 @@ def test_without_a_name_nothing_is_taken(fresh):
     named = fresh.send(page.form("/name"), who=" Dee  Doe ")
     assert "Dee Doe" in named.text
     assert not any(form.action == "/name" for form in named.forms)
+
+
+def test_an_absurd_value_is_saved_if_it_is_sent_again(fresh):
+    form = fresh.look(STUDY + "/queue?column=visit").form("/tell")
+    again = fresh.send(form, 422, value="1923-01-05")
+    assert "got '1923-01-05', but the" in again.text
+    kept = again.form("/tell", row=form.fields["row"])
+    assert "doubted" not in form.fields
+    assert kept.fields["doubted"] == kept.fields["value"] == "1923-01-05"
+    other = fresh.send(kept, 422, value="1924-01-05")  # another value is questioned anew
+    assert "got '1924-01-05'" in other.text
+    fresh.send(other.form("/tell", row=form.fields["row"]))
+    with Campaign.open(fresh.url) as campaign:
+        [cell] = [each for each in campaign.row(form.fields["row"]).cells if each.column == "visit"]
+        assert cell.value == "1924-01-05"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from cellworth.campaign.stores.store_protocol import Store
 from cellworth.errors import ParameterError
+
+if TYPE_CHECKING:
+    from cellworth.campaign.stores.transactions import Database
 
 PATIENCE = 30.0  # seconds
 
@@ -107,3 +110,14 @@ def _file(path: str) -> Address:
 
 def _without_secrets(text: str) -> str:
     return "***@" + text.rpartition("@")[2] if "@" in text else text
+
+
+def database_at(address: Address, patience: float) -> Database:
+    """Return the database at an address; only its own driver is imported."""
+    if address.kind == "sqlite":
+        from cellworth.campaign.stores.sqlite import SqliteDatabase
+
+        return SqliteDatabase(address.rest, patience)
+    from cellworth.campaign.stores.postgresql import PostgresDatabase
+
+    return PostgresDatabase(address.rest, patience)

@@ -10,8 +10,10 @@ from typing import Any
 from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
     StoredEvent,
+    check_new_name,
     event_from,
     event_rows,
+    name_taken,
     record_from,
     record_row,
 )
@@ -37,6 +39,7 @@ class MemoryStore:
         self._records: dict[str, Row] = {}
         self._events: dict[str, list[Row]] = {}
         self._caches: dict[str, tuple[int, bytes]] = {}
+        self._snapshots: dict[str, tuple[int, bytes]] = {}
         self._lock = threading.RLock()
 
     def create(self, record: CampaignRecord, events: Iterable[StoredEvent] = ()) -> None:
@@ -45,16 +48,33 @@ class MemoryStore:
         log = event_rows(record.name, 0, list(events), token="")
         with self._lock:
             if record.name in self._records:
-                raise ConflictError(
-                    f"a campaign named {shorten(record.name)} already exists. Open it, or choose another "
-                    "name."
-                )
+                raise name_taken(record.name)
             self._events[record.name] = log
             self._records[record.name] = row
 
     def names(self) -> list[str]:
         """Return the names of all campaigns, sorted."""
         return sorted(self._records)
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a campaign a new name; ConflictError if it is taken."""
+        self._check(name)
+        check_new_name(new)
+        with self._lock:
+            if new in self._records:
+                raise name_taken(new)
+            self._records[new] = {**self._records.pop(name), "name": new}
+            self._events[new] = [{**row, "campaign": new} for row in self._events.pop(name)]
+            for part in (self._caches, self._snapshots):
+                if name in part:
+                    part[new] = part.pop(name)
+
+    def delete(self, name: str) -> None:
+        """Delete a campaign with all its events, for good."""
+        self._check(name)
+        with self._lock:
+            for part in (self._records, self._events, self._caches, self._snapshots):
+                part.pop(name, None)
 
     def record(self, name: str) -> CampaignRecord:
         """Return a campaign's record; DataError suggesting the closest name if there is none."""
@@ -66,6 +86,11 @@ class MemoryStore:
         self._check(name)
         stop = None if most is None else max(after, 0) + most
         return [event_from(row) for row in self._events[name][max(after, 0) : stop]]
+
+    def number_of(self, name: str, key: str) -> int | None:
+        """Return the number of the event with a key; None if there is none. O(events)."""
+        self._check(name)
+        return next((row["number"] for row in self._events[name] if row["key"] == key), None)
 
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events numbered ``after + 1``, ..., all or none; ConflictError if somebody wrote first."""
@@ -99,16 +124,19 @@ class MemoryStore:
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache derived from the events up to ``number``; an older cache is dropped."""
-        self._check(name)
-        with self._lock:
-            if number >= self._caches.get(name, (0, b""))[0]:
-                self._caches[name] = number, bytes(blob)
+        self._save(self._caches, name, number, blob)
 
     def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
         """Return the newest cache derived from events up to ``at_most``, with its number; None if absent."""
-        self._check(name)
-        cache = self._caches.get(name)
-        return cache if cache is not None and cache[0] <= at_most else None
+        return self._load(self._caches, name, at_most)
+
+    def save_snapshot(self, name: str, number: int, blob: bytes) -> None:
+        """Save a snapshot of the state after event ``number``; an older snapshot is dropped."""
+        self._save(self._snapshots, name, number, blob)
+
+    def load_snapshot(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+        """Return the newest snapshot of a state up to event ``at_most``, with its number; None if absent."""
+        return self._load(self._snapshots, name, at_most)
 
     def drop_cache(self, name: str) -> None:
         """Delete the cache; it only saves time."""
@@ -116,6 +144,17 @@ class MemoryStore:
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""
+
+    def _save(self, blobs: dict[str, tuple[int, bytes]], name: str, number: int, blob: bytes) -> None:
+        self._check(name)
+        with self._lock:
+            if number >= blobs.get(name, (0, b""))[0]:
+                blobs[name] = number, bytes(blob)
+
+    def _load(self, blobs: dict[str, tuple[int, bytes]], name: str, at_most: int) -> tuple[int, bytes] | None:
+        self._check(name)
+        found = blobs.get(name)
+        return found if found is not None and found[0] <= at_most else None
 
     def _check(self, name: str) -> None:
         if name not in self._records:

@@ -52,8 +52,11 @@ EVENT = table(
 )
 HEAD = table("cellworth_head", column("campaign"), column("number"), column("chain"))
 CACHE = table("cellworth_cache", column("campaign"), column("number"), column("content", LargeBinary))
+SNAPSHOT = table("cellworth_snapshot", column("campaign"), column("number"), column("content", LargeBinary))
 CHECKED = 2
 """The first version with checksums; stores of earlier versions are read without."""
+WITH_SNAPSHOTS = 3
+"""The first version with snapshots; stores of earlier versions are read without."""
 
 _BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 _AT_ONCE = 1000  # events copied at a time
@@ -178,6 +181,16 @@ def _checksums(connection: Connection) -> None:
     connection.exec_driver_sql("DROP TABLE cellworth_event_1")
 
 
+def _snapshots(connection: Connection) -> None:
+    connection.exec_driver_sql(
+        f"""CREATE TABLE cellworth_snapshot (
+            campaign TEXT NOT NULL PRIMARY KEY REFERENCES cellworth_campaign (name),
+            number INTEGER NOT NULL,
+            content {_BYTES[connection.dialect.name]} NOT NULL
+        )"""
+    )
+
+
 def _copy_events(connection: Connection, name: str, chain: str) -> tuple[int, str]:
     """Copy the events of a campaign with their links; return the last number and link."""
     old = table("cellworth_event_1", *(column(each.name) for each in EVENT.c if each.name != "chain"))
@@ -194,4 +207,4 @@ def _copy_events(connection: Connection, name: str, chain: str) -> tuple[int, st
         number = rows[-1]["number"]
 
 
-STEPS: tuple[Step, ...] = (_first_tables, _checksums)
+STEPS: tuple[Step, ...] = (_first_tables, _checksums, _snapshots)

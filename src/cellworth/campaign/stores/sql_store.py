@@ -27,7 +27,16 @@ from sqlalchemy import (
 from sqlalchemy.exc import IntegrityError
 
 from cellworth.campaign.stores import schema
-from cellworth.campaign.stores.address import PATIENCE, Address, read_address
+from cellworth.campaign.stores.address import PATIENCE, database_at, read_address
+from cellworth.campaign.stores.campaign_rows import (
+    check_keys,
+    delete_campaign,
+    is_written,
+    load_blob,
+    rename_campaign,
+    save_blob,
+    token_of,
+)
 from cellworth.campaign.stores.checksums import (
     HOW_TO_GO_ON,
     NOTHING_STATED,
@@ -37,25 +46,25 @@ from cellworth.campaign.stores.checksums import (
     damaged_event,
     missing_event,
 )
-from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, CHECKED, EVENT, HEAD
+from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, CHECKED, EVENT, HEAD, SNAPSHOT, WITH_SNAPSHOTS
 from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
     StoredEvent,
     check_blob,
+    check_new_name,
     event_from,
     event_rows,
     is_keepable,
+    name_taken,
     record_from,
     record_row,
 )
-from cellworth.campaign.stores.transactions import Database, Result, Transactions
+from cellworth.campaign.stores.transactions import Result, Transactions
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 
 _CLOCK_SECONDS = 60.0  # between two readings of a server's clock
-_AT_ONCE = 500  # keys in one query, and events in one statement; databases accept tens of thousands of values
-
-
+_AT_ONCE = 500  # events in one statement; databases accept tens of thousands of values
 _VERSION = "version of the store's tables"  # in the info of a connection, as this transaction sees it
 _STATED = text(
     "SELECT c.seal, h.number, h.chain FROM cellworth_campaign c"
@@ -100,7 +109,7 @@ class SqlStore:
     def __init__(self, url: str | Path, *, patience: float = PATIENCE) -> None:
         if not (math.isfinite(patience) and patience >= 0):
             raise ParameterError(f"patience must be a number of seconds, 0 or more; got {patience!r}.")
-        self._database = _database(read_address(url), patience)
+        self._database = database_at(read_address(url), patience)
         self._transactions = Transactions(self._database)
         self._patience = 0.0  # while opening: an unreachable server is more likely a wrong address
         self._version = 0
@@ -118,12 +127,11 @@ class SqlStore:
         row = record_row(record, token)
 
         def write(connection: Connection) -> None:
-            query = select(CAMPAIGN.c.token).where(CAMPAIGN.c.name == record.name)
-            written = connection.execute(query).scalar_one_or_none()
+            written = token_of(connection, record.name)
             if written == token:
                 return
             if written is not None:
-                raise _name_taken(record.name)
+                raise name_taken(record.name)
             connection.execute(insert(CAMPAIGN), row)
             number, chain, left = 0, row["seal"], iter(events)
             while some := list(itertools.islice(left, _AT_ONCE)):
@@ -136,12 +144,43 @@ class SqlStore:
         try:
             self._write(write)
         except IntegrityError as error:  # two at once: the primary key lets only one through
-            raise _name_taken(record.name) from error
+            raise name_taken(record.name) from error
 
     def names(self) -> list[str]:
         """Return the names of all campaigns, sorted by code point."""
         # Sort here, since a server sorts by its locale.
         return sorted(self._read(_names))
+
+    def rename(self, name: str, new: str) -> None:
+        """Give a campaign a new name; ConflictError if it is taken. See `Store.rename`."""
+        token = uuid.uuid4().hex
+        check_new_name(new)
+
+        def write(connection: Connection) -> None:
+            written = token_of(connection, new)
+            if written == token:  # before the connection was lost
+                return
+            self._known(connection, name, lock=True)
+            if written is not None:
+                raise name_taken(new)
+            rename_campaign(connection, name, new, token)
+
+        try:
+            self._write(write)
+        except IntegrityError as error:  # two at once: the primary key lets only one through
+            raise name_taken(new) from error
+
+    def delete(self, name: str) -> None:
+        """Delete a campaign with all its events, for good."""
+        attempts = itertools.count()
+
+        def write(connection: Connection) -> None:
+            if next(attempts) and token_of(connection, name) is None:
+                return  # it was deleted before the connection was lost
+            self._known(connection, name, lock=True)
+            delete_campaign(connection, name)
+
+        self._write(write)
 
     def record(self, name: str) -> CampaignRecord:
         """Return a campaign's record. See `Store.record`."""
@@ -171,6 +210,16 @@ class SqlStore:
 
         return [event_from(row) for row in self._read(read) if row["number"] > after]
 
+    def number_of(self, name: str, key: str) -> int | None:
+        """Return the number of the event with a key; None if there is none. O(log N)."""
+
+        def read(connection: Connection) -> int | None:
+            self._known(connection, name)
+            wanted = (EVENT.c.campaign == name) & (EVENT.c.key == key)
+            return connection.execute(select(EVENT.c.number).where(wanted)).scalar_one_or_none()
+
+        return self._read(read) if is_keepable(key) else None
+
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events, all or none; ConflictError if somebody else wrote first. See `Store.append`."""
         token = uuid.uuid4().hex
@@ -188,14 +237,17 @@ class SqlStore:
             if last > known.number:
                 raise damaged_event(name, last, f"the last event is stated to be number {known.number}")
             if last == after:
-                _check_keys(connection, name, keys)
+                check_keys(connection, name, keys)
                 if rows:
                     chain = chained(rows, known.chain)
                     connection.execute(insert(EVENT), rows)
                     here = HEAD.c.campaign == name
                     connection.execute(update(HEAD).where(here).values(number=after + len(rows), chain=chain))
-            elif not _is_written(connection, name, after, token):
-                raise _not_the_last(name, after, last)
+            elif not is_written(connection, name, after, token):
+                raise ConflictError(
+                    f"Expected the last event of campaign {shorten(name)} to be number {after}; got {last}. "
+                    "Somebody else wrote first: read the new events and try again."
+                )
 
         try:
             self._write(write)
@@ -218,29 +270,19 @@ class SqlStore:
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
-        check_blob(blob, f"The cache of campaign {shorten(name)}")
-        statement = text(
-            "INSERT INTO cellworth_cache (campaign, number, content) VALUES (:campaign, :number, :content)"
-            " ON CONFLICT (campaign) DO UPDATE SET number = excluded.number, content = excluded.content"
-            " WHERE cellworth_cache.number <= excluded.number"
-        )
-
-        def write(connection: Connection) -> None:
-            self._known(connection, name)
-            connection.execute(statement, {"campaign": name, "number": number, "content": blob})
-
-        self._write(write)
+        self._save_blob(CACHE, name, number, blob)
 
     def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
         """Return the saved cache with its number; None if it is absent or newer than ``at_most``."""
+        return self._load_blob(CACHE, name, at_most)
 
-        def read(connection: Connection) -> tuple[int, bytes] | None:
-            self._known(connection, name)
-            wanted = (CACHE.c.campaign == name) & (CACHE.c.number <= at_most)
-            row = connection.execute(select(CACHE.c.number, CACHE.c.content).where(wanted)).one_or_none()
-            return None if row is None else (int(row.number), bytes(row.content))
+    def save_snapshot(self, name: str, number: int, blob: bytes) -> None:
+        """Save a snapshot; only the newest for each campaign is kept. See `Store.save_snapshot`."""
+        self._save_blob(SNAPSHOT, name, number, blob)
 
-        return self._read(read)
+    def load_snapshot(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+        """Return the saved snapshot with its number; None if it is absent or newer than ``at_most``."""
+        return self._load_blob(SNAPSHOT, name, at_most)
 
     def now(self) -> datetime:
         """Return the time in UTC, by the server's clock; read once a minute, and counted on in between."""
@@ -284,6 +326,23 @@ class SqlStore:
         self._transactions.run(write, writing=True, patience=self._patience)
         self._version = len(steps)
 
+    def _save_blob(self, table: TableClause, name: str, number: int, blob: bytes) -> None:
+        check_blob(blob, f"The {table.name.removeprefix('cellworth_')} of campaign {shorten(name)}")
+
+        def write(connection: Connection) -> None:
+            self._known(connection, name)
+            save_blob(connection, table, name, number, blob)
+
+        self._write(write)
+
+    def _load_blob(self, table: TableClause, name: str, at_most: int) -> tuple[int, bytes] | None:
+        def read(connection: Connection) -> tuple[int, bytes] | None:
+            self._known(connection, name)
+            absent = table is SNAPSHOT and _version(connection) < WITH_SNAPSHOTS
+            return None if absent else load_blob(connection, table, name, at_most)
+
+        return self._read(read)
+
     def _look(self, connection: Connection) -> None:
         """Note the version of the tables; DataError if they are not ours, or newer than this program."""
         place = self._database.place
@@ -323,16 +382,6 @@ class SqlStore:
         return Stated(found.seal, found.number, found.chain)
 
 
-def _database(address: Address, patience: float) -> Database:
-    if address.kind == "sqlite":
-        from cellworth.campaign.stores.sqlite import SqliteDatabase
-
-        return SqliteDatabase(address.rest, patience)
-    from cellworth.campaign.stores.postgresql import PostgresDatabase
-
-    return PostgresDatabase(address.rest, patience)
-
-
 def _version(connection: Connection) -> int:
     return int(connection.info.get(_VERSION, 0))
 
@@ -345,32 +394,3 @@ def _columns(connection: Connection, of: TableClause) -> list[ColumnClause[Any]]
 
 def _names(connection: Connection) -> list[str]:
     return [] if _version(connection) == 0 else list(connection.execute(select(CAMPAIGN.c.name)).scalars())
-
-
-def _is_written(connection: Connection, name: str, after: int, token: str) -> bool:
-    """Return whether an earlier attempt of the same call was committed; its events are all there or none."""
-    first = (EVENT.c.campaign == name) & (EVENT.c.number == after + 1)
-    return connection.execute(select(EVENT.c.token).where(first)).scalar_one_or_none() == token
-
-
-def _check_keys(connection: Connection, name: str, keys: Sequence[str]) -> None:
-    for start in range(0, len(keys), _AT_ONCE):
-        some = keys[start : start + _AT_ONCE]
-        query = select(EVENT.c.key, EVENT.c.number).where((EVENT.c.campaign == name) & EVENT.c.key.in_(some))
-        taken = connection.execute(query).first()
-        if taken is not None:
-            raise ConflictError(
-                f"Event {taken.number} of campaign {shorten(name)} already has the key {shorten(taken.key)}: "
-                "this was recorded before. Read the new events, and do not send it again."
-            )
-
-
-def _name_taken(name: str) -> ConflictError:
-    return ConflictError(f"A campaign named {shorten(name)} already exists. Open it, or choose another name.")
-
-
-def _not_the_last(name: str, after: int, last: int) -> ConflictError:
-    return ConflictError(
-        f"Expected the last event of campaign {shorten(name)} to be number {after}; got {last}. "
-        "Somebody else wrote first: read the new events and try again."
-    )

@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from cellworth.campaign.stores.checksums import check_seal, damaged_event, seal_of
-from cellworth.errors import DataError
+from cellworth.errors import ConflictError, DataError
+from cellworth.messages import shorten
 
 NAME_LENGTH = 100  # characters; with KEY_LENGTH, this keeps PostgreSQL's index entries below their limit
 KEY_LENGTH = 500
@@ -77,7 +78,7 @@ class StoredEvent:
 
 
 class Store(Protocol):
-    """Keeps campaigns: for each a record, an append-only log of events, and a disposable cache.
+    """Keeps campaigns: for each a record, an append-only log of events, a disposable cache and a snapshot.
 
     Every method does all of its work or none, even if the process dies at any moment, and may be called from
     several threads and processes at once. Once a method returns, its data is on disk. It is a DataError if
@@ -98,12 +99,24 @@ class Store(Protocol):
         """Return the names of all campaigns, sorted."""
         ...
 
+    def rename(self, name: str, new: str) -> None:
+        """Give a campaign a new name; ConflictError if it is taken. Everything else stays as it is."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Delete a campaign with all its events, for good."""
+        ...
+
     def record(self, name: str) -> CampaignRecord:
         """Return a campaign's record; DataError suggesting the closest name if there is none."""
         ...
 
     def events(self, name: str, after: int = 0, most: int | None = None) -> list[StoredEvent]:
         """Return the events numbered above ``after``, in order; at most ``most`` if given."""
+        ...
+
+    def number_of(self, name: str, key: str) -> int | None:
+        """Return the number of the event with a key; None if there is none."""
         ...
 
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
@@ -130,20 +143,38 @@ class Store(Protocol):
         """Return the newest cache derived from events up to ``at_most``, with its number; None if absent."""
         ...
 
+    def save_snapshot(self, name: str, number: int, blob: bytes) -> None:
+        """Save a snapshot of the state after event ``number``; an older snapshot may be dropped."""
+        ...
+
+    def load_snapshot(self, name: str, at_most: int) -> tuple[int, bytes] | None:
+        """Return the newest snapshot of a state up to event ``at_most``, with its number; None if absent."""
+        ...
+
     def close(self) -> None:
         """Close files and connections; do not use the store afterwards."""
         ...
 
 
+def check_new_name(name: str) -> str:
+    """Return a name that every store can keep; DataError otherwise."""
+    if not name:
+        raise DataError("The name of a campaign must not be empty.")
+    return _text(name, f"Campaign {name!r}: its name", NAME_LENGTH)
+
+
+def name_taken(name: str) -> ConflictError:
+    """Return the error about a name that another campaign of the store has."""
+    return ConflictError(f"A campaign named {shorten(name)} already exists. Open it, or choose another name.")
+
+
 def record_row(record: CampaignRecord, token: str) -> dict[str, Any]:
     """Return the row of a record; DataError if it could not be read back unchanged. O(size)."""
     where = f"Campaign {record.name!r}"
-    if not record.name:
-        raise DataError("The name of a campaign must not be empty.")
     _check_digest(record.table, record.digest, record.name)
     check_blob(record.table, f"{where}: its table")
     row = {
-        "name": _text(record.name, f"{where}: its name", NAME_LENGTH),
+        "name": check_new_name(record.name),
         "created": _time_text(record.created, where),
         "settings": _json_text(record.settings, f"{where}: its settings"),
         "digest": record.digest,
@@ -260,6 +291,13 @@ def _json_text(data: dict[str, Any], what: str) -> str:
         text = json.dumps(data, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise DataError(f"{what} must be plain data (JSON); got: {error}. {remedy}") from error
-    if json.loads(text) != data:
+    if not _is_plain(data):
         raise DataError(f"{what} must be plain data (JSON), and would come back changed. {remedy}")
     return text
+
+
+def _is_plain(value: Any) -> bool:
+    """Return whether something that JSON can express comes back as it is: no tuples, and strings as keys."""
+    if isinstance(value, dict):
+        return all(isinstance(key, str) for key in value) and all(map(_is_plain, value.values()))
+    return all(map(_is_plain, value)) if isinstance(value, list) else not isinstance(value, tuple)

@@ -1,4 +1,4 @@
-"""REST routes that manage a running campaign: its budget and its prices."""
+"""REST routes that manage a running campaign: budget, prices, other people's leases, and its time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from fastapi import File, Form, Request, UploadFile
 
 from cellworth.campaign import Campaign
 from cellworth.prices import Prices
-from cellworth.web.api.models import BudgetIn, Recorded
+from cellworth.web.api.models import BudgetIn, ClockIn, Recorded, ReleaseIn
 from cellworth.web.api.routing import make_router, problems
 from cellworth.web.dependencies import CampaignName, PoolDep, Who, read_upload, require_role
 
@@ -36,4 +36,18 @@ async def change_prices(
     sent = await read_upload(file, "prices.csv", request.app.state.largest_upload)
     prices = await pool.in_thread(partial(Prices.read, sent))
     job = partial(Campaign.change_prices, prices=prices, who=who, reason=reason or None)
+    return Recorded(new=int(await pool.write(name, job)))
+
+
+@router.post("/campaigns/{name}/release", dependencies=[require_role("manage")], responses=problems(404, 409))
+async def release(name: CampaignName, body: ReleaseIn, pool: PoolDep, who: Who) -> Recorded:
+    """Take back cells that anybody has taken, so that others can take them; they stay out."""
+    job = partial(Campaign.release, cells=body.pairs(), who=who, reason=body.reason)
+    return Recorded(new=await pool.write(name, job))
+
+
+@router.post("/campaigns/{name}/clock", dependencies=[require_role("manage")], responses=problems(404, 409))
+async def set_clock(name: CampaignName, body: ClockIn, pool: PoolDep, who: Who) -> Recorded:
+    """Set the campaign's time by the clock, after events were dated by a wrong one."""
+    job = partial(Campaign.set_clock, who=who, reason=body.reason)
     return Recorded(new=int(await pool.write(name, job)))

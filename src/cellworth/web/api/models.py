@@ -30,6 +30,9 @@ Lease = Annotated[
     str, Field(description='How long: "7d", "12h", "30m".', examples=[TAKE_LEASE], max_length=20)
 ]
 Money = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Insist = Annotated[
+    bool, Field(description="Also accept values that are far outside what was seen in their columns.")
+]
 Reason = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
@@ -208,6 +211,7 @@ class TellIn(RequestModel):
     answers: Annotated[list[AnswerIn], Field(max_length=MOST_CELLS)]
     unsolicited: bool = False
     price: Money | None = None
+    insist: Insist = False
 
     def triples(self) -> list[tuple[object, str, object]]:
         """Return the answers as the library expects them."""
@@ -216,6 +220,19 @@ class TellIn(RequestModel):
 
 class CorrectIn(AnswerIn):
     """The correct value of a cell, and what was wrong."""
+
+    reason: Reason | None = None
+    insist: Insist = False
+
+
+class ReleaseIn(CellsIn):
+    """Cells to take back from whoever has taken them, and why."""
+
+    reason: Reason | None = None
+
+
+class ClockIn(RequestModel):
+    """Why the campaign's time is set by the clock."""
 
     reason: Reason | None = None
 
@@ -239,12 +256,24 @@ class Recorded(ResponseModel):
     new: int
 
 
+class ProblemPlace(ResponseModel):
+    """One of several errors in a request: the message and, if known, the line and field."""
+
+    message: str
+    line: int | None = None
+    field: str | None = None
+
+
 class FileOut(ResponseModel):
-    """The result of uploading an answer file, or of a dry run."""
+    """The result of uploading an answer file, or of a dry run.
+
+    `questioned` are answers of a dry run that are far outside what was seen: to be recorded with `insist`.
+    """
 
     new: int
     known: int
     blank: int
+    questioned: list[ProblemPlace] = []
 
 
 class CellOut(ResponseModel):
@@ -294,6 +323,9 @@ class EventOut(ResponseModel):
         "extended",
         "budget changed",
         "prices changed",
+        "contradicted",
+        "released",
+        "clock set",
     ]
     who: str | None
     key: str | None
@@ -311,14 +343,6 @@ class SummaryOut(ResponseModel):
     renewing: bool
     error: Annotated[str | None, Field(description="Why the last update failed, if it did.")]
     data: dict[str, Any] | None
-
-
-class ProblemPlace(ResponseModel):
-    """One of several errors in a request: the message and, if known, the line and field."""
-
-    message: str
-    line: int | None = None
-    field: str | None = None
 
 
 class ProblemOut(ResponseModel):

@@ -20,6 +20,7 @@ from cellworth.web.api.models import (
     FileOut,
     Page,
     PreviewIn,
+    ProblemPlace,
     PurchaseOut,
     PurchasesOut,
     Recorded,
@@ -140,6 +141,7 @@ async def tell(
         key=key,
         unsolicited=body.unsolicited,
         price=body.price,
+        insist=body.insist,
     )
     return Recorded(new=await pool.write(name, job))
 
@@ -157,13 +159,17 @@ async def tell_by_file(
     ],
     key: Key = None,
     dry_run: Annotated[bool, Query(description="Report what would be recorded, and record nothing.")] = False,
+    insist: Annotated[
+        bool, Query(description="Also accept values that are far outside what was seen in their columns.")
+    ] = False,
 ) -> FileOut:
     """Record the answers in a file: all or, if a line is invalid, none; `errors` lists invalid lines."""
     sent = await read_upload(file, "answers.csv", request.app.state.largest_upload)
     if dry_run:
         checked = await pool.read(name, lambda view: view.check_file(sent))
-        return FileOut(new=len(checked.new), known=checked.known, blank=checked.blank)
-    told = await pool.write(name, lambda campaign: campaign.tell_file(sent, who=who, key=key))
+        doubts = [ProblemPlace.model_validate(each) for each in checked.questioned]
+        return FileOut(new=len(checked.new), known=checked.known, blank=checked.blank, questioned=doubts)
+    told = await pool.write(name, lambda campaign: campaign.tell_file(sent, who=who, key=key, insist=insist))
     return FileOut.model_validate(told)
 
 
@@ -179,7 +185,13 @@ async def refuse(name: CampaignName, body: RefuseIn, pool: PoolDep, who: Who) ->
 async def correct(name: CampaignName, body: CorrectIn, pool: PoolDep, who: Who) -> Recorded:
     """Replace a known value that turned out to be wrong; the old one stays in the log."""
     job = partial(
-        Campaign.correct, row=body.row, column=body.column, value=body.value, who=who, reason=body.reason
+        Campaign.correct,
+        row=body.row,
+        column=body.column,
+        value=body.value,
+        who=who,
+        reason=body.reason,
+        insist=body.insist,
     )
     return Recorded(new=int(await pool.write(name, job)))
 

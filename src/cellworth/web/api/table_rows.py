@@ -8,7 +8,8 @@ from fastapi import HTTPException, Query, Response
 
 from cellworth.campaign import Campaign, RowRecord
 from cellworth.errors import DataError
-from cellworth.table.table import guard_table
+from cellworth.table.csv_format import with_mark
+from cellworth.table.spreadsheet_table import guard_table
 from cellworth.web.api.models import ColumnOut, Page, Recorded, RowOut, RowsIn
 from cellworth.web.api.routing import After, Limit, make_router, problems
 from cellworth.web.dependencies import CampaignName, PoolDep, RowName, Who, require_role
@@ -65,7 +66,7 @@ async def download_table(
     table = await pool.read(name, lambda campaign: campaign.table)
 
     def text() -> str:
-        return (table if raw else guard_table(table)).to_csv()
+        return table.to_csv() if raw else with_mark(guard_table(table).to_csv())
 
     headers = {"Content-Disposition": 'attachment; filename="table.csv"'}
     return Response(await pool.in_thread(text), media_type="text/csv", headers=headers)

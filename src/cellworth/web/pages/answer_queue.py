@@ -20,7 +20,16 @@ from cellworth.errors import MOST_WRONG_LINES, CellworthError, DataError, Parame
 from cellworth.strategy import Purchase
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, PoolDep, Who, read_upload, require_role
-from cellworth.web.pages.forms import Name, OptionalText, Text, ValueField, page_number, value_field, whole
+from cellworth.web.pages.forms import (
+    Name,
+    OptionalText,
+    Text,
+    ValueField,
+    doubt,
+    page_number,
+    value_field,
+    whole,
+)
 from cellworth.web.pages.page_layout import Head, back, head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 
@@ -139,14 +148,16 @@ async def tell(
     row: Name,
     column: Name,
     value: OptionalText = "",
+    doubted: OptionalText = "",
     kept: FilterText = "",
     following: OptionalText = "",
 ) -> Response:
-    """Record a value; an error is shown next to its field."""
+    """Record a value; an error is shown next to its field. The same value sent again is insisted on."""
+    answer, insist = [(row, column, value)], bool(value) and value == doubted
     try:
-        new = await pool.write(name, lambda campaign: campaign.tell([(row, column, value)], who=who))
+        new = await pool.write(name, lambda campaign: campaign.tell(answer, who=who, insist=insist))
     except DataError as error:
-        wrong = {"key": key_of(row, column), "value": value, "error": str(error)}
+        wrong = {"key": key_of(row, column), "value": value, **doubt(error, value)}
         chosen = QueueFilter.of(dict(parse_qsl(kept)))
         return await _page(request, name, pool, who, chosen, focus=wrong["key"], wrong=wrong, status=422)
     return _on(name, kept, "saved" if new else "known", f"{column} of {row}", following)
@@ -272,9 +283,14 @@ async def upload(
     name="save_upload",
 )
 async def save(name: CampaignName, pool: PoolDep, who: Who, lines: Text, key: OptionalText = "") -> Response:
-    """Save checked answers: all of them, or none if something has changed since."""
+    """Save checked answers: all of them, or none if something has changed since.
+
+    Whoever saves them has seen which of them are questioned.
+    """
     triples = unpacked(lines)
-    new = await pool.write(name, lambda campaign: campaign.tell(triples, who=who, key=key[:80] or None))
+    new = await pool.write(
+        name, lambda campaign: campaign.tell(triples, who=who, key=key[:80] or None, insist=True)
+    )
     return back(path_of(name, "queue"), "uploaded", count=new)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Form
 from pydantic import AfterValidator
 
-from cellworth.errors import ParameterError
+from cellworth.errors import CellworthError, ParameterError, QuestionedError
 from cellworth.table import Column
 from cellworth.table.column import LABELLED
 
@@ -110,3 +110,11 @@ def _bound(column: Column, bound: float) -> str:
             return text[:10]
         return text if "T" in text else f"{text}T00:00"
     return text
+
+
+def doubt(error: CellworthError, value: str) -> dict[str, str]:
+    """Return what a form shows of an error; a questioned value is saved if it is sent once more."""
+    if not isinstance(error, QuestionedError):
+        return {"error": str(error)}
+    [words] = error.cells.values()
+    return {"error": f"{words} If it is right, save it again.", "doubted": value}

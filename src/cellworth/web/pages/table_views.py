@@ -15,7 +15,7 @@ from cellworth.report.cell_summaries import written
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
 from cellworth.web.jobs import JobQueue
-from cellworth.web.pages.forms import Name, OptionalText, page_number, value_field, whole
+from cellworth.web.pages.forms import Name, OptionalText, doubt, page_number, value_field, whole
 from cellworth.web.pages.page_layout import back, head_of, path_of, show, summary_of
 from cellworth.web.security.sessions import check_csrf
 
@@ -114,16 +114,17 @@ async def correct(
     column: Name,
     value: OptionalText = "",
     reason: OptionalText = "",
+    doubted: OptionalText = "",
     place: int = Path(ge=0),
 ) -> Response:
     """Replace a value that turned out to be wrong; the old one stays in the ledger."""
-    why = reason.strip() or None
+    why, insist = reason.strip() or None, bool(value) and value == doubted
     try:
         changed = await pool.write(
-            name, lambda campaign: campaign.correct(row, column, value, who=who, reason=why)
+            name, lambda campaign: campaign.correct(row, column, value, who=who, reason=why, insist=insist)
         )
     except DataError as error:
-        wrong = {"column": column, "value": value, "reason": reason, "error": str(error)}
+        wrong = {"column": column, "value": value, "reason": reason, **doubt(error, value)}
         return await _row_page(request, name, pool, jobs, place, column=column, wrong=wrong, status=422)
     done = "corrected" if changed else "same"
     return back(path_of(name, "rows", str(place)), done, cell=f"{column} of {row}")

@@ -1,0 +1,165 @@
+"""Several processes that write to one campaign: how often they ask, and how long a large tell must wait."""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.problem import make_problem
+from benchmarks.report import Section, number
+from benchmarks.settings import Settings, progress, size_name
+
+SIZE = (1_000, 20)
+PROCESSES = (1, 2, 4, 8)
+SECONDS, QUICK_SECONDS = 30.0, 8.0
+COUNT = 2  # cells per ask
+ANSWERS, QUICK_ANSWERS = 100_000, 20_000
+PAUSE = 0.05  # seconds between the answers of a writer
+WRITERS = 2
+HEADER = ["what", "processes", "per second, or seconds", "ratio", "goal"]
+
+_CONTEXT = multiprocessing.get_context("spawn")
+
+
+def run(settings: Settings) -> Section:
+    """Let processes ask and tell, and then tell many answers while others tell one at a time."""
+    seconds = QUICK_SECONDS if settings.quick else SECONDS
+    answers = QUICK_ANSWERS if settings.quick else ANSWERS
+    rates = {}
+    for processes in PROCESSES:
+        progress(f"{processes} processes ask for {seconds:.0f} s")
+        rates[processes] = asks_per_second(processes, seconds, settings.seed)
+    rows = [
+        ["asks", str(k), number(rate), number(rate / rates[1], ".2f"), "at least 1 of 8" if k == 8 else ""]
+        for k, rate in rates.items()
+    ]
+    progress(f"a tell of {answers:,} alone, and against {WRITERS} writers")
+    alone, _ = tell_many(answers, 0, settings.seed)
+    together, others = tell_many(answers, WRITERS, settings.seed)
+    what = f"tell of {answers:,}"
+    rows.append([what, "1", number(alone), "1.00", ""])
+    rows.append([what, str(1 + WRITERS), number(together), number(together / alone, ".2f"), "at most 3"])
+    notes = [
+        f"Asks: {size_name(*SIZE)}, 60 % observed, SQLite with full synchronisation, strategy "
+        f"`linear-impact`; for {seconds:.0f} s each process asks for {COUNT} cells and tells them, again and "
+        "again. The ratio is that of all asks in a second to those of one process.",
+        f"Tell: {WRITERS} other processes tell one cell each {1e3 * PAUSE:.0f} ms; they told {others:,} "
+        "cells meanwhile. Wall seconds; the ratio is to the same tell alone.",
+    ]
+    return Section("Several writers", HEADER, rows, notes)
+
+
+def asks_per_second(processes: int, seconds: float, seed: int) -> float:
+    """Return how often processes ask in a second, all together."""
+    from cellworth import Campaign, Table
+
+    values, labels, _ = make_problem(*SIZE, seed)
+    with tempfile.TemporaryDirectory() as folder:
+        store = f"sqlite:///{Path(folder) / 'study.db'}"
+        with Campaign.create(
+            Table.from_arrays(values, labels > 0), store=store, strategy="linear-impact"
+        ) as c:
+            c.ask(count=1)
+        counts = together([(ask_and_tell, (store, seconds))] * processes)
+    return sum(counts) / seconds
+
+
+def tell_many(answers: int, writers: int, seed: int) -> tuple[float, int]:
+    """Return the wall seconds of a large tell, and how many answers the others told meanwhile."""
+    from cellworth import Campaign, Table
+
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(2 + answers // 20, 22)).round(3)
+    values[1:, 1:] = np.nan
+    with tempfile.TemporaryDirectory() as folder:
+        store = f"sqlite:///{Path(folder) / 'study.db'}"
+        table = Table.from_arrays(values, rng.random(len(values)) < 0.5)
+        Campaign.create(table, store=store, strategy="random").close()
+        jobs: list[Any] = [(tell_columns, (store, 1, 21))]
+        jobs += [(tell_one_by_one, (store, 21, k, writers)) for k in range(writers)]
+        found = together(jobs, until_first=True)
+    return found[0], sum(map(int, found[1:]))
+
+
+def ask_and_tell(link: Connection, store: str, seconds: float) -> float:
+    """Ask and tell until the time is up, and return how often."""
+    from cellworth import Campaign
+
+    with Campaign.open(store) as campaign:
+        meet(link)
+        end, asks = time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            batch = campaign.ask(count=COUNT)
+            campaign.tell({(p.row, p.column): 0.5 for p in batch})
+            asks += 1
+    return asks
+
+
+def tell_columns(link: Connection, store: str, start: int, stop: int) -> float:
+    """Tell all cells of some columns but those in the first row, and return the wall seconds."""
+    from cellworth import Campaign
+
+    with Campaign.open(store) as campaign:
+        rows, names = campaign.table.row_ids[1:], campaign.table.column_names[start:stop]
+        answers = {(row, name): 0.5 for row in rows for name in names}
+        meet(link)
+        time.sleep(1.0)  # the others are at work by now
+        begun = time.perf_counter()
+        campaign.tell(answers, unsolicited=True)
+        return time.perf_counter() - begun
+
+
+def tell_one_by_one(link: Connection, store: str, column: int, which: int, writers: int) -> float:
+    """Tell one cell after the other until the other end is heard, and return how many."""
+    from cellworth import Campaign
+
+    with Campaign.open(store) as campaign:
+        name, told = campaign.table.column_names[column], 0
+        rows = iter(range(1 + which, len(campaign.table.row_ids), writers))
+        meet(link)
+        while not link.poll(PAUSE):
+            campaign.tell({(str(next(rows)), name): 0.5}, unsolicited=True)
+            told += 1
+    return told
+
+
+def meet(link: Connection) -> None:
+    """Say that this process is ready, and wait for the others."""
+    link.send("ready")
+    link.recv()
+
+
+def together(jobs: list[Any], *, until_first: bool = False) -> list[float]:
+    """Run each job in a process of its own, all at once, and return what they return.
+
+    With ``until_first``, the others are told when the first is done.
+    """
+    links, processes = [], []
+    for function, arguments in jobs:
+        here, there = _CONTEXT.Pipe()
+        processes.append(_CONTEXT.Process(target=work, args=(function, there, arguments)))
+        processes[-1].start()
+        links.append(here)
+    for link in links:
+        link.recv()
+    for link in links:
+        link.send("go")
+    results = [links[0].recv()]
+    for link in links[1:]:
+        if until_first:
+            link.send("done")
+        results.append(link.recv())
+    for process in processes:
+        process.join()
+    return results
+
+
+def work(function: Any, link: Connection, arguments: tuple[Any, ...]) -> None:
+    """Run a job in a new process, and send its result."""
+    link.send(function(link, *arguments))

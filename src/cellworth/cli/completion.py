@@ -1,0 +1,134 @@
+"""What a shell offers after Tab: campaigns of a store, columns of a table, rows and cells of a campaign.
+
+Nothing here may fail or print: where nothing can be read, nothing is offered. Nothing is written, and no
+module that fits anything is imported.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from cellworth.campaign import Campaign
+
+DEFAULT_STORE = "sqlite:///study.db"
+MOST = 500
+"""Offer at most this many; a shell lists them all."""
+_TEXT = (".csv", ".tsv", ".txt")
+_SEPARATORS = ",;\t|"
+_LONGEST_LINE = 1_000_000
+
+
+def strategies(incomplete: str) -> list[str]:
+    """Return the names of strategies."""
+    from cellworth import strategy
+
+    return _begun(strategy.names(), incomplete)
+
+
+def names_of_store(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the names of the campaigns in the store."""
+
+    def found() -> list[str]:
+        from cellworth.campaign.stores import open_store
+
+        place = open_store(_store(ctx))
+        try:
+            return place.names()
+        finally:
+            place.close()
+
+    return _begun(_tried(found), incomplete)
+
+
+def rows_of_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the ids of the campaign's rows."""
+
+    def found() -> list[str]:
+        with _campaign(ctx) as campaign:
+            return list(campaign.table.row_ids)
+
+    return _begun(_tried(found), incomplete)
+
+
+def columns_of_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the names of the campaign's columns."""
+
+    def found() -> list[str]:
+        with _campaign(ctx) as campaign:
+            return list(campaign.table.column_names)
+
+    return _begun(_tried(found), incomplete)
+
+
+def open_cells(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the cells that are out, as ROW:COLUMN.
+
+    Bash takes a colon for a word of its own: after one, only what follows it is offered.
+    """
+
+    def found() -> list[str]:
+        with _campaign(ctx) as campaign:
+            return [f"{cell.row}:{cell.column}" for cell in campaign.open_purchases()]
+
+    before = [str(word) for word in ctx.params.get("cells") or ()]
+    kept = ""
+    if incomplete == ":" and before:
+        kept = before[-1]
+    elif before and before[-1] == ":":
+        kept = "".join(before[-2:])
+    return [each.removeprefix(kept) for each in _begun(_tried(found), kept + incomplete)]
+
+
+def columns_of_table(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the columns in the first line of the table that the command reads."""
+    return _begun(_tried(lambda: _header(ctx)), incomplete)
+
+
+def settings_of_columns(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return the same as the start of COLUMN=VALUE."""
+    return _begun([f"{name}=" for name in _tried(lambda: _header(ctx))], incomplete)
+
+
+def _header(ctx: typer.Context) -> list[str]:
+    """Return the column names of a text file, from its first line; of another file, by reading it."""
+    # After an option that still lacks its value, the table is among the words that were not parsed.
+    path = Path(ctx.params.get("table") or ctx.args[0])
+    if path.suffix.lower() not in _TEXT:
+        from cellworth.table import Table
+
+        return list(Table.read(path).column_names)
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        line = file.readline(_LONGEST_LINE)
+    separator = ctx.params.get("delimiter") or max(_SEPARATORS, key=line.count)
+    return [name.strip() for name in next(csv.reader([line], delimiter=separator))]
+
+
+@contextmanager
+def _campaign(ctx: typer.Context) -> Iterator[Campaign]:
+    from cellworth.campaign import Campaign
+
+    with Campaign.open(_store(ctx), ctx.params.get("name")) as campaign:
+        yield campaign
+
+
+def _store(ctx: typer.Context) -> str:
+    return str(ctx.params.get("store") or os.environ.get("CELLWORTH_STORE") or DEFAULT_STORE)
+
+
+def _tried(read: Callable[[], list[str]]) -> list[str]:
+    try:
+        return read()
+    except Exception:  # whatever it is, the command itself will say so
+        return []
+
+
+def _begun(words: Iterable[str], incomplete: str) -> list[str]:
+    return [word for word in words if word.startswith(incomplete)][:MOST]

@@ -1,0 +1,76 @@
+"""What the Tab key offers, in a folder with a campaign."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from cellworth.cli import completion
+
+
+def context(**params):
+    return SimpleNamespace(params=params, args=[])
+
+
+def test_names_of_campaigns(quick):
+    assert completion.names_of_store(context(), "st") == ["study"]
+    assert completion.names_of_store(context(store="sqlite:///study.db"), "x") == []
+    assert completion.names_of_store(context(store="elsewhere.db"), "") == []
+    assert not (quick.folder / "elsewhere.db").exists()
+
+
+def test_rows_and_columns_of_a_campaign(quick):
+    rows = list(quick.table.row_ids)
+    assert completion.rows_of_campaign(context(), "") == rows
+    assert completion.rows_of_campaign(context(), rows[0]) == [row for row in rows if row.startswith(rows[0])]
+    assert completion.columns_of_campaign(context(name="study"), "d") == ["dose"]
+    assert completion.columns_of_campaign(context(name="another"), "") == []
+
+
+def test_cells_that_are_out_also_where_the_shell_splits_them_at_the_colon(quick):
+    cells = [f"{line['row']}:{line['column']}" for line in quick.asked()]
+    assert completion.open_cells(context(), "") == cells
+    row, column = cells[0].split(":")
+    assert completion.open_cells(context(cells=[]), f"{row}:")[0] == cells[0]
+    assert f":{column}" in completion.open_cells(context(cells=[row]), ":")
+    assert column in completion.open_cells(context(cells=[row, ":"]), column[:1])
+
+
+def test_columns_of_a_table_that_is_read(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\ufeffa b;größe;n\n1;2;3\n", encoding="utf-8")
+    assert completion.columns_of_table(context(table=path), "") == ["a b", "größe", "n"]
+    assert completion.settings_of_columns(context(table=str(path)), "g") == ["größe="]
+    assert completion.columns_of_table(context(table=path, delimiter=","), "") == ["a b;größe;n"]
+    assert completion.columns_of_table(context(table=tmp_path / "none.csv"), "") == []
+    assert completion.columns_of_table(context(), "") == []
+
+
+def test_columns_of_a_workbook(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.append(["age", "dose"])
+    book.active.append([1, 2])
+    book.active.append([2, 3])
+    book.save(tmp_path / "t.xlsx")
+    assert completion.columns_of_table(context(table=tmp_path / "t.xlsx"), "a") == ["age"]
+
+
+def test_no_more_than_a_shell_can_list(monkeypatch):
+    monkeypatch.setattr(completion, "MOST", 2)
+    assert len(completion.strategies("")) == 2
+
+
+def test_the_shell_asks_for_them(quick, monkeypatch, capsys):
+    """Through the program, as bash does."""
+    for words, place, expected in (
+        ("cellworth status --name st", 3, "study"),
+        ("cellworth correct X X --na", 4, "--name"),
+        ("cellworth init table.csv --target out", 4, "outcome"),
+        ("cellworth init table.csv --kind do", 4, "dose="),
+    ):
+        monkeypatch.setenv("_CELLWORTH_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(place))
+        with pytest.raises(SystemExit):
+            quick()
+        assert capsys.readouterr().out.split() == [expected]
