@@ -1,8 +1,18 @@
 """Phrases of error messages: short whatever the value, with the closest name."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from cellworth.messages import LONGEST_SHOWN, as_mark, did_you_mean, listing, not_there, shorten
+from cellworth.messages import (
+    LONGEST_SHOWN,
+    as_mark,
+    did_you_mean,
+    listing,
+    not_there,
+    short_number,
+    shorten,
+)
 
 
 @pytest.mark.parametrize("value", ["", "a'b", 3.5, None, "x" * LONGEST_SHOWN])
@@ -26,3 +36,28 @@ def test_the_closest_name_is_found_whatever_its_case():
     assert did_you_mean("AGE", ["Age", "dose"]) == " Did you mean 'Age'?"
     assert did_you_mean("weight", ["Age", "dose"]) == ""
     assert not_there("row", 7, ["1", "2"]) == "There is no row 7. The rows are '1', '2'."
+
+
+@pytest.mark.parametrize(
+    ("wrong", "names", "right"),
+    [
+        ("p17", ["p1", "p18", "p71"], None),  # another number is another row
+        ("P017", ["P17", "P18"], "P17"),
+        ("age", ["stage", "dosage"], None),
+        ("dosis", ["dose", "stage"], "dose"),
+        ("outcoem", ["income", "outcome"], "outcome"),
+        ("chol", ["cholesterol", "glucose"], "cholesterol"),
+        ("cholest", ["chol"], "chol"),
+        ("x", ["y", "xylose"], None),
+        ("weight", ["height", "Weight kg"], "Weight kg"),
+    ],
+)
+def test_only_likely_slips_are_suggested(wrong, names, right):
+    assert did_you_mean(wrong, names) == ("" if right is None else f" Did you mean {right!r}?")
+
+
+@given(st.floats(-1e8, 1e8).filter(lambda x: x == 0 or abs(x) > 1e-3), st.integers(1, 6))
+def test_short_numbers_have_few_digits_and_no_exponent(value, digits):
+    text = short_number(value, digits)
+    assert "e" not in text
+    assert float(text.replace(",", "")) == float(f"{value:.{digits}g}")

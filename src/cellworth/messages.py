@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
@@ -10,6 +11,9 @@ from cellworth.settings_language import setting
 
 LONGEST_SHOWN = 40
 """Messages truncate values longer than this many characters."""
+LEAST_STEM = 3
+"""The first letters of a name are enough for a suggestion, from this many on."""
+_NUMBERS = re.compile(r"[0-9]+")
 MOST_COMPARED = 5_000
 """Search at most this many names for the closest one: a comparison takes about 20 microseconds."""
 
@@ -35,6 +39,16 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def short_number(value: float, digits: int = 2) -> str:
+    """Return a number with few significant digits, as people write it: without an exponent up to a billion.
+
+    >>> short_number(1590.0), short_number(0.0123), short_number(-4.891, 3), short_number(1e160)
+    ('1,600', '0.012', '-4.89', '1e+160')
+    """
+    rounded = float(f"{value:.{digits}g}")
+    return f"{rounded:,.10g}" if rounded == 0 or 1e-4 <= abs(rounded) < 1e9 else f"{value:.{digits}g}"
+
+
 def as_mark(text: str) -> str:
     """Return the `missing=` keyword that adds this text, abbreviated if the text is too long to show.
 
@@ -57,12 +71,30 @@ def listing(values: Sequence[object], most: int = 3) -> str:
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """Suggest the closest name, as a sentence with a leading space; "" if none is close.
 
+    Names that differ in their number, such as p17 and p18, are different, not close.
+
     >>> did_you_mean("stagee", ["age", "stage"])
     " Did you mean 'stage'?"
     """
     known = {known.casefold(): known for known in islice(names, MOST_COMPARED)}
-    found = difflib.get_close_matches(name.casefold(), known, n=1)
-    return f" Did you mean {shorten(known[found[0]])}?" if found else ""
+    wanted = name.casefold()
+    near = difflib.get_close_matches(wanted, known, n=3)
+    if len(wanted) >= LEAST_STEM and not _NUMBERS.search(wanted):
+        near = [*(each for each in known if each.startswith(wanted)), *near]
+    found = next((each for each in near if _is_slip(wanted, each)), None)
+    return "" if found is None else f" Did you mean {shorten(known[found])}?"
+
+
+def _is_slip(wrong: str, right: str) -> bool:
+    """Return whether a name may be a typing error for another: a few letters differ, not the number in it."""
+    if _NUMBERS.sub("#", wrong) == _NUMBERS.sub("#", right):
+        return list(map(int, _NUMBERS.findall(wrong))) == list(map(int, _NUMBERS.findall(right)))
+    if len(wrong) >= LEAST_STEM and (right.startswith(wrong) or wrong.startswith(right)):
+        return True
+    same = difflib.SequenceMatcher(None, wrong, right, autojunk=False).get_matching_blocks()
+    longer = max(len(wrong), len(right))
+    few = (longer + 1) // 3 if wrong[:1] == right[:1] else longer // 4
+    return longer - sum(block.size for block in same) <= max(1, few)
 
 
 def not_there(noun: str, name: object, names: Sequence[str]) -> str:

@@ -32,7 +32,7 @@ def test_a_number_finds_the_row_of_that_name():
 @pytest.mark.parametrize(
     ("row", "column", "message"),
     [
-        ("p11", "age", "no row 'p11'. Did you mean 'p1'"),
+        ("p01", "age", "no row 'p01'. Did you mean 'p1'"),
         ("p1", "doze", "no column 'doze'. Did you mean 'dose'"),
         ("p1", 3, "no column 3"),
         ("p1", "outcome", "'outcome' is the target"),

@@ -34,7 +34,7 @@ def test_names_of_campaigns():
     ("keywords", "message"),
     [
         ({"strategy": strategy.get("random")}, r"by name.*register.*'random'"),
-        ({"strategy": "randon"}, "did you mean 'random'"),
+        ({"strategy": "randon"}, "Did you mean 'random'"),
         ({"budget": -1}, "the budget must be"),
         ({"budget": float("nan")}, "the budget must be"),
         ({"budget": "5"}, "the budget must be"),

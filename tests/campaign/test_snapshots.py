@@ -3,7 +3,6 @@
 import hashlib
 import logging
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from fractions import Fraction
 
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cellworth import Prices
 from cellworth.campaign import Campaign, snapshots
 from cellworth.campaign.array_map import ArrayMap
 from cellworth.campaign.events import Asked, AskedCell, Event, Extended, Told, ToldCell
@@ -25,10 +25,14 @@ from cellworth.campaign.table_bytes import pack
 from cellworth.campaign.transfer import check_campaign
 from cellworth.errors import ConflictError, DataError
 from cellworth.prices.money import Money
-from tests.campaign.campaigns import COLUMNS, VALUES, Clock, answers_to, begin, make_table, same_state
+from tests.campaign.campaigns import COLUMNS, PRICES, VALUES, Clock, answers_to, begin, make_table, same_state
 
-pytestmark = pytest.mark.filterwarnings("ignore::cellworth.errors.OverspentWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::cellworth.errors.OverspentWarning"),
+    pytest.mark.filterwarnings("ignore:the last event of campaign"),
+]
 FOREVER = 10**9
+PAID = [None, 0.1, 1 / 3]
 
 
 def without_snapshots(store):
@@ -63,7 +67,7 @@ def log_of(store):
 
 
 KINDS = ["ask", "take", "give", "tell", "refuse", "cancel", "correct", "extend", "unasked", "wait"]
-KINDS += ["budget", "prices", "contradict"]
+KINDS += ["release", "budget", "prices", "contradict", "clock"]
 steps = st.lists(
     st.tuples(
         st.sampled_from(KINDS),
@@ -88,29 +92,35 @@ def do(campaign, clock, what, pick):
     elif what == "give" and out:
         campaign.give_back([p for p in out if p.holder == "Eve"][:1], who="Eve")
     elif what == "tell":
-        campaign.tell(answers_to(some))
+        campaign.tell(answers_to(some), insist=True)
     elif what == "refuse" and out:
         campaign.refuse(some[:1], "lost")
     elif what == "cancel" and out:
         campaign.cancel(some[:1])
     elif what == "correct" and not hole and column in ("dose", "age"):
-        campaign.correct(row, column, pick % 100)
+        campaign.correct(row, column, pick % 100, insist=True)
     elif what == "extend" and f"new {pick}" not in table.row_ids:
         campaign.extend({f"new {pick}": {"dose": pick % 30, "outcome": "ill"}})
     elif what == "unasked" and hole:
-        campaign.tell({(row, column): VALUES[column]}, unsolicited=True, price=[None, 0.1, 1 / 3][pick % 3])
-    elif what == "budget":
-        campaign.change_budget([None, 1000.0, 1001.5][pick % 3])
-    elif what == "prices":
-        campaign.change_prices({name: 1 + (pick + k) % 7 for k, name in enumerate(COLUMNS)})
-    elif what == "contradict" and not hole and column in ("dose", "age"):
-        with suppress(ConflictError):
-            campaign.tell({(row, column): pick % 100})
+        campaign.tell({(row, column): VALUES[column]}, unsolicited=True, price=PAID[pick % 3], insist=True)
     elif what == "wait":
         clock.advance(hours=pick % 5)
+    elif what == "release" and out:
+        campaign.release([p for p in out if p.holder == "Eve"][:1], reason="ill")
+    elif what == "budget":
+        campaign.change_budget(1000 + pick, reason="more")
+    elif what == "prices":
+        columns = {"stage": 2.5 + pick % 3, "hue": 0.1, "smokes": 0.3, "visit": 1.0}
+        campaign.change_prices(Prices.per_column(columns, groups=PRICES.groups, visit=pick % 2))
+    elif what == "contradict" and not hole and column == "dose":
+        with pytest.raises(ConflictError):
+            campaign.tell({(row, column): 1000.5 + pick})
+    elif what == "clock":
+        clock.advance(days=-400)
+        campaign.set_clock()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(steps=steps, every=st.integers(1, 60))
 def test_a_state_from_a_snapshot_is_the_state_from_all_events(steps, every):
     before, snapshots.EVERY = snapshots.EVERY, every

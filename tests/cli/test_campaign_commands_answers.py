@@ -194,8 +194,41 @@ def test_extend_reads_rows_as_init_read_the_table(study, tmp_path):
     assert (done.code, done.err) == (0, "")
     (tmp_path / "point.csv").write_text("size,seen\n4.5,-\n")
     assert study("extend", "point.csv", "--decimal", ".", "--delimiter", ",", "--missing", "-").code == 0
-    assert study("export").out.splitlines()[-3:] == ["3.5,2020-07-05", ",", "4.5,"]
+    assert study("export").out.splitlines()[-3:] == ["3.5,05.07.2020", ",", "4.5,"]
     assert study("extend", "more.csv", "--decimal", "x").code == 2
+
+
+def test_dates_go_out_and_come_back_as_people_write_them(study):
+    lines = [
+        "id,seen,dose,y",
+        *(f"{k},{1 + k % 28:02d}/07/2020,{'' if k % 3 else k},{k % 2}" for k in range(30)),
+    ]
+    lines[5] = "4,,4,0"
+    (study.folder / "t.csv").write_text("\n".join(lines) + "\n")
+    begun = study(
+        "init",
+        "t.csv",
+        "--target",
+        "y",
+        "--row-id",
+        "id",
+        "--date-format",
+        "DD/MM/YYYY",
+        "--strategy",
+        "random",
+    )
+    assert begun.code == 0, begun.err
+    assert "a date such as 31/12/2020 without a time" in begun.out
+    (study.folder / "answers.csv").write_text("row,column,value\n4,seen,05/07/2020\n")
+    assert study("tell", "answers.csv", "--unsolicited").code == 0
+    assert study("correct", "0", "seen", "26/08/2020").code == 0
+    exported = study("export").out.splitlines()
+    assert [exported[1], exported[2], exported[5]] == ["0,26/08/2020,0,0", lines[2], "4,05/07/2020,4,0"]
+    wrong = study("correct", "0", "seen", "26.08.2020")
+    assert "expected a date such as 31/12/2020 without a time, got '26.08.2020'" in wrong.err
+    (study.folder / "more.csv").write_text("id,seen,dose,y\n40,06/07/2020,1,0\n")
+    assert study("extend", "more.csv").code == 0
+    assert study("export").out.splitlines()[-1] == "40,06/07/2020,1,0"
 
 
 def test_absurd_answers_need_a_yes(quick):

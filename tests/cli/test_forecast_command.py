@@ -32,8 +32,8 @@ def test_a_campaign_is_forecast_as_json_and_drawn(begun):
         (["forecast", "table.csv"], 2, "needs --target"),
         (["forecast", "table.csv", "--target", "outcome", "--model", "forest"], 2, "no candidate 'forest'"),
         (["ask", "--until-gain", "0.1", "--until-reach", "0.9"], 2, "only one of"),
-        (["ask", "--until-reach", "9"], 2, "reach must be"),
-        (["ask", "--point-worth", "-1"], 2, "point_worth must be"),
+        (["ask", "--until-reach", "9"], 2, "--until-reach must be"),
+        (["ask", "--point-worth", "-1"], 2, "--point-worth must be"),
     ],
 )
 def test_what_is_refused(begun, words, code, message):

@@ -49,7 +49,7 @@ def test_init_and_status_say_what_auto_chose(study):
     ("words", "code", "message"),
     [
         (["--target", "outcme"], 3, "Did you mean 'outcome'?"),
-        (["--strategy", "recomended"], 2, "did you mean 'recommended'?"),
+        (["--strategy", "recomended"], 2, "Did you mean 'recommended'?"),
         (["--kind", "age"], 2, "expected COLUMN=..."),
         (["--kind", "age=colour"], 2, "the kind must be one of"),
         (["--budget", "-1"], 2, "--budget"),
@@ -99,4 +99,18 @@ def test_lookalikes_of_missing_marks_are_one_line(study):
     assert done.code == 0
     assert done.err.startswith("cellworth: t.csv, column 'drug': 'unknown' is read as a category")
     assert done.err.count("\n") == 1
-    assert "--missing 'unknown'" in done.err
+    assert "say --missing unknown; " in done.err
+
+
+@pytest.mark.parametrize("wrong", [["--row-id", "stage"], ["--row-id", "rwo"], ["--prices", "wrong.csv"]])
+def test_an_init_that_fails_leaves_nothing_behind(study, wrong):
+    (study.folder / "wrong.csv").write_text("column,price\ndosee,1\n(other columns),1\n")
+    done = study(
+        "init", "table.csv", "--target", "outcome", "--kind", "dose=number", "--strategy", "random", *wrong
+    )
+    assert done.code == 3
+    assert not (study.folder / "study.db").exists()
+    if "wrong.csv" in wrong:
+        assert (
+            "wrong.csv, line 2, column 'column': There is no column 'dosee'. Did you mean 'dose'?" in done.err
+        )

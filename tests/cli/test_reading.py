@@ -46,7 +46,7 @@ def test_a_campaign_in_the_german_way(study):
     (study.folder / "new.csv").write_text("id;dose;age;seen\nq1;1,25;7;26.08.2020\n")
     assert study("extend", "new.csv", *GERMAN, *same).code == 0
     exported = study("export", *same).out
-    assert "q1,1.25,7,2020-08-26," in exported
+    assert "q1,1.25,7,26.08.2020," in exported
     assert f"\n{row}," in exported
     assert ",1000," in exported
 

@@ -35,7 +35,7 @@ def test_simulate_draws_writes_and_tells(study):
     ("words", "code", "message"),
     [
         ([], 2, "give budget_per_round"),
-        (["--budget-per-round", "5", "--strategy", "rndom"], 2, "did you mean 'random'?"),
+        (["--budget-per-round", "5", "--strategy", "rndom"], 2, "Did you mean 'random'?"),
         (["--budget-per-round", "5", "--plot", "x.doc"], 2, "ends in .png"),
         (["--budget-per-round", "5", "--out", "x.doc"], 2, "ends in .csv"),
         (["--budget-per-round", "5", "--observed", "0"], 2, "expected a share"),

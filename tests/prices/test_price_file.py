@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cellworth import Table
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Group, Prices
 
@@ -205,3 +206,17 @@ def test_files_that_cannot_be(tmp_path):
         with pytest.raises(ParameterError, match="cannot be read back"):
             Prices.per_column({name: 1}).write(tmp_path / "prices.csv")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("group", ["", "blood"])
+def test_a_column_that_the_table_lacks_is_found_in_the_file(tmp_path, group):
+    path = tmp_path / "prices.csv"
+    after = "1" if group else ""
+    path.write_text(
+        f"column,price,group,price_after_first\nage,1,,\n\nchool,2,{group},{after}\n(other columns),1,,\n"
+    )
+    table = Table.from_arrays([[1.0, 2.0], [2.0, 3.0]], columns=["age", "chol"])
+    with pytest.raises(
+        DataError, match=r"prices\.csv, line 4, column 'column': .*'chool'. Did you mean 'chol'"
+    ):
+        Prices.read(path).on(table)

@@ -29,7 +29,7 @@ def test_a_batch_equals_a_list_of_the_same_purchases():
     assert Batch([ONE]) != "p1"
 
 
-BLOOD = Purchase("p2", "chol", 1.5, 2.0, "blood", "known only to ±3; costs 1.50")
+BLOOD = Purchase("p2", "chol", 1.5, 2.0, "blood", "known only to ±3")
 
 
 def test_a_batch_shows_itself_by_row():
@@ -38,7 +38,7 @@ def test_a_batch_shows_itself_by_row():
         "Batch of 3 cells in 2 rows for 1.80",
         "row  column  price  worth  why",
         "p2   age      0.20  1",
-        "     chol     1.50  2      known only to ±3; costs 1.50",
+        "     chol     1.50  2      known only to ±3",
         "p1   age      0.10  3",
     ]
     assert repr(Batch()) == "Batch of 0 cells in 0 rows for 0.00"

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from cellworth import GaussianCompleter, Group, Prices, Table
+from cellworth.messages import short_number
 from cellworth.select import Draw, Offer, Ratio, Top
 from cellworth.strategy.reasons import Reasons
 
@@ -37,14 +38,14 @@ def test_worth_is_per_money_where_money_decides(table, completer):
     average = scores[table.holes].sum() / np.broadcast_to([1.0, 10.0, 2.0], (40, 3))[table.holes].sum()
     for (i, j), text in zip(selection.cells, why, strict=True):
         ratio = scores[i, j] / [1.0, 10.0, 2.0][j] / average
-        assert f"worth {ratio:.2g} times the average hole for its price; costs" in text
+        assert text.endswith(f"worth {short_number(ratio)} times the average hole for its price")
         assert ratio > 1  # what is chosen first is never said to be worse than the average
 
 
 def test_worth_is_plain_where_worth_decides_or_prices_are_equal(table, completer):
     for selector, prices in ((Top(), BY_COLUMN), (Draw(), BY_COLUMN), (Ratio(), Prices.same(2.0))):
         _, why, _ = reasons(table, completer, selector, prices)
-        assert all("times the average hole; " in text and "price" not in text for text in why)
+        assert all(text.endswith("times the average hole") for text in why)
 
 
 def test_chance_is_named(table, completer):
@@ -61,6 +62,6 @@ def test_where_cells_share_a_fee_the_row_is_compared(table, completer):
     rows = selection.cells[:, 0]
     for row in set(rows.tolist()):
         texts = [why[place] for place in np.flatnonzero(rows == row)]
-        said = {text.partition("; ")[2].rpartition("; ")[0] for text in texts}
+        said = {text.partition("; ")[2] for text in texts}
         assert len(said) == 1
         assert said.pop().startswith("drawn with its row, which is worth ")

@@ -27,7 +27,7 @@ def test_each_strategy_keeps_to_the_budget_and_offers_holes_only(name, kind):
 
 
 def test_wrong_names_are_refused_kindly():
-    with pytest.raises(ParameterError, match="did you mean 'afasmc-knapsack'"):
+    with pytest.raises(ParameterError, match="Did you mean 'afasmc-knapsack'"):
         strategy.get("afasmc-knapsak")
     with pytest.raises(ParameterError, match="replace=True"):
         strategy.register(strategy.get("random"))

@@ -85,7 +85,7 @@ FILES = {
     "outside bounds": (
         GOOD,
         {"row_id": "id", "bounds": {"age": (0, 50)}},
-        ["'age'", "from 0 to 50", "61 in row 'a' (line 2)", "bounds={'age': ...}"],
+        ["'age'", "from 0 to 50", "61 in row 'a' (line 2)", "bounds={'age': (lowest, highest)}"],
     ),
     "outside dates": (
         GOOD,

@@ -88,7 +88,7 @@ def test_every_kind_may_be_unmeasured(tmp_path, kind, bounds):
 @pytest.mark.parametrize(
     ("keywords", "words"),
     [
-        ({}, r"only holes.*kinds=\{'dose': 'number'\} and bounds=\{'dose': \[\.\.\.\]\}"),
+        ({}, r"only holes.*kinds=\{'dose': 'number'\} and bounds=\{'dose': \(lowest, highest\)\}"),
         ({"kinds": {"dose": "number"}}, "lowest and highest value"),
         ({"kinds": {"dose": "integer"}, "bounds": {"dose": (0, None)}}, "lowest and highest value"),
         ({"kinds": {"dose": "number"}, "target": "dose"}, "It is the target"),

@@ -1,11 +1,20 @@
 """Files as people write them: encodings, decimal commas, and dates with the day first."""
 
+from datetime import date
+
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cellworth import Prices, Table
 from cellworth.errors import DataError, ParameterError, ReadWarning
+from cellworth.table import Column
+from cellworth.table.dates import restores
 from cellworth.table.files import FileBytes
 from cellworth.table.text_file import TextFile, likely_date_formats, strptime_format
+
+FORMATS = ("DD.MM.YYYY", "MM/DD/YYYY", "DD/MM/YY", "%d %b %Y", "YYYY.MM.DD", "%j.%Y")
 
 
 def table(text, row_id=None, **written):
@@ -42,7 +51,8 @@ def test_decimal_commas_and_grouped_thousands():
 def test_dates_in_a_stated_format(text, date_format):
     read = table(f"seen,x\n{text},1\n2020-07-04,2\n", date_format=date_format)
     assert read.columns[0].kind == "date"
-    assert read.to_csv().splitlines()[1:] == ["2020-08-26,1", "2020-07-04,2"]
+    days = [read.columns[0].format(day).isoformat() for day in read.values[:, 0]]
+    assert days == ["2020-08-26", "2020-07-04"]
 
 
 def test_dates_in_another_format_are_refused_with_a_hint():
@@ -64,3 +74,82 @@ def test_price_lists_may_use_any_separator_and_a_decimal_comma():
     assert Prices.read(file).cells.prices == {"age": 1234.5}
     with pytest.raises(ParameterError, match="decimal must be"):
         TextFile(FileBytes("p.csv", b""), decimal=";")
+
+
+@pytest.mark.parametrize(
+    ("text", "date_format", "pattern"),
+    [
+        ("seen,x\n26.08.2020,1\n,2\n01.02.2021,3\n", "DD.MM.YYYY", "%d.%m.%Y"),
+        ("seen,x\n04/07/2020,1\n,2\n12/31/2021,3\n", "MM/DD/YYYY", "%m/%d/%Y"),
+        ("seen,x\n26.08.2020 10:30,1\n,2\n01.02.2021 00:00,3\n", "DD.MM.YYYY hh:mm", "%d.%m.%Y %H:%M"),
+    ],
+)
+def test_dates_are_written_as_they_came(tmp_path, text, date_format, pattern):
+    (tmp_path / "t.csv").write_text(text)
+    table = Table.read(tmp_path / "t.csv", date_format=date_format)
+    assert table.columns[0].date_format == pattern
+    assert table.to_csv() == text
+    table.write(tmp_path / "again.csv")
+    assert Table.read(tmp_path / "again.csv", **table.keywords()).equals(table)
+
+
+def test_a_date_may_be_written_as_in_the_table_or_in_iso():
+    column = Column("seen", "date", whole_days=True, date_format="%d.%m.%Y")
+    assert column.expected == "a date such as 31.12.2020 without a time"
+    assert column.parse("26.08.2020") == column.parse("2020-08-26")
+    with pytest.raises(DataError, match=r"such as 31\.12\.2020"):
+        column.parse("08/26/2020")
+
+
+def test_dates_of_frames_and_arrays_in_a_format():
+    table = Table.from_arrays(
+        [["26.08.2020", 1.0], ["04.07.2020", 2.0]], columns=["seen", "x"], date_format="DD.MM.YYYY"
+    )
+    assert table.columns[0].kind == "date"
+    assert table.to_csv().splitlines()[1:] == ["26.08.2020,1.0", "04.07.2020,2.0"]
+    frame = pytest.importorskip("pandas").DataFrame({"seen": ["26.08.2020", None], "x": [1, 2]})
+    assert Table.from_frame(frame, date_format="%d.%m.%Y").columns[0].date_format == "%d.%m.%Y"
+
+
+def test_a_parquet_file_keeps_the_format(tmp_path):
+    pytest.importorskip("pyarrow")
+    table = Table.from_arrays([["26.08.2020", 1.0], ["04.07.2020", 2.0]], date_format="DD.MM.YYYY")
+    table.write(tmp_path / "t.parquet")
+    assert Table.read(tmp_path / "t.parquet").columns[0].date_format == "%d.%m.%Y"
+
+
+@pytest.mark.parametrize("date_format", ["%Y-%d-%m", "%Y-%m-%d"])
+def test_a_format_that_could_be_taken_for_iso_is_read_but_not_written(date_format):
+    """Otherwise 2020-07-04 in an answer could mean two days."""
+    read = table("seen,x\n2020-12-07,1\n2020-11-08,2\n", date_format=date_format)
+    assert read.columns[0].date_format is None
+
+
+def test_a_format_that_would_lose_the_time_is_not_kept():
+    read = table("seen,x\n26.08.2020,1\n2020-07-04T10:30,2\n", date_format="DD.MM.YYYY")
+    assert read.columns[0].date_format == "%Y-%m-%dT%H:%M"
+
+
+@given(st.lists(st.dates(date(1970, 1, 1), date(2068, 12, 31)), min_size=1), st.sampled_from(FORMATS))
+def test_any_date_comes_back_in_any_format(days, written):
+    """Two-digit years stand for 1969 to 2068."""
+    pattern = strptime_format(written)
+    texts = [day.strftime(pattern) for day in days]
+    column = Column("seen", "date", whole_days=True, date_format=pattern)
+    numbers = np.array([column.parse(text) for text in texts])
+    assert [column.format(number) for number in numbers] == days
+    assert column.texts(numbers) == texts
+    assert restores(pattern, numbers, whole=True)
+
+
+def test_decimal_marks_and_formats_as_keywords(tmp_path):
+    (tmp_path / "t.csv").write_text("size;seen\n1.234,5;26.08.2020\n;04.07.2020\n")
+    plain = Table.read(tmp_path / "t.csv", delimiter=";", decimal=",", date_format="DD.MM.YYYY")
+    stated = TextFile(tmp_path / "t.csv", delimiter=";", decimal=",", date_format="DD.MM.YYYY")
+    assert plain.equals(Table.read(stated))
+    assert plain.how_read == Table.read(stated).how_read
+    assert plain.values[0, 0] == 1234.5
+    with pytest.raises(ParameterError, match="decimal must be a point or a comma"):
+        Table.read(tmp_path / "t.csv", decimal=";")
+    with pytest.raises(ParameterError, match="date_format must have a day"):
+        Table.read(tmp_path / "t.csv", date_format="DD.MM")

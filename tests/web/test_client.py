@@ -65,7 +65,7 @@ def test_conflicts_and_wrong_data(study, http, client):
         study.correct("p0", "stage", "V")
     with pytest.raises(DataError, match="no campaign 'nowhere'"):
         client.campaign("nowhere").totals()
-    with pytest.raises(DataError, match="did you mean 'recommended'"):
+    with pytest.raises(DataError, match="Did you mean 'recommended'"):
         client.create(("t.csv", make_table().to_csv().encode()), name="x", strategy="recomended")
     both = http.post(api(study.name, "take"), json={"cells": [], "count": 1})
     assert "either cells or count" in problem(both, 422)["detail"]

@@ -17,6 +17,7 @@ from cellworth.campaign.tariff import Tariff
 from cellworth.campaign.wish import Wish
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
+from cellworth.settings_language import setting
 from cellworth.strategy import Batch, Purchase, Strategy
 
 if TYPE_CHECKING:
@@ -126,7 +127,6 @@ class Asker:
             prices=prices,
             available=available,
             before=before,
-            currency=self._tariff.prices.currency,
         )
         named = zip(
             [state.index.names((i, j)) for i, j in selection.cells.tolist()],
@@ -153,7 +153,8 @@ class Asker:
             limit = left if limit is None else min(left, limit)
         elif limit is None and wish.count is None:
             raise ParameterError(
-                "the campaign has no budget, so an ask needs a limit: give budget=, count=, or both."
+                f"the campaign has no budget, so an ask needs a limit: give {setting('budget')}, "
+                f"{setting('count')}, or both."
             )
         return available, before, limit
 

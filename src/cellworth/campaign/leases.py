@@ -17,6 +17,7 @@ from cellworth.campaign.array_map import ArrayMap
 from cellworth.campaign.cell_index import Cell
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
+from cellworth.settings_language import by_door
 
 ASK_LEASE = "7d"
 """How long the money of an ask is reserved by default."""
@@ -39,10 +40,16 @@ def parse_lease(lease: object) -> timedelta | None:
     span = lease if isinstance(lease, timedelta) else _from_text(lease)
     if span is None or not timedelta(0) < span <= LONGEST:
         raise ParameterError(
-            "a lease must be a time such as '7d', '12h' or '30m', a positive timedelta, or None for no end, "
-            f"and at most {LONGEST.days} days long; got {shorten(lease)}."
+            f"a lease must be a time such as '7d', '12h' or '30m', {_or_else()} for no end, and at most "
+            f"{LONGEST.days} days long; got {shorten(lease)}."
         )
     return span
+
+
+def _or_else() -> str:
+    return by_door(
+        python="a positive timedelta, or None", command_line="or never", pages="or never", rest="or null"
+    )
 
 
 def has_ended(until: datetime | None, time: datetime) -> bool:

@@ -32,6 +32,7 @@ from cellworth.campaign.table_bytes import digest, unpack
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.optional_packages import require
+from cellworth.settings_language import named
 from cellworth.table import Table
 
 Clock = Callable[[], datetime]
@@ -125,13 +126,7 @@ class Log:
 
     def _stored(self, after: int, most: int | None = None) -> Iterator[StoredEvent]:
         end = NO_END if self._end is None else self._end
-        end = end if most is None else min(end, max(after, 0) + most)
-        while after < end:
-            page = self.store.events(self.name, after, min(PAGE, end - max(after, 0)))
-            yield from page
-            if len(page) < PAGE:
-                return
-            after = page[-1].number
+        return _paged(self.store, self.name, after, end if most is None else min(end, max(after, 0) + most))
 
     def refresh(self) -> bool:
         """Read new events, and return whether there were any. O(new events)."""
@@ -293,9 +288,19 @@ class Log:
         return Event(self.state.number + 1, time, who, key, signature, content)
 
 
+def _paged(store: Store, name: str, after: int = 0, end: int = NO_END) -> Iterator[StoredEvent]:
+    """Read the events numbered above ``after``, up to number ``end``, page by page."""
+    while after < end:
+        page = store.events(name, after, min(PAGE, end - max(after, 0)))
+        yield from page
+        if len(page) < PAGE:
+            return
+        after = page[-1].number
+
+
 def _last_number(store: Store, name: str, until: datetime) -> int:
     """Return the number of the last event dated at or before a time; 0 if there is none. O(events)."""
-    return max((event.number for event in store.events(name) if event.time <= until), default=0)
+    return max((event.number for event in _paged(store, name) if event.time <= until), default=0)
 
 
 def _same(event: Event, key: str, signature: str | None) -> Event:
@@ -313,7 +318,9 @@ def check_moment(until: object) -> int | datetime:
         return until.astimezone(UTC)
     if isinstance(until, int) and not isinstance(until, bool) and until >= 0:
         return until
-    raise ParameterError(f"until must be an event number, or a time with a time zone; got {shorten(until)}.")
+    raise ParameterError(
+        f"{named('until')} must be an event number, or a time with a time zone; got {shorten(until)}."
+    )
 
 
 Library = Literal["pandas", "polars", "pyarrow"]

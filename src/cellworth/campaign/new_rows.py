@@ -17,10 +17,11 @@ from cellworth.campaign.table_bytes import pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.prices import Prices
+from cellworth.settings_language import by_door, setting
 from cellworth.table import Column, Table
 from cellworth.table.build_table import check_names, check_row_ids
 from cellworth.table.column import LABELLED
-from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of
+from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of, other_files
 from cellworth.table.how_read import HowRead
 from cellworth.table.keywords import Missing
 from cellworth.table.missing_marks import USUAL_MARKS, missing_marks, open_holes
@@ -46,7 +47,7 @@ def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: HowRead = 
     if taken:
         raise DataError(
             f"new rows must have new ids; already taken: {listing(taken)}. To add values to existing rows, "
-            "use tell, with unsolicited=True if they were never asked for."
+            f"use tell, with {setting('unsolicited', True)} if they were never asked for."
         )
     check_numbers(new.values, new.row_ids, new.column_names)
     values = np.vstack([table.values, new.values])
@@ -87,7 +88,7 @@ def read_rows(
     {'b': {'age': '47'}, 'c': {}}
     """
     file = file_of(path)
-    if format_of(file, "For other files load a DataFrame and use Table.from_frame.") == "parquet":
+    if format_of(file, other_files()) == "parquet":
         return Table.read(file, missing=missing, **like.keywords())
     check_readable(file)
     columns, source = read_csv(file, encoding, delimiter, as_is=(like.row_id,))
@@ -190,14 +191,20 @@ def _from_mapping(rows: Mapping[object, Mapping[str, object]], like: Table) -> T
     return _table(row_ids, cells[:, : len(like.columns)], labels, like)
 
 
+def _remedy() -> str:
+    return by_door(
+        python="Read them with Table.read(path, **campaign.table.keywords()).",
+        command_line="Write them as in the campaign's table.",
+    )
+
+
 def _recoded(given: Column, cells: Float64Array, column: Column, row_ids: tuple[str, ...]) -> Float64Array:
     """Return the cells (m,) of one column, recoded for another column of the same name."""
     place = f"column {shorten(column.name)}"
     both_labelled = {given.kind, column.kind} <= LABELLED
     if given.kind != column.kind and not both_labelled and (given.kind, column.kind) != ("integer", "number"):
         raise DataError(
-            f"{place}: new rows must be of the kind {column.kind!r}, got {given.kind!r}. Read them with "
-            "Table.read(path, **campaign.table.keywords())."
+            f"{place}: new rows must be of the kind {column.kind!r}, got {given.kind!r}. {_remedy()}"
         )
     numbers = cells
     if both_labelled:

@@ -26,6 +26,7 @@ from cellworth.campaign.leases import parse_lease
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
+from cellworth.settings_language import setting
 from cellworth.strategy import Purchase
 
 
@@ -123,7 +124,7 @@ class Taking:
         self._who = check_text("who", who)
         span = parse_lease(lease)
         if span is None:
-            raise ParameterError("taking cells needs a lease, such as lease='8h'; got None.")
+            raise ParameterError(f"taking cells needs a lease, such as {setting('lease', '8h')}; got None.")
         self._lease = span
         if isinstance(cells, bool) or (isinstance(cells, int) and cells < 0):
             raise ParameterError(

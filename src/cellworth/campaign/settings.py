@@ -22,6 +22,7 @@ from cellworth.messages import listing, shorten
 from cellworth.prices import Prices
 from cellworth.prices.currency import check_digits
 from cellworth.prices.rules import check_visit
+from cellworth.settings_language import by_door, named, setting
 from cellworth.strategy import Strategy
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.registry import check_name
@@ -117,7 +118,7 @@ def registered(strategy: Any) -> Strategy:
     if isinstance(strategy, Strategy):
         raise ParameterError(
             "a campaign records its strategy by name, to find it again when it is opened. Register it with "
-            f"cellworth.strategy.register(...) and pass strategy={strategy.name!r}."
+            f"cellworth.strategy.register(...) and pass {setting('strategy', strategy.name)}."
         )
     with _before_opening():
         return strategies.get(strategy)
@@ -153,7 +154,8 @@ def only_name(store: Store) -> str:
     if len(names) == 1:
         return names[0]
     if not names:
-        raise DataError("the store has no campaigns. Start one with Campaign.create or cellworth init.")
+        begin = by_door(python="Campaign.create", command_line="cellworth init", rest="cellworth init")
+        raise DataError(f"the store has no campaigns. Start one with {begin}.")
     raise DataError(f"the store has several campaigns; choose one by name: {listing(names, most=10)}.")
 
 
@@ -181,7 +183,7 @@ def opened(store: str | Path | Store) -> Iterator[tuple[Store, bool]]:
 
 def _check_who(who: str | None) -> str | None:
     if isinstance(who, str) and len(who) > WHO_LENGTH:
-        raise ParameterError(f"who must have at most {WHO_LENGTH} characters; got {len(who)}.")
+        raise ParameterError(f"{named('who')} must have at most {WHO_LENGTH} characters; got {len(who)}.")
     return check_optional_text("who", who)
 
 
@@ -191,5 +193,5 @@ def _check_seed(seed: object) -> int:
     except TypeError:
         number = -1
     if number < 0:
-        raise ParameterError(f"seed must be a whole number, 0 or more; got {shorten(seed)}.")
+        raise ParameterError(f"{named('seed')} must be a whole number, 0 or more; got {shorten(seed)}.")
     return number

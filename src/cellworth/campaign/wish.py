@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from cellworth.errors import ParameterError
 from cellworth.select.selector import check_limits
+from cellworth.settings_language import named
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,9 @@ class Wish:
         if self.budget is not None or self.count is not None:
             money, _ = check_limits(self.budget, self.count)
             if self.budget is not None and not math.isfinite(money):
-                raise ParameterError(f"budget must be a finite amount of money; got {self.budget!r}.")
+                raise ParameterError(
+                    f"{named('budget')} must be a finite amount of money; got {self.budget!r}."
+                )
 
     def to_json(self) -> dict[str, object]:
         """Return it as plain data; the lease in seconds."""

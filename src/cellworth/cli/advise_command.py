@@ -24,7 +24,7 @@ def advise(
     most: Annotated[int | None, typer.Option("--count", min=1, help="The most cells to buy.")] = None,
     prices: options.PricesPath = None,
     strategy: options.Strategy = "recommended",
-    seed: Annotated[int, typer.Option(min=0, help="Random seed for the strategy.")] = 0,
+    seed: options.StrategySeed = 0,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the list to this .csv or .xlsx file.")
     ] = None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cellworth.cli import completion, options
-from cellworth.cli.options import chosen_cells, opened, repeated
+from cellworth.cli.options import opened, repeated
 from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import (
     count,
@@ -22,7 +22,15 @@ from cellworth.cli.output import (
     told_warnings,
     working,
 )
-from cellworth.cli.reading import PLAIN_FILE, REMEMBERED, RememberedWriting, Writing, reads
+from cellworth.cli.reading import (
+    NO_CELLS,
+    PLAIN_FILE,
+    REMEMBERED,
+    NamedCells,
+    RememberedWriting,
+    Writing,
+    reads,
+)
 
 if TYPE_CHECKING:
     from cellworth.strategy import Purchase
@@ -155,21 +163,19 @@ def tell(
 
 @reads
 def refuse(
-    cells: options.Cells = None,
     *,
     reason: Annotated[
         str, typer.Option(metavar="TEXT", help="Why the cells cannot be obtained, for the log.")
     ],
-    path: options.CellsFrom = None,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
-    writing: Writing = PLAIN_FILE,
+    chosen: NamedCells = NO_CELLS,
     as_json: options.Json = False,
 ) -> None:
     """Record that cells cannot be obtained. They are never asked for again, and their money is released."""
     with opened(store, name) as campaign:
-        new = campaign.refuse(chosen_cells(campaign, cells, path and writing.file(path)), reason, who=who)
+        new = campaign.refuse(chosen.of(campaign), reason, who=who)
         if as_json:
             print_json({"refused": new, **money_json(campaign)})
         else:
@@ -178,23 +184,18 @@ def refuse(
 
 @reads
 def cancel(
-    cells: options.Cells = None,
-    path: options.CellsFrom = None,
     every: Annotated[bool, typer.Option("--all", help="Cancel all cells that are out.")] = False,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
-    writing: Writing = PLAIN_FILE,
+    chosen: NamedCells = NO_CELLS,
     as_json: options.Json = False,
 ) -> None:
     """Cancel the request for cells and release their money. They may be asked for again."""
-    if every and (cells or path):
+    if every and chosen:
         raise typer.BadParameter("--all means every cell that is out; do not name cells as well.")
     with opened(store, name) as campaign:
-        chosen = (
-            campaign.open_purchases() if every else chosen_cells(campaign, cells, path and writing.file(path))
-        )
-        new = campaign.cancel(chosen, who=who)
+        new = campaign.cancel(campaign.open_purchases() if every else chosen.of(campaign), who=who)
         if as_json:
             print_json({"cancelled": new, **money_json(campaign)})
         else:

@@ -37,18 +37,13 @@ def forecast(
     score: Annotated[
         float | None, typer.Option(metavar="SCORE", help="Say what this AUC or R2 would cost.")
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Forecast this candidate; do not search.")
-    ] = None,
-    seconds: Annotated[
-        float | None,
-        typer.Option(min=0, help="Try no further candidates after this time. By default, try all."),
-    ] = None,
+    model: options.Candidate = None,
+    seconds: options.Seconds = None,
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the forecast into this .png, .svg or .pdf file.")
     ] = None,
     force: Force = False,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the folds and draws.")] = 0,
+    seed: options.FoldSeed = 0,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
     reading: Reading = PLAIN_TABLE,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -27,7 +28,7 @@ def init(
         float | None, typer.Option(min=0, help="The most to spend in the whole campaign.")
     ] = None,
     strategy: options.Strategy = "recommended",
-    seed: Annotated[int, typer.Option(min=0, help="Random seed for the strategy.")] = 0,
+    seed: options.StrategySeed = 0,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
     name: Annotated[str, typer.Option(help="The name of the campaign in its store.")] = "study",
@@ -54,7 +55,9 @@ def init(
             name=name,
             who=who,
         ) as campaign:
-            print_json(_begun_json(campaign)) if as_json else _describe_begun(campaign, same)
+            print_json(_begun_json(campaign)) if as_json else _describe_begun(
+                campaign, same, repeated(store, None)
+            )
 
 
 def _begun_json(campaign: Campaign) -> dict[str, Any]:
@@ -76,7 +79,7 @@ def _begun_json(campaign: Campaign) -> dict[str, Any]:
     }
 
 
-def _describe_begun(campaign: Campaign, same: str) -> None:
+def _describe_begun(campaign: Campaign, same: str, where: str) -> None:
     table = campaign.table
     print(table)
     print()
@@ -92,7 +95,8 @@ def _describe_begun(campaign: Campaign, same: str) -> None:
     print(f"\nCampaign {campaign.name!r} has started. Strategy: {campaign.strategy}. Budget: {limit}.")
     if campaign.settled.choice is not None:
         print(campaign.settled.choice.sentence)
-    print("If a kind is wrong, start again with another --name and --kind COLUMN=KIND. Next steps:")
+    again = f"cellworth delete {shlex.quote(campaign.name)}{where}"
+    print(f"If a kind is wrong, run {again} and start again with --kind COLUMN=KIND. Next steps:")
     steps = {
         f"cellworth ask --budget {some} --out asks.csv{same}": "choose the cells to buy now",
         f"cellworth tell asks.csv{same}": 'record the answers once the "value" column is filled in',

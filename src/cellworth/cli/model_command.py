@@ -36,13 +36,8 @@ def model(
         RowsName,
         typer.Option(help="Choose for future rows that are complete, or for rows with holes as they are."),
     ] = RowsName.COMPLETE,
-    seconds: Annotated[
-        float | None,
-        typer.Option(min=0, help="Try no further candidates after this time. By default, try all."),
-    ] = None,
-    only: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="Train this candidate; do not search.")
-    ] = None,
+    seconds: options.Seconds = None,
+    only: options.Candidate = None,
     predict: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Predict the rows of this file, with holes or not; needs --out."),
@@ -51,7 +46,7 @@ def model(
         Path | None, typer.Option(metavar="FILE", help="Write the predictions to this .csv or .tsv file.")
     ] = None,
     force: Force = False,
-    seed: Annotated[int, typer.Option(help="Seed of the folds and draws.")] = 0,
+    seed: options.FoldSeed = 0,
     reading: Reading = PLAIN_TABLE,
     as_json: options.Json = False,
 ) -> None:

@@ -126,6 +126,15 @@ Strategy = Annotated[
         metavar="NAME", help="The strategy that chooses the cells.", autocompletion=completion.strategies
     ),
 ]
+Seconds = Annotated[
+    float | None,
+    typer.Option(min=0, help="Try no further candidates after this time. By default, try all."),
+]
+Candidate = Annotated[
+    str | None, typer.Option("--model", metavar="NAME", help="Use this candidate; do not search.")
+]
+FoldSeed = Annotated[int, typer.Option(min=0, help="Seed of the folds and draws.")]
+StrategySeed = Annotated[int, typer.Option(min=0, help="Random seed for the strategy.")]
 TokensPath = Annotated[
     Path | None,
     typer.Option(

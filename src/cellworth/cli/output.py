@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 from cellworth.errors import OverspentWarning
 from cellworth.messages import count as count
+from cellworth.messages import short_number
 
 WIDE = 200  # characters; a table written to a file or a program is not wrapped to the screen
 
@@ -81,7 +82,7 @@ def print_batch(batch: Sequence[Purchase]) -> None:
             each.column,
             each.group or "",
             money_text(each.price),
-            f"{each.worth:.3g}",
+            short_number(each.worth, 3),
             each.why,
             *([] if each.until is None else [f"{each.until:%Y-%m-%d %H:%M} UTC"]),
         )

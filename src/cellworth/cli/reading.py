@@ -86,6 +86,21 @@ class RememberedWriting(Writing):
 
 
 @dataclass(frozen=True)
+class NamedCells(Writing):
+    """Cells named on the command line or in a file. `reads` makes these fields options of a command."""
+
+    cells: options.Cells = None
+    path: options.CellsFrom = None
+
+    def __bool__(self) -> bool:
+        return bool(self.cells) or self.path is not None
+
+    def of(self, campaign: Campaign) -> list[tuple[object, str]]:
+        """Return the cells."""
+        return options.chosen_cells(campaign, self.cells, self.path and self.file(self.path))
+
+
+@dataclass(frozen=True)
 class Reading(Writing):
     """How to read a table. `reads` makes these fields options of a command."""
 
@@ -121,6 +136,7 @@ class Reading(Writing):
 
 
 PLAIN_FILE = Writing()
+NO_CELLS = NamedCells()
 REMEMBERED = RememberedWriting()
 PLAIN_TABLE = Reading()
 

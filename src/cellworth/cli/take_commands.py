@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from cellworth.cli import options
-from cellworth.cli.options import chosen_cells, opened
+from cellworth.cli.options import opened
 from cellworth.cli.out_files import Force, make_way
 from cellworth.cli.output import count, print_json, print_table
-from cellworth.cli.reading import PLAIN_FILE, Writing, reads
+from cellworth.cli.reading import NO_CELLS, NamedCells, reads
 
 TAKE_EXAMPLE = "Example: cellworth take --count 10 --who Ann --out mine.csv"
 GIVE_BACK_EXAMPLE = "Example: cellworth give-back P017:culture --who Ann"
@@ -19,10 +19,8 @@ GIVE_BACK_EXAMPLE = "Example: cellworth give-back P017:culture --who Ann"
 
 @reads
 def take(
-    cells: options.Cells = None,
     *,
     who: Annotated[str, typer.Option(metavar="NAME", help="Who takes the cells, for the log.")],
-    path: options.CellsFrom = None,
     most: Annotated[
         int | None, typer.Option("--count", min=1, help="Take this many free cells, oldest asks first.")
     ] = None,
@@ -33,7 +31,7 @@ def take(
     force: Force = False,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
-    writing: Writing = PLAIN_FILE,
+    chosen: NamedCells = NO_CELLS,
     as_json: options.Json = False,
 ) -> None:
     """Take cells that are out, so that nobody else works on them.
@@ -43,13 +41,13 @@ def take(
     from cellworth.campaign.answer_file import check_asks_path, write_asks
     from cellworth.prices.currency import money_text
 
-    if most is not None and (cells or path):
+    if most is not None and chosen:
         raise typer.BadParameter("--count takes any free cells; do not name cells as well.")
     with opened(store, name) as campaign:
         if out is not None:
             check_asks_path(out)
             make_way(out, force=force)
-        wanted = chosen_cells(campaign, cells, path and writing.file(path)) if most is None else most
+        wanted = chosen.of(campaign) if most is None else most
         mine = campaign.take(wanted, who=who, lease=lease)
         if out is not None:
             write_asks(out, mine)
@@ -66,18 +64,16 @@ def take(
 
 @reads
 def give_back(
-    cells: options.Cells = None,
     *,
     who: Annotated[str, typer.Option(metavar="NAME", help="Who has the cells.")],
-    path: options.CellsFrom = None,
     store: options.Store = options.DEFAULT_STORE,
     name: options.Name = None,
-    writing: Writing = PLAIN_FILE,
+    chosen: NamedCells = NO_CELLS,
     as_json: options.Json = False,
 ) -> None:
     """Give back cells that you have taken, for others to take. They stay out, with their money reserved."""
     with opened(store, name) as campaign:
-        given = campaign.give_back(chosen_cells(campaign, cells, path and writing.file(path)), who=who)
+        given = campaign.give_back(chosen.of(campaign), who=who)
         if as_json:
             print_json({"given_back": given})
         else:

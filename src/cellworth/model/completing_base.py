@@ -23,6 +23,7 @@ from cellworth.model.held_out_folds import fit_completer
 from cellworth.model.model_results import FrameLibrary, plot_results, results_arrays, to_results_frame
 from cellworth.model.model_search import ChosenModel, DecidingRows, ModelProgress, choose_model
 from cellworth.model.row_views import can_draw
+from cellworth.settings_language import setting
 from cellworth.table import ColumnLayout, Table
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)
@@ -170,7 +171,9 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
     def _labels_of(self, table: Table) -> AnyArray:
         target = table.target
         if target is None:
-            raise DataError("the table has no target; name it when you read the table: target='...'.")
+            raise DataError(
+                f"the table has no target; name it when you read the table, with {setting('target')}."
+            )
         if (target.label_kind == "number") is not self._is_number:
             other = "CompletingRegressor" if not self._is_number else "CompletingClassifier"
             raise DataError(

@@ -18,6 +18,7 @@ from cellworth.outlook.rising_curve import rising_curve
 from cellworth.outlook.thinning import DEPTHS, scores_at_depths
 from cellworth.prices import Prices
 from cellworth.progress import ProgressLine, Steps
+from cellworth.settings_language import named, setting
 from cellworth.table import Table, Target
 
 FOLDS = 5
@@ -160,7 +161,9 @@ def covariance_of(scores: tuple[Score, ...]) -> Float64Array:
 
 def _labelled(table: Table) -> Target:
     if table.target is None:
-        raise DataError("the table has no target; name it when you read the table: target='...'.")
+        raise DataError(
+            f"the table has no target; name it when you read the table, with {setting('target')}."
+        )
     check_labels(table.target.values, is_number=table.target.label_kind == "number", folds=FOLDS)
     return table.target
 
@@ -183,6 +186,6 @@ def chosen_candidate(
     if model != "auto":
         return candidate_named(model, is_number=is_number)
     if seconds is not None and not (math.isfinite(seconds) and seconds >= 0):
-        raise ParameterError(f"seconds must be a number of at least 0; got {seconds!r}")
+        raise ParameterError(f"{named('seconds')} must be a number of at least 0; got {seconds!r}")
     chosen = choose_model(X, y, is_number=is_number, folds=FOLDS, seconds=seconds, seed=seed, n_jobs=n_jobs)
     return chosen.candidate

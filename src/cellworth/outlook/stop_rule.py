@@ -11,6 +11,7 @@ import numpy as np
 from cellworth.errors import ParameterError
 from cellworth.model.cross_validation import Estimate
 from cellworth.outlook.forecast_result import Outlook
+from cellworth.settings_language import named
 
 NEXT = 0.1
 """The share of the remaining cost that the rule looks ahead."""
@@ -54,12 +55,16 @@ class StopRule:
             raise ParameterError("give reach or point_worth, not both.")
         if not (math.isfinite(self.least_gain) and self.least_gain > 0):
             raise ParameterError(
-                f"least_gain must be a number above 0, such as 0.005; got {self.least_gain!r}"
+                f"{named('least_gain')} must be a number above 0, such as 0.005; got {self.least_gain!r}"
             )
         if self.reach is not None and not 0 < self.reach <= 1:
-            raise ParameterError(f"reach must be above 0 and at most 1, such as 0.99; got {self.reach!r}")
+            raise ParameterError(
+                f"{named('reach')} must be above 0 and at most 1, such as 0.99; got {self.reach!r}"
+            )
         if self.point_worth is not None and not (math.isfinite(self.point_worth) and self.point_worth > 0):
-            raise ParameterError(f"point_worth must be an amount above 0; got {self.point_worth!r}")
+            raise ParameterError(
+                f"{named('point_worth')} must be an amount above 0; got {self.point_worth!r}"
+            )
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,8 @@ def read_prices(
     if not (prices or groups or OTHERS in special):
         raise DataError(f"{path}: expected at least one price, got none. Add a line for each column.")
     built = tuple(_build_group(name, members) for name, members in groups.items())
-    return ByColumn(prices, special.get(OTHERS)), built, special.get(VISIT, 0.0), currency
+    places = {line.column: f"{line.place}, column 'column'" for line in lines}
+    return ByColumn(prices, special.get(OTHERS), places), built, special.get(VISIT, 0.0), currency
 
 
 def write_prices(

@@ -30,8 +30,10 @@ from cellworth.prices.rules import (
     check_known,
     check_price,
     check_visit,
+    price_of_the_rest,
     rule_from_dict,
 )
+from cellworth.settings_language import named
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, FileBytes, file_of
 
@@ -181,8 +183,8 @@ class Prices:
         if isinstance(prices, Real | Decimal) and not isinstance(prices, bool | np.bool_):
             return cls.same(float(prices))
         raise ParameterError(
-            "prices must be a number, a mapping of column names to prices, such as {'age': 1.0}, the path of "
-            f"a price list, or Prices; got {shorten(prices)}."
+            f"{named('prices')} must be a number, a mapping of column names to prices, such as "
+            f"{{'age': 1.0}}, the path of a price list, or Prices; got {shorten(prices)}."
         )
 
     def on(self, table: Table) -> PriceList:
@@ -197,8 +199,9 @@ class Prices:
         """
         names = table.column_names
         place = {name: number for number, name in enumerate(names)}
+        places = self.cells.places if isinstance(self.cells, ByColumn) else {}
         for group in self.groups:
-            check_known(group.columns, names, f"group {shorten(group.name)}")
+            check_known(group.columns, names, f"group {shorten(group.name)}", places)
         grouped = {column for group in self.groups for column in group.columns}
         own = self.cells.lay(table, grouped)
         group_of, fee = np.full(len(names), -1), np.zeros(len(names))
@@ -293,7 +296,9 @@ class Prices:
 def _check_groups(groups: Iterable[Group], cells: PriceRule) -> tuple[Group, ...]:
     checked = tuple(groups)
     if not checked and isinstance(cells, ByColumn) and not cells.prices and cells.default is None:
-        raise ParameterError("expected at least one price, got none. Name columns, or give default=.")
+        raise ParameterError(
+            f"expected at least one price, got none. Name columns, or give {price_of_the_rest()}."
+        )
     names: set[str] = set()
     owner: dict[str, str] = {}
     for group in checked:

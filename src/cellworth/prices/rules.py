@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from cellworth.arrays import AnyArray, Float64Array
 from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.prices.money import is_exact
+from cellworth.settings_language import by_door
 from cellworth.table import Table
 from cellworth.table.values import label
 
@@ -32,10 +33,14 @@ MOST_SHOWN = 8
 
 @dataclass(frozen=True)
 class ByColumn:
-    """One price per column name, and optionally one for all other columns."""
+    """One price per column name, and optionally one for all other columns.
+
+    ``places`` says for messages where a column is named, such as a line of a file.
+    """
 
     prices: Mapping[str, float]
     default: float | None = None
+    places: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
     by: ClassVar[str] = "column"
 
     def __post_init__(self) -> None:
@@ -51,12 +56,12 @@ class ByColumn:
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
         """Return the prices (p,); O(p)."""
         names = table.column_names
-        check_known(self.prices, names, "the prices")
+        check_known(self.prices, names, "the prices", self.places)
         without = [name for name in names if name not in self.prices and name not in grouped]
         if without and self.default is None:
             raise DataError(
                 f"every column needs a price; got none for {listing(without, most=10)}. Add prices, or give "
-                "default= for the rest."
+                f"{price_of_the_rest()} for the rest."
             )
         known = {**dict.fromkeys(without, self.default), **self.prices}
         return np.array([known.get(name, np.nan) for name in names], dtype=np.float64)
@@ -293,12 +298,17 @@ def check_name(name: object, noun: str = "column") -> str:
     return name
 
 
-def check_known(columns: Collection[str], names: tuple[str, ...], who: str) -> None:
-    """Raise DataError, suggesting the closest name, if the table lacks one of the columns."""
+def check_known(
+    columns: Collection[str], names: tuple[str, ...], who: str, places: Mapping[str, str] | None = None
+) -> None:
+    """Raise DataError, suggesting the closest name, if the table lacks one of the columns.
+
+    The message starts with the place where the column is named, if it is known, or else with ``who``.
+    """
     known = set(names)
     for column in columns:
         if column not in known:
-            raise DataError(f"{who}: {not_there('column', column, names)}")
+            raise DataError(f"{(places or {}).get(column, who)}: {not_there('column', column, names)}")
 
 
 def in_words(row: str, column: str) -> str:
@@ -345,3 +355,8 @@ def _shown(value: object) -> str:
 
 def _remedy(amount: float | None) -> str:
     return " A cell that costs nothing needs no choice: ask for it at once." if amount == 0 else ""
+
+
+def price_of_the_rest() -> str:
+    """Name the price of columns that are not named."""
+    return by_door(python="default=", command_line='a line for the column "(other columns)"')

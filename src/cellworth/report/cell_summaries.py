@@ -11,6 +11,7 @@ import numpy as np
 from cellworth.arrays import AnyArray, Float64Array
 from cellworth.campaign import Campaign
 from cellworth.errors import ParameterError
+from cellworth.messages import short_number
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of, short_name
 from cellworth.table import Column
 
@@ -304,15 +305,15 @@ def _why(cell: dict[str, Any], level: float | None) -> str:
     words = f"Estimated as {cell['estimate']}{unit}"
     if "low" in cell and level is not None:
         words += f" ({100 * level:.0f} % interval {cell['low']} to {cell['high']})"
-    much = f"{cell['worth']:.2g} times the average hole"
+    much = f"{short_number(cell['worth'])} times the average hole"
     best = f"number {cell['rank']} of {cell['of']} by worth per money"
-    return f"{words}. Worth {much}, costs {cell['price']:.2f}: {best}."
+    return f"{words}. Worth {much}: {best}."
 
 
 def _rounded(column: Column, number: float) -> str:
     """Format an estimate with four significant digits."""
     value = column.format(float(column.nearest(np.array([float(number)]))[0]))
-    return f"{value:.4g}" if isinstance(value, float) else str(written(value))
+    return short_number(value, 4) if isinstance(value, float) else str(written(value))
 
 
 def written(value: object) -> object:

@@ -15,6 +15,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import PriceList
 from cellworth.prices.money import add_up, within
+from cellworth.settings_language import named
 
 SLACK = 1e-9  # relative, in how many times a price fits a budget: one cell too many does no harm
 
@@ -197,7 +198,7 @@ def _check_budget(budget: float | None) -> float:
         return math.inf
     money = math.nan if isinstance(budget, str | bool) else as_number(budget)
     if not money >= 0:
-        raise ParameterError(f"budget must be an amount of money, 0 or more; got {budget!r}")
+        raise ParameterError(f"{named('budget')} must be an amount of money, 0 or more; got {budget!r}")
     return money
 
 
@@ -209,7 +210,7 @@ def _check_count(count: int | None) -> float:
     except TypeError:
         number = -1
     if number < 0:
-        raise ParameterError(f"count must be a whole number of cells, 0 or more; got {count!r}")
+        raise ParameterError(f"{named('count')} must be a whole number of cells, 0 or more; got {count!r}")
     return number
 
 

@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
+from cellworth.messages import short_number
 from cellworth.prices.money import add_up
 from cellworth.table.csv_format import check_place, guard, write_lines
 from cellworth.table.notebook import html_table
@@ -227,7 +228,9 @@ class Batch(Sequence[Purchase]):
         for row, visit in self.by_row().items():
             for place, each in enumerate(visit):
                 name = row if place == 0 else ""
-                lines.append([name, each.column, f"{each.price:.2f}", f"{each.worth:.3g}", each.why or ""])
+                lines.append(
+                    [name, each.column, f"{each.price:.2f}", short_number(each.worth, 3), each.why or ""]
+                )
             if len(lines) > MOST_SHOWN:
                 break
         return lines[: MOST_SHOWN + 1]

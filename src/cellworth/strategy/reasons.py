@@ -1,4 +1,7 @@
-"""Say in one sentence why a cell is bought: what is known of it, its worth for its price, and chance."""
+"""Say in one sentence why a cell is bought: what is known of it, its worth for its price, and chance.
+
+The price itself is not repeated: wherever there is room for a reason, it is beside it.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,8 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.messages import shorten
+from cellworth.messages import short_number, shorten
 from cellworth.prices import PriceList
-from cellworth.prices.currency import money_text
 from cellworth.select import Draw, Selection, Selector, Top
 from cellworth.table import Column, ColumnLayout
 
@@ -34,8 +36,6 @@ class Reasons:
         Of (n, p) cells, n >= m.
     available, before : (n, p) arrays of bool
         The cells that could be bought, and those known before.
-    currency : str, optional
-        The code of the currency.
     """
 
     def __init__(
@@ -48,9 +48,7 @@ class Reasons:
         prices: PriceList,
         available: BoolArray,
         before: BoolArray,
-        currency: str | None = None,
     ) -> None:
-        self._currency = currency
         self._unmeasured = np.asarray(~before.any(axis=0))
         self._layout = ColumnLayout(tuple(columns))
         self._completer = completer
@@ -72,14 +70,14 @@ class Reasons:
             sums = (np.bincount(row, weights=each, minlength=len(rows)) for each in (worths, prices))
             compared = np.divide(*sums)[row]
         return [
-            f"{self._what(int(i), int(j), float(ratio))}costs {money_text(price, self._currency)}"
-            for (i, j), price, ratio in zip(cells.tolist(), prices.tolist(), compared.tolist(), strict=True)
+            self._what(int(i), int(j), float(ratio))
+            for (i, j), ratio in zip(cells.tolist(), compared.tolist(), strict=True)
         ]
 
     def _what(self, row: int, place: int, compared: float) -> str:
         if self._unmeasured[place]:
-            return "nobody has measured this column yet, so some of it comes first; "
-        return f"{self._guess(row, place)}; {self._much(compared)}"
+            return "nobody has measured this column yet, so some of it comes first"
+        return self._guess(row, place) + self._much(compared)
 
     def _much(self, compared: float) -> str:
         if not self._average > 0:
@@ -89,7 +87,7 @@ class Reasons:
         luck = ""
         if self._draw is not None:
             luck = "drawn with its row, " if self._draw.by == "row" or self._by_row else "drawn by chance, "
-        return f"{luck}{who} {compared / self._average:.2g} times the average hole{money}; "
+        return f"; {luck}{who} {short_number(compared / self._average)} times the average hole{money}"
 
     def _guess(self, row: int, place: int) -> str:
         """Describe the current guess for a cell; ± is one standard deviation."""
@@ -99,8 +97,8 @@ class Reasons:
             unit = {"date": " days"}.get(column.kind, "" if column.unit is None else f" {column.unit}")
             variance = getattr(self._completer, "variance_", None)
             if variance is not None:
-                return f"known only to ±{float(np.sqrt(variance[row, block.start])):.2g}{unit}"
+                return f"known only to ±{short_number(float(np.sqrt(variance[row, block.start])))}{unit}"
             if column.kind != "date":
-                return f"guessed to be {float(filled[0]):.3g}{unit}"
+                return f"guessed to be {short_number(float(filled[0]), 3)}{unit}"
         best = float(np.argmax(filled)) if len(filled) > 1 else float(column.nearest(filled)[0])
         return f"guessed to be {shorten(column.format(best))}"

@@ -7,10 +7,10 @@ their names alone.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cellworth.errors import ParameterError
+from cellworth.messages import did_you_mean
 
 if TYPE_CHECKING:
     from cellworth.score import Scorer
@@ -111,9 +111,8 @@ def unregister(name: str) -> None:
 def check_name(name: str) -> None:
     """Raise ParameterError if there is no strategy with this name; makes none."""
     if name not in _REGISTERED:
-        close = get_close_matches(str(name), _REGISTERED, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else "."
-        raise ParameterError(f"no strategy {name!r}{hint} There are: {', '.join(names())}")
+        hint = did_you_mean(str(name), _REGISTERED)
+        raise ParameterError(f"no strategy {name!r}.{hint} There are: {', '.join(names())}")
 
 
 def get(strategy: str | Strategy) -> Strategy:

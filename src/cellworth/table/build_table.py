@@ -13,9 +13,9 @@ import numpy.typing as npt
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
-from cellworth.settings_language import setting
+from cellworth.settings_language import by_door, setting
 from cellworth.table.column import LABELLED, Column, Kind
-from cellworth.table.dates import iso_format
+from cellworth.table.dates import iso_format, restores
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
@@ -23,6 +23,7 @@ from cellworth.table.prior import check_prior
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, as_texts
 from cellworth.table.target import Target, make_target
 from cellworth.table.text_cells import Numbers, TextCells
+from cellworth.table.text_file import with_dates
 from cellworth.table.values import LARGEST_INTEGER, boolean_words, cannot_be_stored, parse_value
 
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
@@ -34,6 +35,8 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
     names = [column.name for column in raw]
     check_names(names, origin)
     keywords.check(names, origin)
+    if keywords.date_format is not None:
+        raw = with_dates(raw, keywords.date_format, (keywords.row_id,))
     keywords = keywords.completed_by(raw)
     by_name = {column.name: column for column in raw}
     row_ids = tuple(origin.row_ids)
@@ -108,26 +111,30 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
         values = values + 0.0  # -0.0 becomes 0.0
     whole_days = kind == "date" and bool(np.all(np.isnan(values) | (values == np.floor(values))))
     bounds = _read_bounds(wanted, raw.name, kind)
-    column = Column(
-        raw.name, kind, categories, bounds, wanted.unit, whole_days, **_spelling(raw, cells, kind, whole_days)
-    )
+    spelling = _spelling(raw, cells, kind, values, whole_days=whole_days)
+    column = Column(raw.name, kind, categories, bounds, wanted.unit, whole_days, **spelling)
     if unmeasured:
         check_prior(column, origin.column(raw.name))
     _check_values(column, values, origin)
     return column, values
 
 
-def _spelling(raw: RawColumn, cells: Cells, kind: Kind, whole_days: bool) -> dict[str, Any]:
-    """Return how the user writes booleans or times, as keywords of `Column`."""
-    if kind not in ("boolean", "date") or (kind == "date" and whole_days):
+def _spelling(
+    raw: RawColumn, cells: Cells, kind: Kind, values: Float64Array, *, whole_days: bool
+) -> dict[str, Any]:
+    """Return how the user writes booleans or dates, as keywords of `Column`."""
+    if kind not in ("boolean", "date"):
         return {}
     observed = cells.tally if isinstance(cells, TextCells) else None
     if kind == "boolean":
         words = raw.declared.get("words") if observed is None else boolean_words(observed.counts)
         return {} if words is None else {"words": tuple(words)}
-    return {
-        "date_format": raw.declared.get("date_format") if observed is None else iso_format(observed.distinct)
-    }
+    stated = raw.declared.get("date_format")
+    if stated is not None and restores(stated, values, whole=whole_days):
+        return {"date_format": stated}
+    if whole_days or observed is None:
+        return {}
+    return {"date_format": iso_format(observed.distinct)}
 
 
 def _kind_and_values(
@@ -150,7 +157,7 @@ def _kind_and_values(
         found = sorted(set(as_texts(cells).texts) - {""})
         raise DataError(
             f"{origin.column(name)}: an ordered column needs its categories from low to high. Give them with "
-            f"categories={{{name!r}: [...]}}; found {listing(found, most=10)}."
+            f"{setting('order', column=name)}; found {listing(found, most=10)}."
         )
     values, categories = to_codes(cells, wanted.categories, name, origin)
     if wanted.categories is None and isinstance(cells, TextCells):
@@ -222,8 +229,8 @@ def _check_values(column: Column, values: Float64Array, origin: Origin) -> None:
         return
     shown = [_as_shown(column, float(value)) for value in values[rows[:3]]]
     remedy = (
-        f"Correct the cell, change bounds={{{column.name!r}: ...}}, or add it to {setting('missing')} if it "
-        "marks a hole."
+        f"Correct the cell, change {setting('bounds', column=column.name)}, or add it to "
+        f"{setting('missing')} if it marks a hole."
     )
     if column.kind == "integer" and bool(np.any(np.abs(values[rows]) > LARGEST_INTEGER)):
         remedy = (
@@ -295,6 +302,7 @@ def _refuse_repeated_ids(row_ids: Sequence[str], where: str, origin: Origin) -> 
             raise DataError(
                 f"{where}: row ids must differ, got {shorten(row_id)} in {noun} {places[0]} and {places[1]} "
                 f"({len(row_ids) - len(set(row_ids))} repeated in all). "
-                "Make them differ, or number the rows: leave row_id= out, or reset_index() of a DataFrame."
+                f"Make them differ, or number the rows: leave {setting('row_id')} out"
+                + by_door(python=", or reset_index() of a DataFrame.", command_line=".")
             )
         first.setdefault(row_id, row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,7 +13,8 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
-from cellworth.table.dates import FIRST_DAY, LAST_MOMENT, format_day, to_microsecond, written_days
+from cellworth.settings_language import setting
+from cellworth.table.dates import FIRST_DAY, LAST_MOMENT, format_day, is_iso, to_microsecond, written_days
 from cellworth.table.values import LARGEST_INTEGER, parse_value
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
@@ -65,7 +66,7 @@ class Column:
     words : (str, str)
         How the user writes false and true in a boolean column, such as ("no", "yes").
     date_format : str, optional
-        How the user writes dates with a time, such as "%Y-%m-%d %H:%M"; by default as in ISO 8601, with a
+        How the user writes dates, such as "%d.%m.%Y" or "%Y-%m-%d %H:%M"; by default as in ISO 8601, with a
         "T" and microseconds.
 
     Examples
@@ -101,7 +102,7 @@ class Column:
         >>> Column("age", "integer", bounds=(0, 120)).parse("42")
         42.0
         """
-        number = parse_value(value, self.kind, self.categories)
+        number = parse_value(value, self.kind, self.categories, self.date_format)
         if number is None or bool(self.invalid(np.array([number]))[0]):
             hint = did_you_mean(str(value), self.categories) if self.categories else ""
             raise DataError(
@@ -238,12 +239,16 @@ class Column:
             return f"one of {listing(self.categories, most=10)}"
         if self.kind == "boolean":
             return "true or false (yes or no, 1 or 0)"
-        noun = {"number": "a number", "integer": "a whole number", "date": "a date such as 2020-12-31"}[
-            self.kind
-        ]
+        noun = {"number": "a number", "integer": "a whole number", "date": "a date"}[self.kind]
         if self.kind == "date":
-            noun += " without a time" if self.whole_days else " or 2020-12-31T23:59:59"
+            noun += f" such as {self._example()}"
+            noun += " without a time" if self.whole_days else ""
         return noun + self._bounds_in_words()
+
+    def _example(self) -> str:
+        if self.date_format is not None and not is_iso(self.date_format):
+            return datetime(2020, 12, 31, 23, 59, 59).strftime(self.date_format)
+        return "2020-12-31" if self.whole_days else "2020-12-31 or 2020-12-31T23:59:59"
 
     @property
     def _is_whole(self) -> bool:
@@ -299,5 +304,5 @@ def _check_bounds(column: Column) -> None:
     if math.isnan(low) or math.isnan(high) or column.limits[0] > column.limits[1]:
         raise ParameterError(
             f"{place}: no value of the kind {column.kind!r} is within the bounds ({low}, {high}). "
-            "Give bounds=(lowest, highest), or None for an open side."
+            f"Give {setting('bounds', column=column.name)}, lowest first."
         )

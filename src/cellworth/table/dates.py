@@ -5,6 +5,7 @@ A time with a zone is converted to UTC; a time without one is used as is. Years 
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -125,8 +126,57 @@ def iso_format(texts: Iterable[str]) -> str | None:
     return None if found == ISO_FORMATS[2] else found
 
 
+def is_iso(date_format: str) -> bool:
+    """Return whether a format is one of `iso_format`."""
+    return date_format in ISO_FORMATS
+
+
+def is_date_format(text: str) -> bool:
+    """Return whether dates written in a `strftime` format, with a day, month and year, can be read again."""
+    moment = datetime(2001, 12, 31, 23, 58, 59)
+    try:
+        return datetime.strptime(moment.strftime(text), text).date() == moment.date()
+    except ValueError:
+        return False
+
+
+def restores(date_format: str, days: Float64Array, *, whole: bool) -> bool:
+    """Return whether days (n,), NaN for holes, can be written in a format and read again; O(distinct days).
+
+    False for a format that would read an ISO date as another day, and where ISO 8601 needs no format.
+    """
+    if is_iso(date_format):
+        return not whole
+    with contextlib.suppress(ValueError):
+        datetime.strptime("2001-02-03", date_format)
+        return False
+    different = np.unique(days[~np.isnan(days)])
+    return all(_in_format(day, date_format) is not None for day in different.tolist())
+
+
+def parse_formatted(text: str, date_format: str | None) -> float:
+    """Convert a text in the user's format, or an ISO text, to days; ValueError if it is neither."""
+    if date_format is not None and not is_iso(date_format):
+        with contextlib.suppress(ValueError):
+            return day_number(datetime.strptime(text, date_format))
+    return parse_date(text)
+
+
+def _in_format(day: float, date_format: str) -> str | None:
+    """Return a day as text in a format; None if it would not come back."""
+    text = format_day(day, whole=False).strftime(date_format)
+    try:
+        return text if day_number(datetime.strptime(text, date_format)) == day else None
+    except ValueError:
+        return None
+
+
 def written_days(days: Float64Array, date_format: str | None, whole: bool) -> list[str]:
-    """Return days (n,) as text in a format of `iso_format`, with more digits if they need them."""
+    """Return days (n,) as text in a format, or in ISO 8601 with more digits if they need them."""
+    if date_format is not None and not is_iso(date_format):
+        texts = written_days(days, None, whole)
+        known = {day: _in_format(day, date_format) for day in set(days[~np.isnan(days)].tolist())}
+        return [known.get(day) or text for day, text in zip(days.tolist(), texts, strict=True)]
     stamps = stamps_from_days(days)
     if whole:
         return np.datetime_as_string(stamps, unit="D").tolist()
@@ -139,9 +189,9 @@ def written_days(days: Float64Array, date_format: str | None, whole: bool) -> li
             if np.all(np.isnat(stamps) | (stamps.astype(f"datetime64[{unit}]") == stamps))
         )
         unit = next(fits)
-    texts: list[str] = np.datetime_as_string(stamps, unit=unit).tolist()  # type: ignore[call-overload]
+    found: list[str] = np.datetime_as_string(stamps, unit=unit).tolist()  # type: ignore[call-overload]
     separator = "T" if date_format is None else date_format[8]
-    return texts if separator == "T" else [text.replace("T", separator) for text in texts]
+    return found if separator == "T" else [text.replace("T", separator) for text in found]
 
 
 def format_day(days: float, whole: bool) -> date:

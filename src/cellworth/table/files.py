@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cellworth.errors import DataError
 from cellworth.messages import did_you_mean, shorten
+from cellworth.settings_language import by_door
 
 if TYPE_CHECKING:
     from cellworth.table.text_file import TextFile
@@ -91,6 +92,14 @@ def format_of(path: File, remedy: str) -> Format:
     raise DataError(
         f"{path}: expected a file that ends in .csv, .tsv, .txt (each also with .gz), .xlsx or .parquet, got "
         f"{shorten(path.name)}. {remedy}"
+    )
+
+
+def other_files() -> str:
+    """Return what to do with a table in a file of another format."""
+    return by_door(
+        python="For other files load a DataFrame and use Table.from_frame.",
+        command_line="Save other files as .csv or .xlsx.",
     )
 
 

@@ -159,7 +159,7 @@ def refuse_infinities(values: Float64Array, column: str, origin: Origin) -> None
             "expected finite numbers",
             rows,
             [str(value) for value in values[rows[:3]]],
-            "Correct the cell, or add it to missing=['inf', '-inf'] if it marks a hole.",
+            f"Correct the cell, or say {setting('missing', 'inf')} if it marks a hole.",
         )
 
 

@@ -9,9 +9,10 @@ from typing import Any, TypedDict
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
+from cellworth.settings_language import named
 from cellworth.table.arrow_csv import Wishes
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
-from cellworth.table.dates import ISO_FORMATS
+from cellworth.table.dates import is_date_format, is_iso
 from cellworth.table.missing_marks import MissingMarks, missing_marks
 from cellworth.table.raw_cells import Origin, RawColumn, labels
 from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
@@ -30,6 +31,7 @@ class Keywords(TypedDict, total=False):
     categories: Mapping[str, Sequence[object]] | None
     units: Mapping[str, str] | None
     target_kind: str | None
+    date_format: str | None
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class TableKeywords:
     categories: Mapping[str, Sequence[object]] | None = None
     units: Mapping[str, str] | None = None
     target_kind: str | None = None
+    date_format: str | None = None
 
     def check(self, names: Sequence[str], origin: Origin) -> None:
         """Raise if a keyword names a column that does not exist, or has an invalid value."""
@@ -72,9 +75,11 @@ class TableKeywords:
                 _check_name(name, keyword, names, origin)
         for name, unit in (self.units or {}).items():
             if not isinstance(unit, str):
-                raise ParameterError(f"units, column {shorten(name)}: expected text, got {shorten(unit)}.")
+                raise ParameterError(
+                    f"{named('units')}, column {shorten(name)}: expected text, got {shorten(unit)}."
+                )
         for name, kind in (self.kinds or {}).items():
-            check_kind_name(kind, f"kinds, column {shorten(name)}")
+            check_kind_name(kind, f"{named('kinds')}, column {shorten(name)}")
         check_target_kind(self.target_kind)
 
     def for_column(self, name: str) -> ColumnKeywords:
@@ -144,7 +149,7 @@ def _check_name(name: object, keyword: str, names: Sequence[str], origin: Origin
     if name not in names:
         hint = did_you_mean(str(name), names)
         raise DataError(
-            f"{origin.name}: {keyword} names the column {shorten(name)}, which is not there.{hint} "
+            f"{origin.name}: {named(keyword)} names the column {shorten(name)}, which is not there.{hint} "
             f"The columns are {listing(names, most=10)}."
         )
 
@@ -153,13 +158,13 @@ def _check_pair(name: str, bounds: Any) -> Sequence[object] | None:
     if bounds is None or (isinstance(bounds, (tuple, list)) and len(bounds) == 2):
         return bounds
     raise ParameterError(
-        f"bounds, column {shorten(name)}: expected (lowest, highest) with None for an open side, "
+        f"{named('bounds')}, column {shorten(name)}: expected (lowest, highest) with None for an open side, "
         f"got {shorten(bounds)}."
     )
 
 
 def _check_categories(name: str, categories: Any, kind: str | None) -> tuple[str, ...]:
-    place = f"categories, column {shorten(name)}"
+    place = f"{named('categories')}, column {shorten(name)}"
     if isinstance(categories, str) or not isinstance(categories, Iterable):
         raise ParameterError(f"{place}: expected a list such as ['low', 'high'], got {shorten(categories)}.")
     texts = tuple(label(category) for category in categories)
@@ -196,6 +201,8 @@ def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str
     for column in columns:
         for keyword, value in column_keywords(column).items():
             said[keyword][column.name] = value
+        if column.date_format is not None and not is_iso(column.date_format):
+            said["date_format"] = column.date_format
     return said
 
 
@@ -232,5 +239,5 @@ _CHECKS = {
     "bounds": lambda value: _is_list_of(value, (int, float, str, type(None))) and len(value) == 2,
     "units": lambda value: isinstance(value, str),
     "words": lambda value: _is_list_of(value, str) and len(value) == 2,
-    "date_format": lambda value: value in ISO_FORMATS,
+    "date_format": lambda value: isinstance(value, str) and is_date_format(value),
 }

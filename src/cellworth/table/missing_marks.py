@@ -12,6 +12,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.errors import MissingMarkWarning
 from cellworth.messages import listing
+from cellworth.settings_language import setting
 from cellworth.table.dates import is_date, parse_date
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, labels
 from cellworth.table.text_cells import LazyTexts, Numbers, TextCells
@@ -120,8 +121,8 @@ def warn_of_lookalikes(categories: Collection[str], name: str, where: str) -> No
     if found and len(found) < len(categories):
         warnings.warn(
             f"{where}: {listing(found)} is read as a category like any other. If it marks a hole, say "
-            f"missing=[{found[0]!r}] (on the command line, --missing {found[0]!r}); to keep it and silence "
-            f"this, name it in categories={{{name!r}: [...]}}.",
+            f"{setting('missing', found[0])}; to keep it and silence this, name it in "
+            f"{setting('categories', column=name)}.",
             MissingMarkWarning,
             stacklevel=2,
         )

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
-from cellworth.settings_language import setting
+from cellworth.settings_language import named, setting
 from cellworth.table.arrow_csv import FEWEST_BYTES, Wishes, column_name, parse_quickly
 from cellworth.table.csv_format import unguard
 from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
@@ -153,7 +153,7 @@ def _check_delimiter(delimiter: str | None) -> str | None:
     if delimiter is None or (len(delimiter) == 1 and delimiter not in '"\r\n\0 '):
         return delimiter
     raise ParameterError(
-        f"delimiter must be a single character such as ',' or ';', got {shorten(delimiter)}."
+        f"{named('delimiter')} must be a single character such as ',' or ';', got {shorten(delimiter)}."
     )
 
 

@@ -18,7 +18,7 @@ from cellworth.messages import listing, not_there, shorten
 from cellworth.table.build_table import assemble, checked_cells, own_copy
 from cellworth.table.column import KINDS, Column
 from cellworth.table.encoded import ColumnLayout, Encoded, encode
-from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of
+from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of, other_files
 from cellworth.table.how_read import HowRead
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
 from cellworth.table.notebook import table_html
@@ -26,6 +26,7 @@ from cellworth.table.read_arrays import read_arrays
 from cellworth.table.read_csv import read_csv
 from cellworth.table.read_frames import index_column, read_frame, read_parquet
 from cellworth.table.target import Target
+from cellworth.table.text_file import written_as
 from cellworth.table.values import label
 from cellworth.table.write_table import (
     Library,
@@ -104,6 +105,8 @@ class Table:
         target_kind: str | None = None,
         encoding: str | None = None,
         delimiter: str | None = None,
+        decimal: str | None = None,
+        date_format: str | None = None,
     ) -> Table:
         r"""Read a file that ends in .csv, .tsv, .txt (each also with .gz), .xlsx or .parquet.
 
@@ -115,7 +118,7 @@ class Table:
         Parameters
         ----------
         path : str, path, FileBytes or TextFile
-            The file, its content, or the file with how its text is written: its decimal mark and dates.
+            The file, its content, or the file with how its text is written.
         target : str, optional
             The column to predict; labels may be missing.
         row_id : str, optional
@@ -141,6 +144,10 @@ class Table:
             The encoding of a text file; by default UTF-8 or, with a warning, Windows-1252 (Latin-1).
         delimiter : str, optional
             The field separator; by default, a tab in .tsv, a tab or comma in .txt, and a comma otherwise.
+        decimal : {".", ","}, optional
+            The decimal mark of numbers; with a comma, 1.234,5 is 1234.5.
+        date_format : str, optional
+            How dates are written, such as "DD.MM.YYYY" or "%d.%m.%Y". ISO dates need no format.
 
         Returns
         -------
@@ -162,8 +169,8 @@ class Table:
                [nan,  0.]])
         """
         said = TableKeywords(target, row_id, missing, kinds, bounds, categories, units, target_kind)
-        file = file_of(path)
-        file_format = format_of(file, "For other files load a DataFrame and use Table.from_frame.")
+        file = written_as(file_of(path), encoding, delimiter, decimal, date_format)
+        file_format = format_of(file, other_files())
         check_readable(file)
         if file_format == "parquet":
             raw, origin = read_parquet(file)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import codecs
 import re
 import warnings
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import shorten
-from cellworth.settings_language import setting
-from cellworth.table.files import FileBytes
+from cellworth.settings_language import named, setting
+from cellworth.table.dates import is_date_format
+from cellworth.table.files import File, FileBytes, place_of
 from cellworth.table.raw_cells import RawColumn, as_texts
 from cellworth.table.text_cells import TextCells
 
@@ -49,10 +51,13 @@ class TextFile:
     >>> from cellworth import Table
     >>> content = b"size;seen\n1,5;26.08.2020\n;04.07.2020\n"
     >>> file = TextFile(FileBytes("sizes.csv", content), delimiter=";", decimal=",", date_format="DD.MM.YYYY")
-    >>> print(Table.read(file).to_csv())
+    >>> table = Table.read(file)
+    >>> table.columns[1].format(table.values[0, 1])
+    datetime.date(2020, 8, 26)
+    >>> print(table.to_csv())
     size,seen
-    1.5,2020-08-26
-    ,2020-07-04
+    1.5,26.08.2020
+    ,04.07.2020
     <BLANKLINE>
     """
 
@@ -64,7 +69,9 @@ class TextFile:
 
     def __post_init__(self) -> None:
         if self.decimal not in (".", ","):
-            raise ParameterError(f"decimal must be a point or a comma; got {shorten(self.decimal)}.")
+            raise ParameterError(
+                f"{named('decimal')} must be a point or a comma; got {shorten(self.decimal)}."
+            )
         if self.date_format is not None:
             strptime_format(self.date_format)
 
@@ -91,30 +98,47 @@ class TextFile:
 
         Columns named in ``as_is``, such as the row ids, stay as they are.
         """
-        ways = self._ways()
-        if not ways:
-            return list(columns)
-        return [
-            column
-            if column.name in as_is
-            else RawColumn(
-                column.name, TextCells([_converted(text, ways) for text in as_texts(column.cells).texts])
-            )
-            for column in columns
-        ]
+        found = list(columns)
+        if self.date_format is not None:
+            found = with_dates(found, self.date_format, as_is)
+        if self.decimal == ",":
+            found = [column if column.name in as_is else _changed(column, _point_number) for column in found]
+        return found
 
     @property
     def converts(self) -> bool:
         """Whether numbers or dates are written in another way than Python's."""
-        return bool(self._ways())
+        return self.date_format is not None or self.decimal == ","
 
-    def _ways(self) -> list[Callable[[str], str | None]]:
-        ways: list[Callable[[str], str | None]] = []
-        if self.date_format is not None:
-            ways.append(_date_reader(strptime_format(self.date_format)))
-        if self.decimal == ",":
-            ways.append(_point_number)
-        return ways
+
+def written_as(
+    file: File, encoding: str | None, delimiter: str | None, decimal: str | None, date_format: str | None
+) -> File:
+    """Return a file with how its text is written; what is None is left as it is."""
+    if decimal is None and date_format is None:
+        return file
+    said: dict[str, Any] = {
+        "encoding": encoding,
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "date_format": date_format,
+    }
+    text = file if isinstance(file, TextFile) else TextFile(place_of(file))
+    return replace(text, **{name: each for name, each in said.items() if each is not None})
+
+
+def with_dates(
+    columns: Sequence[RawColumn], date_format: str, as_is: Collection[str | None] = ()
+) -> list[RawColumn]:
+    """Return text columns with dates of a format as ISO dates, and the format declared where it is used."""
+    pattern = strptime_format(date_format)
+    read = date_reader(pattern)
+    return [
+        _changed(column, read, {"date_format": pattern})
+        if isinstance(column.cells, TextCells) and column.name not in as_is
+        else column
+        for column in columns
+    ]
 
 
 def strptime_format(text: str) -> str:
@@ -124,14 +148,9 @@ def strptime_format(text: str) -> str:
     ('%d/%m/%y %H:%M', '%d.%m.%Y')
     """
     found = text if "%" in text else _PARTS.sub(lambda part: _LETTERS[part[0]], text)
-    moment = datetime(2001, 12, 31, 23, 58, 59)
-    try:
-        readable = datetime.strptime(moment.strftime(found), found).date() == moment.date()
-    except ValueError:
-        readable = False
-    if not readable:
+    if not is_date_format(found):
         raise ParameterError(
-            "date_format must have a day, month and year, such as DD.MM.YYYY or %d.%m.%Y; got "
+            f"{named('date_format')} must have a day, month and year, such as DD.MM.YYYY or %d.%m.%Y; got "
             f"{shorten(text)}."
         )
     return found
@@ -150,7 +169,7 @@ def likely_date_formats(texts: Collection[str]) -> tuple[str, ...]:
     assert first is not None  # for the type checker
     mark, year = first[2], "Y" * len(first[4])
     found = (f"DD{mark}MM{mark}{year}", f"MM{mark}DD{mark}{year}")
-    return tuple(each for each in found if all(map(_date_reader(strptime_format(each)), texts)))
+    return tuple(each for each in found if all(map(date_reader(strptime_format(each)), texts)))
 
 
 def decoded(content: bytes, encoding: str | None, name: str) -> str:
@@ -162,7 +181,7 @@ def decoded(content: bytes, encoding: str | None, name: str) -> str:
         text = content.decode("utf-8-sig" if codec == "utf-8" else encoding)
     except LookupError:
         raise ParameterError(
-            f"encoding must be one that Python knows, such as 'utf-8', got {shorten(encoding)}."
+            f"{named('encoding')} must be one that Python knows, such as 'utf-8', got {shorten(encoding)}."
         ) from None
     except UnicodeError as error:
         raise DataError(_decoding_problem(content, error, encoding, name)) from None
@@ -226,8 +245,16 @@ def _decoding_problem(content: bytes, error: UnicodeError, encoding: str, name: 
     )
 
 
-def _converted(text: str, ways: Sequence[Callable[[str], str | None]]) -> str:
-    return next((found for way in ways if (found := way(text)) is not None), text) if text else text
+def _changed(
+    column: RawColumn, way: Callable[[str], str | None], declared: Mapping[str, Any] | None = None
+) -> RawColumn:
+    """Return a column with every text that a way can read as it reads it; unchanged if it can read none."""
+    texts = as_texts(column.cells).texts
+    read = [way(text) if text else None for text in texts]
+    if not any(read):
+        return column
+    cells = TextCells([text if other is None else other for text, other in zip(texts, read, strict=True)])
+    return RawColumn(column.name, cells, {**column.declared, **(declared or {})})
 
 
 def _point_number(text: str) -> str | None:
@@ -236,7 +263,8 @@ def _point_number(text: str) -> str | None:
     return _GROUPING.sub("", text).replace(",", ".")
 
 
-def _date_reader(pattern: str) -> Callable[[str], str | None]:
+def date_reader(pattern: str) -> Callable[[str], str | None]:
+    """Return a function that turns a text of this pattern into an ISO date, and other texts into None."""
     with_time = any(part in pattern for part in ("%H", "%I", "%M", "%S", "%X", "%c"))
     known: dict[str, str | None] = {}
 

@@ -18,7 +18,7 @@ from numbers import Real
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.table.dates import day_number, days_from_stamps, parse_date
+from cellworth.table.dates import day_number, days_from_stamps, parse_formatted
 
 TRUE_WORDS = frozenset({"true", "yes"})
 FALSE_WORDS = frozenset({"false", "no"})
@@ -129,10 +129,13 @@ def cannot_be_stored(text: str) -> bool:
     return "\0" in text
 
 
-def parse_value(value: object, kind: str, categories: Sequence[str] = ()) -> float | None:
+def parse_value(
+    value: object, kind: str, categories: Sequence[str] = (), date_format: str | None = None
+) -> float | None:
     """Convert a text or value to the number that represents it; None if it does not fit the kind.
 
-    Checks the kind and the categories, not the bounds. A blank text fits no kind.
+    Checks the kind and the categories, not the bounds. A blank text fits no kind. Dates may be written in
+    ISO 8601 or in the format.
     """
     if isinstance(value, str):
         value = value.strip()
@@ -143,7 +146,7 @@ def parse_value(value: object, kind: str, categories: Sequence[str] = ()) -> flo
         codes = parse_booleans([label(value)], strict=False)
         return None if codes is None else float(codes[0])
     if kind == "date":
-        return _parse_date(value)
+        return _parse_date(value, date_format)
     number = _parse_number(value)
     return number + 0.0 if number is not None and kind == "integer" else number  # -0.0 becomes 0.0
 
@@ -161,10 +164,10 @@ def _parse_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _parse_date(value: object) -> float | None:
+def _parse_date(value: object, date_format: str | None) -> float | None:
     try:
         if isinstance(value, str):
-            return parse_date(value)
+            return parse_formatted(value, date_format)
         if isinstance(value, np.datetime64):
             days = float(days_from_stamps(np.array([value]))[0])
             return None if math.isnan(days) else days

@@ -18,6 +18,7 @@ from cellworth.web import error_responses, pages
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import OPEN_PATHS, role_of
+from cellworth.web.door_language import DoorLanguage
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
@@ -85,6 +86,7 @@ def create_app(
     check_roles(app.routes)
     error_responses.install(app)
     # The middleware added last sees a request first.
+    app.add_middleware(DoorLanguage)
     app.add_middleware(SizeLimit, most=largest_upload)
     app.add_middleware(OwnOrigin, only_loopback=access.open)
     app.add_middleware(SafeHeaders)

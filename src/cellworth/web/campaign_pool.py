@@ -18,6 +18,7 @@ from cellworth.campaign.stores import Store, open_store
 from cellworth.errors import DataError, UnknownCampaignError
 from cellworth.messages import did_you_mean, shorten
 from cellworth.prices import Prices
+from cellworth.settings_language import in_this_language
 from cellworth.table import Table
 from cellworth.web.notifications import Notifications
 
@@ -165,7 +166,7 @@ class _Slot:
     async def call(self, function: Callable[[Campaign], Result]) -> Result:
         """Run ``function(campaign)`` in a thread, after all earlier calls."""
         future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
-        self._waiting.append((function, future))
+        self._waiting.append((in_this_language(function), future))
         if self._task is None:
             self._task = asyncio.create_task(self._serve())
         return await future

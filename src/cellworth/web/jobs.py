@@ -12,11 +12,13 @@ import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from cellworth import errors
 from cellworth.errors import CellworthError, ComputationError
+from cellworth.settings_language import in_language, spoken
 from cellworth.web.notifications import Notifications
 from cellworth.web.worker import LENGTH, pack, unpack
 
@@ -157,7 +159,8 @@ class JobQueue:
         if self._closed:
             raise ComputationError("The server is shutting down. Try again when it is back.")
         result: asyncio.Future[tuple[Any, int]] = asyncio.get_running_loop().create_future()
-        content = pack((name, job, arguments, dict(keywords or {})))
+        spoken_job = partial(in_language, spoken(), job)
+        content = pack((name, spoken_job, arguments, dict(keywords or {})))
         self._jobs.put_nowait(_Job(urgency, next(self._orders), content, result))
         value, number = await result
         self.notifications.event(name, number)

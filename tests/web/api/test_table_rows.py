@@ -25,7 +25,7 @@ def test_columns_and_rows(study, http):
             value = table.columns[j].format(float(table.values[i, j]))
             assert cell["value"] == (value.isoformat() if hasattr(value, "isoformat") else value)
             assert cell["status"] == ("missing" if value is None else "known")
-    with pytest.raises(DataError, match="Did you mean"):
+    with pytest.raises(DataError, match="no row 'p100'"):
         study.row("p100")
     problem(http.get(api(study.name, "rows", "p100")), 404)
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
+from cellworth.settings_language import named
 from cellworth.table.files import replace_file
 
 FORMAT = 1
@@ -158,7 +159,7 @@ def add_token(path: str | os.PathLike[str], *, who: str, role: str) -> str:
     file = Path(path)
     tokens, secret = _read(file) if file.exists() else ([], secrets.token_bytes(32))
     if not who.strip():
-        raise ParameterError(f"who must not be blank; got {shorten(who)}.")
+        raise ParameterError(f"{named('who')} must not be blank; got {shorten(who)}.")
     name = Role.named(role).name.lower()
     token_id, salt = secrets.token_hex(6), secrets.token_hex(16)
     token = f"{_PREFIX}_{token_id}_{secrets.token_urlsafe(32)}"
