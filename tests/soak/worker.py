@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cellworth import Campaign, Prices
+from cellworth.campaign import snapshots
 from cellworth.errors import CellworthError, ConflictError
 
 NO_LIMIT = resource.RLIM_INFINITY
@@ -65,6 +66,8 @@ class Worker:
             except KeyboardInterrupt:
                 self.limit(NO_LIMIT)
                 self.journal.note(who, "interrupted")
+            except CellworthError:  # the campaign could not be opened: the server is away
+                self.campaign = None
 
     def step(self, who):
         """Do one thing, and write down how it went."""
@@ -197,5 +200,6 @@ OPERATIONS = {
 
 
 def main(url, name, folder, label, seed):
-    """Work until the folder has a file called stop."""
+    """Work until the folder has a file called stop; snapshots are made far more often than usual."""
+    snapshots.EVERY = 300
     Worker(url, name, folder, label, seed).run()
