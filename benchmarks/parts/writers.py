@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import tempfile
 import time
 from multiprocessing.connection import Connection
@@ -11,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.isolate import THREAD_VARIABLES
 from benchmarks.problem import make_problem
 from benchmarks.report import Section, number
 from benchmarks.settings import Settings, progress, size_name
@@ -47,8 +49,8 @@ def run(settings: Settings) -> Section:
     rows.append([what, str(1 + WRITERS), number(together), number(together / alone, ".2f"), "at most 3"])
     notes = [
         f"Asks: {size_name(*SIZE)}, 60 % observed, SQLite with full synchronisation, strategy "
-        f"`linear-impact`; for {seconds:.0f} s each process asks for {COUNT} cells and tells them, again and "
-        "again. The ratio is that of all asks in a second to those of one process.",
+        f"`linear-impact`, one thread each; for {seconds:.0f} s each process asks for {COUNT} cells and "
+        "tells them, again and again. The ratio is that of all asks in a second to those of one process.",
         f"Tell: {WRITERS} other processes tell one cell each {1e3 * PAUSE:.0f} ms; they told {others:,} "
         "cells meanwhile. Wall seconds; the ratio is to the same tell alone.",
     ]
@@ -140,6 +142,7 @@ def together(jobs: list[Any], *, until_first: bool = False) -> list[float]:
 
     With ``until_first``, the others are told when the first is done.
     """
+    os.environ.update(dict.fromkeys(THREAD_VARIABLES, "1"))  # for the processes that are started
     links, processes = [], []
     for function, arguments in jobs:
         here, there = _CONTEXT.Pipe()

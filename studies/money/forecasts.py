@@ -188,13 +188,15 @@ def _verdict(cases: Sequence[ForecastCase]) -> str:
     least, most = AIM
     parts = []
     for half, names in HALVES.items():
-        if some := [case for case in cases if case.table in names]:
-            met = "met" if least <= _coverage(some) <= most else "missed"
-            parts.append(f"{met} on the {half} half ({_coverage(some):.0%})")
+        for is_number in (False, True):
+            if some := [case for case in cases if case.table in names and case.is_number is is_number]:
+                met = "met" if least <= _coverage(some) <= most else "missed"
+                what = "R2" if is_number else "AUC"
+                parts.append(f"{met} for {what} on the {half} half ({_coverage(some):.0%})")
     outside = [f"{case.table} ({case.observed:.0%} to {case.share:.0%})" for case in cases if not case.inside]
     wide = np.mean([case.high - case.low > WIDE for case in cases])
     return (
-        f"The aim is {' and '.join(parts)}. Outside: {len(outside)} of {len(cases)}: "
+        f"The aim is {', '.join(parts)}. Outside: {len(outside)} of {len(cases)}: "
         f"{', '.join(outside) or 'none'}. An interval wider than {WIDE} says little, and {wide:.0%} are: few "
         "cells tell little about what many would bring."
     )

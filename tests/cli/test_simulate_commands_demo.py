@@ -28,7 +28,7 @@ def test_the_demo_tells_draws_and_plays_a_campaign(quick, tmp_path, capsys):
     assert "StopWarning" not in complained
     assert re.search("^When to stop[?] (Stop|Go on): ", printed, re.MULTILINE)
     assert "random cells   chosen cells" in printed
-    assert re.search("^  patient [0-9]+, .*: known only to .*costs", printed, re.MULTILINE)
+    assert re.search("^  patient [0-9]+, .*: known only to .*for its price", printed, re.MULTILINE)
     assert printed.endswith("cellworth ask --budget 50\n")
     assert "The picture is in cellworth-demo.png" in printed
     assert (tmp_path / "cellworth-demo.png").read_bytes().startswith(b"\x89PNG")

@@ -5,7 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cellworth.errors import DataError
-from cellworth.model.candidates import Candidate
+from cellworth.model.candidates import Candidate, candidate_named
 from cellworth.model.model_search import choose_model
 from cellworth.model.row_views import View
 from cellworth.outlook.thinning import scores_at_depths
@@ -77,3 +77,14 @@ def test_next_to_no_cell_known():
     X[1:] = np.nan
     with pytest.raises(DataError, match="too few cells are known"):
         scores_at_depths(X, y.astype(float), np.arange(4), OWN, is_number=False, folds=3)
+
+
+def test_holes_made_by_the_same_generator_are_not_thinned_to_nothing():
+    """Seed 0 here and there: cells would be kept exactly where they are missing."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 6))
+    y = (X[:, 0] > 0).astype(float)
+    X[np.random.default_rng(0).random(X.shape) < 0.5] = np.nan
+    linear = candidate_named("logistic regression", is_number=False)
+    found = scores_at_depths(X, y, np.arange(6), linear, is_number=False, depths=(0.4,), folds=3, seed=0)
+    np.testing.assert_allclose(found.shares, [0.2, 0.5], atol=0.05)

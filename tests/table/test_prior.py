@@ -70,6 +70,22 @@ def test_a_column_without_values_is_taken_if_its_kind_is_said(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("kind", "bounds"),
+    [
+        ("number", (0, 8)),
+        ("integer", (0, 8)),
+        ("boolean", None),
+        ("date", ("2020-01-01", "2021-01-01")),
+    ],
+)
+def test_every_kind_may_be_unmeasured(tmp_path, kind, bounds):
+    said = {} if bounds is None else {"bounds": {"dose": bounds}}
+    table = read(tmp_path, kinds={"dose": kind}, categories={"note": ["a", "b"]}, **said)
+    assert table.columns[1].kind == kind
+    assert not np.isnan(table.encode(prior=True).X).all(axis=0).any()
+
+
+@pytest.mark.parametrize(
     ("keywords", "words"),
     [
         ({}, r"only holes.*kinds=\{'dose': 'number'\} and bounds=\{'dose': \(lowest, highest\)\}"),

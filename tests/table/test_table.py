@@ -31,7 +31,7 @@ def test_rows_and_columns_are_found_by_name():
     assert TABLE.column_index("count") == 1
     assert TABLE.shape == (3, 2)
     assert Table.from_arrays([[1], [2]]).row_index(1) == 1
-    with pytest.raises(DataError, match=r"no row 'p11'. Did you mean 'p1'\?"):
+    with pytest.raises(DataError, match=r"no row 'p11'. The rows are 'p1'"):
         TABLE.row_index("p11")
     with pytest.raises(DataError, match=r"no column 'Stages'. Did you mean 'stage'\?"):
         TABLE.column_index("Stages")

@@ -30,6 +30,8 @@ DEPTHS = (0.33, 0.45, 0.6, 0.8)
 """Shares of the known cells to keep, besides all."""
 MASKS = 1
 """Times to hide cells anew."""
+LARGEST_OFF = 6.0
+"""Chance alone exceeds it once in 500 million tables."""
 LEAST_PER_COLUMN = 10
 """Columns with at most this many known cells keep them all."""
 
@@ -171,10 +173,26 @@ def _masks(
     _, first = np.unique(owner, return_index=True)
     few = (~np.isnan(X[:, first])).sum(axis=0) <= LEAST_PER_COLUMN
     found = []
+    known = ~np.isnan(X[:, first])
     for number in range(masks):
-        chance = np.random.default_rng([seed, number]).random((len(X), len(first)))
+        chance = _chance(known, [seed, number])
         found += [(chance < depth) | few for depth in depths]
     return found
+
+
+def _chance(known: BoolArray, seed: list[int]) -> Float64Array:
+    """Return a uniform number for each cell (n, p) that has nothing to do with which cells are known.
+
+    A table whose holes were made by the same generator, as in many an example, would be thinned to nothing.
+    So the numbers are drawn anew while their mean over the known cells is off by more than `LARGEST_OFF`
+    standard errors.
+    """
+    while True:
+        chance = np.random.default_rng(seed).random(known.shape)
+        error = np.sqrt(1 / 12 / max(1, int(known.sum())))
+        if not known.any() or abs(float(chance[known].mean()) - 0.5) <= LARGEST_OFF * error:
+            return chance
+        seed = [*seed, 1]
 
 
 def _share(X: Float64Array, owner: IntArray) -> float:

@@ -108,7 +108,7 @@ def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64A
         return cells.values
     counted = as_texts(cells).tally
     parse, fits, expected = _PARSERS[kind]
-    values = parse(counted.distinct)
+    values = parse(counted.distinct) if counted.distinct else np.zeros(0)
     if values is not None:
         return counted.spread(values)
     bad = next(text for text in counted.distinct if not fits(text))

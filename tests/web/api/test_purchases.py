@@ -92,7 +92,7 @@ def test_an_ask_obeys_a_rule_and_says_why(study, http):
 def test_absurd_answers_are_questioned(study, http):
     wanted = [each for each in study.ask(count=40) if each.column == "dose"]
     cell = (wanted[0].row, "dose")
-    with pytest.raises(DataError, match=r"got 1000000000.0, but the .*insist=True"):
+    with pytest.raises(DataError, match=r'got 1000000000.0, but the .*insist: "insist": true'):
         study.tell({cell: 1e9})
     content = f"row,column,value\n{cell[0]},dose,1e9\n".encode()
     sent = {"answers": ("answers.csv", content)}

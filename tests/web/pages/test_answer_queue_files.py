@@ -13,7 +13,7 @@ from tests.web.pages.visitor import STUDY
 
 
 def test_list_down_and_up(fresh):
-    text = fresh.client.get(STUDY + "/queue.csv").text
+    text = fresh.client.get(STUDY + "/queue.csv").content.decode("utf-8-sig")
     with Campaign.open(fresh.url) as campaign:
         asked = [(each.row, each.column) for each in campaign.open_purchases()]
     assert [(line["row"], line["column"]) for line in csv.DictReader(io.StringIO(text))] == asked
@@ -72,7 +72,7 @@ def test_names_with_line_ends_come_back(fresh):
     form = fresh.look(path + "/queue").form("/tell")
     sent = {name: form.fields[name].replace("\n", "\r\n") for name in ("row", "column")}
     assert "Saved" in fresh.send(form, value="1", **sent).text
-    text = fresh.client.get(path + "/queue.csv").text
+    text = fresh.client.get(path + "/queue.csv").content.decode("utf-8-sig")
     lines = list(csv.DictReader(io.StringIO(text, newline="")))
     out = io.StringIO(newline="")
     writer = csv.writer(out)
@@ -84,7 +84,7 @@ def test_names_with_line_ends_come_back(fresh):
 
 @pytest.mark.parametrize("lines", ["", "[", "{}x", "[[1, 2, 3]]", '[["a", "b"]]', "7", "[" * 100_000])
 def test_damaged_answers_are_not_saved(fresh, lines):
-    text = fresh.client.get(STUDY + "/queue.csv").text
+    text = fresh.client.get(STUDY + "/queue.csv").content.decode("utf-8-sig")
     form = fresh.look(STUDY + "/queue").form("/upload")
     good = {"answers": ("answers.csv", fill_in(text).encode(), "text/csv")}
     save = fresh.send(form, files=good).form("/upload/save")
