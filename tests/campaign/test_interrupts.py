@@ -9,7 +9,15 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from tests.campaign.campaigns import VALUES, Clock, begin, cells, make_table, same_state
 
-pytestmark = pytest.mark.usefixtures("own_strategies")
+pytestmark = pytest.mark.usefixtures("own_strategies", "ctrl_c")
+
+
+@pytest.fixture
+def ctrl_c():
+    """Hear Ctrl-C, even where the tests run in the background and a shell has turned it off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 class Interruption:
