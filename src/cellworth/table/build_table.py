@@ -75,7 +75,7 @@ def _stacked(columns: Sequence[Float64Array]) -> Float64Array:
 def own_copy(values: npt.ArrayLike) -> Float64Array:
     """Return numbers that nobody else can change: a copy, unless they are read-only and not a view."""
     is_safe = isinstance(values, np.ndarray) and values.base is None and not values.flags.writeable
-    return np.array(values, dtype=np.float64, copy=None if is_safe else True)
+    return np.asarray(values, dtype=np.float64) if is_safe else np.array(values, dtype=np.float64)
 
 
 def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tuple[Column, Float64Array]:
