@@ -53,6 +53,15 @@ def need(present: bool, what: str) -> None:
         pytest.fail(message) if os.environ.get("CELLWORTH_REQUIRE_ALL") == "1" else pytest.skip(message)
 
 
+def first_quick(cases, ids=str):
+    """Return parameters of a test of which all but the first are slow: they repeat what that one tries."""
+    first, *others = cases
+    return [
+        pytest.param(first, id=ids(first)),
+        *(pytest.param(case, id=ids(case), marks=pytest.mark.slow) for case in others),
+    ]
+
+
 @pytest.fixture(scope="session")
 def paper_folder() -> Path:
     """Return the folder of the paper's six tables."""
