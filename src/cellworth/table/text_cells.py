@@ -65,7 +65,7 @@ def count_texts(texts: Sequence[str]) -> TextCounts:
 
 
 class LazyTexts(Sequence[str]):
-    """Texts that are read when they are first looked at."""
+    """Texts that are read when first used."""
 
     def __init__(self, length: int, read: Callable[[], Sequence[str]]) -> None:
         self._length, self._read = length, read
@@ -86,7 +86,7 @@ class LazyTexts(Sequence[str]):
 
 @dataclass(frozen=True)
 class Numbers:
-    """Texts as the numbers (n,) that they are, NaN = hole, and whether all are written as integers."""
+    """Numeric texts as numbers (n,), NaN = hole, and whether all are written as integers."""
 
     values: Float64Array
     whole: bool
