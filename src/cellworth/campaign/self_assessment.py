@@ -49,6 +49,7 @@ class SelfAssessment:
             return self._other.cache
         if self._own is None:
             self._own = _stored(self._log)
+            self._packed = self._own.pack()  # what is not new need not be stored again
         return self._own
 
     def status(self, judging: Judging, progress: Steps | None) -> Status:
