@@ -1,7 +1,7 @@
 """Serialize an adviser's state as arrays and JSON, so that loading it cannot run code.
 
-The bytes are a zlib stream of what `cellworth.campaign.plain_bytes` packs, with the version of this format
-and the package versions.
+The bytes are a zlib stream (for its checksum) of what `cellworth.campaign.plain_bytes` packs, with the
+version of this format and the package versions.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ from cellworth.errors import UnusableCacheError
 FORM = 1
 LARGEST = 2_000_000_000
 """Size limit of an unpacked cache, in bytes; a larger one is neither written nor read."""
-WORTH_SHRINKING = 32_000_000
-"""In bytes. Compression saves a third but takes a second per 30 MB; above this it would delay the ask."""
 
 
 def pack_cache(content: dict[str, Any]) -> bytes:
@@ -28,7 +26,7 @@ def pack_cache(content: dict[str, Any]) -> bytes:
     Raises UnusableCacheError if it holds anything else or is too large.
     """
     packed = pack_plain(_about(), content, LARGEST)
-    return zlib.compress(packed, level=1 if len(packed) <= WORTH_SHRINKING else 0)
+    return zlib.compress(packed, level=0)  # level 1 saves a third, but takes longer than writing all of it
 
 
 def unpack_cache(blob: bytes) -> dict[str, Any]:

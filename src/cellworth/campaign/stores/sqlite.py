@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 import time
 import uuid
@@ -18,6 +20,7 @@ from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
+from cellworth.campaign.stores.lock_file import take_lock
 from cellworth.errors import CellworthError, DataError
 
 _LARGEST_LOG = 10_000_000  # bytes of the log kept for reuse; a large table may exceed this for a while
@@ -124,6 +127,12 @@ class SqliteDatabase:
 
     def read_clock(self, connection: Connection) -> datetime | None:
         """Return None: a file has no clock of its own."""
+
+    def take_turn(self, _: Engine, name: str) -> Callable[[], None] | None:
+        """Lock a file next to this one, which whoever may write this one may lock, too."""
+        which = hashlib.sha256(name.encode()).hexdigest()[:8]
+        path = self._path.with_name(f"{self._path.name}-turn-{which}")
+        return take_lock(path, stat.S_IMODE(os.stat(self._path).st_mode))
 
     def close(self) -> None:
         """Remove the copy of a file that could only be looked at, if one was needed."""
