@@ -2,7 +2,7 @@
 
 A store keeps one blob, with two parts: the state of the rounds, and the assessment. A blob with both is
 `MARK`, the length of the assessment as 8 bytes, the assessment, and the rounds; any other is the rounds
-alone. Each part is a zlib stream of what `cellworth.campaign.plain_bytes` packs, with the version of this
+alone. Each part is a zlib stream (for its checksum) of what `cellworth.campaign.plain_bytes` packs, with the version of this
 format and the package versions.
 """
 
@@ -25,8 +25,6 @@ _LENGTH = 8
 FORM = 1
 LARGEST = 2_000_000_000
 """Size limit of an unpacked cache, in bytes; a larger one is neither written nor read."""
-WORTH_SHRINKING = 32_000_000
-"""In bytes. Compression saves a third but takes a second per 30 MB; above this it would delay the ask."""
 
 
 def pack_cache(content: dict[str, Any]) -> bytes:
@@ -35,7 +33,7 @@ def pack_cache(content: dict[str, Any]) -> bytes:
     Raises UnusableCacheError if it holds anything else or is too large.
     """
     packed = pack_plain(_about(), content, LARGEST)
-    return zlib.compress(packed, level=1 if len(packed) <= WORTH_SHRINKING else 0)
+    return zlib.compress(packed, level=0)  # level 1 saves a third, but takes longer than writing all of it
 
 
 def unpack_cache(blob: bytes) -> dict[str, Any]:
