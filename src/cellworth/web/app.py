@@ -23,6 +23,7 @@ from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 from cellworth.web.security.tokens import Access
+from cellworth.web.uploads import Uploads
 
 LARGEST_UPLOAD = 50_000_000
 """In bytes."""
@@ -110,9 +111,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     renewed = {what: partial(summarise, summary=summary) for what, summary in SUMMARIES.items()}
     jobs = app.state.jobs = JobQueue(app.state.store, renewed, notifications)
     jobs.start()
+    uploads = app.state.uploads = Uploads()
     try:
         yield
     finally:
         notifications.close()
         await jobs.close()
         await pool.close()
+        await uploads.close()

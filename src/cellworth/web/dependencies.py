@@ -26,6 +26,7 @@ from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.jobs import JobQueue
 from cellworth.web.security.sessions import csrf_token, remembered_who, session_of
 from cellworth.web.security.tokens import Access, Identity, Role
+from cellworth.web.uploads import Uploads
 from cellworth.web.wire_format import name_of, segment
 
 OPEN_PATHS = ("/login", "/static", "/health")
@@ -95,6 +96,11 @@ async def _jobs(request: Request) -> JobQueue:
     return jobs
 
 
+async def _uploads(request: Request) -> Uploads:
+    uploads: Uploads = request.app.state.uploads
+    return uploads
+
+
 async def _who(request: Request) -> str | None:
     return identity_of(request).who
 
@@ -105,6 +111,7 @@ async def _identity(request: Request) -> Identity:
 
 PoolDep = Annotated[CampaignPool, Depends(_pool)]
 JobsDep = Annotated[JobQueue, Depends(_jobs)]
+UploadsDep = Annotated[Uploads, Depends(_uploads)]
 IdentityDep = Annotated[Identity, Depends(_identity)]
 Who = Annotated[str | None, Depends(_who)]
 CampaignName = Annotated[str, Depends(campaign_name)]
