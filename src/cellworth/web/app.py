@@ -17,7 +17,7 @@ from cellworth.report import SUMMARIES, summarise
 from cellworth.web import error_responses, pages
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
-from cellworth.web.dependencies import OPEN_PATHS, role_of
+from cellworth.web.dependencies import OPEN_PATHS, admitted, role_of
 from cellworth.web.door_language import DoorLanguage
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
@@ -27,6 +27,8 @@ from cellworth.web.uploads import Uploads
 
 LARGEST_UPLOAD = 50_000_000
 """In bytes."""
+LARGEST_JSON = 2_000_000
+"""In bytes, for everything that is not a file."""
 _STATIC = Path(__file__).parent / "pages" / "static"
 
 health = APIRouter(include_in_schema=False)
@@ -51,7 +53,7 @@ def create_app(
         By default everyone may do everything, but only requests addressed to this machine's loopback names
         are answered.
     largest_upload : int
-        Largest request, in bytes.
+        Largest request with a file, in bytes; others have at most `LARGEST_JSON`.
 
     Returns
     -------
@@ -82,7 +84,9 @@ def create_app(
     app.state.notifications = Notifications()
     app.state.problem_page = pages.problem_page
     for router in [*api_routers, health, *pages.routers]:
-        app.router.routes.extend(router.routes)
+        app.router.routes.extend(
+            admitted(route, min(LARGEST_JSON, largest_upload)) for route in router.routes
+        )
     app.router.routes.append(Mount("/static", StaticFiles(directory=_STATIC), name="static"))
     check_roles(app.routes)
     error_responses.install(app)

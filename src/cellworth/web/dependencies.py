@@ -12,11 +12,12 @@ browser.
 # No `from __future__ import annotations` here: FastAPI reads the annotations of `RoleCheck.__call__`, and
 # older versions cannot resolve a method's string annotations.
 
+import copy
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import Depends, HTTPException, Path, Request, UploadFile
+from fastapi import Depends, HTTPException, Path, Request, UploadFile, params
 from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader
 
@@ -24,6 +25,7 @@ from cellworth.prices.currency import money_text
 from cellworth.table.files import FileBytes
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.jobs import JobQueue
+from cellworth.web.security.guards import Admission
 from cellworth.web.security.sessions import csrf_token, remembered_who, session_of
 from cellworth.web.security.tokens import Access, Identity, Role
 from cellworth.web.uploads import Uploads
@@ -133,6 +135,20 @@ def role_of(route: Any) -> Role | None:
     dependencies = getattr(getattr(route, "dependant", None), "dependencies", ())
     roles = [each.call.role for each in dependencies if isinstance(each.call, RoleCheck)]
     return max(roles, default=None)
+
+
+def admitted(route: Any, most: int) -> Any:
+    """Return a route that checks the sender's role before it reads a body.
+
+    The body may have ``most`` bytes, unless the route takes files.
+    """
+    role = role_of(route)
+    if role is None:
+        return route
+    found = copy.copy(route)  # routers belong to their modules, and serve other applications, too
+    takes_files = any(isinstance(each.field_info, params.File) for each in route.dependant.body_params)
+    found.app = Admission(route.app, RoleCheck(role), most=None if takes_files else most)
+    return found
 
 
 def _identify(request: Request) -> Identity:

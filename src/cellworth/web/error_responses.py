@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from cellworth.errors import (
+    MOST_WRONG_LINES,
     CellworthError,
     ComputationError,
     ConflictError,
@@ -133,7 +135,7 @@ async def _answer(request: Request, error: Exception) -> Response:
 def _of_validation(error: RequestValidationError) -> ProblemDetails:
     errors = [
         {"field": ".".join(str(part) for part in each["loc"]), "message": str(each["msg"])}
-        for each in error.errors()
+        for each in itertools.islice(error.errors(), MOST_WRONG_LINES)
     ]
     first = errors[0] if errors else {"field": "the request", "message": "is not as expected"}
     return ProblemDetails(422, f"{first['field']}: {first['message']}.", errors)

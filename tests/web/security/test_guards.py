@@ -1,5 +1,6 @@
 """Before every request: where it comes from, how large it is; and the headers of every answer."""
 
+import asyncio
 import re
 
 import pytest
@@ -19,6 +20,57 @@ def test_what_is_too_large_is_refused_by_its_length_and_on_the_way(study, http):
 
     headers = {"Content-Type": "application/json"}
     problem(http.post(api(study.name, "tell"), content=pieces(), headers=headers), 413)
+
+
+def test_who_may_not_write_is_turned_away_before_anything_is_read(guarded, tokens, outside):
+    """The body is not even asked for: 47 MB of JSON without a token once stopped the server for seconds."""
+
+    async def receive():
+        raise AssertionError("the body was read")
+
+    def ask_for(path, **headers):
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "scheme": "http",
+            "headers": [(b"host", b"clinic.example"), (b"content-type", b"application/json")]
+            + [(name.encode(), value.encode()) for name, value in headers.items()],
+        }
+        asyncio.run(guarded(scope, receive, send))
+        return sent[0]["status"]
+
+    paths = ["/api/v1" + path for path in ("/campaigns", "/campaigns/study/tell", "/campaigns/study/rows")]
+    for path in [*paths, "/campaigns/study/upload", "/campaigns/study/queue/tell", "/new"]:
+        assert ask_for(path) == 401, path
+        assert ask_for(path, authorization="Bearer cw_x_y") == 401, path
+        assert ask_for(path, authorization=f"Bearer {tokens[1]['read']}") == 403, path
+
+
+def test_only_files_may_be_larger_than_two_megabytes(guarded, tokens, outside):
+    headers = {"Authorization": f"Bearer {tokens[1]['manage']}"}
+    body = b'{"answers": []' + b" " * 2_000_000 + b"}"
+    json = {**headers, "Content-Type": "application/json"}
+    problem(outside.post("/api/v1/campaigns/study/tell", content=body, headers=json), 413)
+    form = {"csrf_token": "x" * 2_000_001}
+    assert outside.post("/campaigns/study/queue/tell", data=form, headers=headers).status_code == 413
+    files = {"answers": ("a.csv", b"row,column,value\n" + b",,\n" * 700_000)}
+    answer = outside.post("/api/v1/campaigns/study/tell-file", files=files, headers=headers)
+    assert answer.status_code != 413
+
+
+@pytest.mark.parametrize("body", [b"[" * 190_000, b'{"answers": [' + b"{}," * 9_999 + b"{}]}", b"\xff", b""])
+def test_odd_json_is_refused_in_few_words(http, name, body):
+    answer = http.post(api(name, "tell"), content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code in (400, 422)
+    assert len(answer.content) < 50_000
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Middleware for every request: origin check, size limit and security headers.
+"""What stands before every route: origin check, admission, size limit and security headers.
 
 The headers restrict our pages to content from this server, and forbid inline scripts and styles. Plotly
 inserts inline styles, so the pages load static/own-styles.js first, which adds them through the browser's
@@ -7,10 +7,12 @@ style sheet API instead.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cellworth.web.error_responses import ProblemDetails
@@ -79,9 +81,10 @@ class OwnOrigin:
 class SizeLimit:
     """Rejects bodies that are too large, by their declared length or as they arrive."""
 
-    def __init__(self, app: ASGIApp, *, most: int) -> None:
+    def __init__(self, app: ASGIApp, *, most: int, what: str = "the limit of this server") -> None:
         self._app = app
         self._most = most
+        self._words = f"The request is larger than {most / 1e6:g} MB, {what}."
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer with a problem."""
@@ -104,9 +107,31 @@ class SizeLimit:
 
         await self._app(scope, receive_some, send)
 
-    @property
-    def _words(self) -> str:
-        return f"The request is larger than {self._most / 1e6:g} MB, the limit of this server."
+
+class Admission:
+    """Decides by the headers alone who may use a route, before anything of the body is read or parsed.
+
+    Parameters
+    ----------
+    app : ASGIApp
+        The route's own.
+    check : function of a request
+        Raises HTTPException if the sender may not use the route.
+    most : int or None
+        Largest body in bytes; None leaves it to the server's own limit.
+    """
+
+    def __init__(
+        self, app: ASGIApp, check: Callable[[Request], Awaitable[None]], *, most: int | None = None
+    ) -> None:
+        what = "the limit for requests without a file. Send a file, or several requests"
+        self._app = app if most is None else SizeLimit(app, most=most, what=what)
+        self._check = check
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or raise."""
+        await self._check(Request(scope))
+        await self._app(scope, receive, send)
 
 
 class SafeHeaders:
