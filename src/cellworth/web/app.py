@@ -19,6 +19,7 @@ from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import OPEN_PATHS, admitted, role_of
 from cellworth.web.door_language import DoorLanguage
+from cellworth.web.file_jobs import FileJobs
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
@@ -115,11 +116,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     renewed = {what: partial(summarise, summary=summary) for what, summary in SUMMARIES.items()}
     jobs = app.state.jobs = JobQueue(app.state.store, renewed, notifications)
     jobs.start()
+    file_queue = app.state.file_queue = JobQueue(app.state.store, {}, notifications)
+    file_queue.start()
+    app.state.files = FileJobs(file_queue)
     uploads = app.state.uploads = Uploads()
     try:
         yield
     finally:
         notifications.close()
+        await file_queue.close()
         await jobs.close()
         await pool.close()
         await uploads.close()

@@ -24,6 +24,7 @@ from jinja2 import Environment, FileSystemLoader
 from cellworth.prices.currency import money_text
 from cellworth.table.files import FileBytes
 from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.file_jobs import FileJobs
 from cellworth.web.jobs import JobQueue
 from cellworth.web.security.guards import Admission
 from cellworth.web.security.sessions import csrf_token, remembered_who, session_of
@@ -98,6 +99,11 @@ async def _jobs(request: Request) -> JobQueue:
     return jobs
 
 
+async def _files(request: Request) -> FileJobs:
+    files: FileJobs = request.app.state.files
+    return files
+
+
 async def _uploads(request: Request) -> Uploads:
     uploads: Uploads = request.app.state.uploads
     return uploads
@@ -113,6 +119,7 @@ async def _identity(request: Request) -> Identity:
 
 PoolDep = Annotated[CampaignPool, Depends(_pool)]
 JobsDep = Annotated[JobQueue, Depends(_jobs)]
+FilesDep = Annotated[FileJobs, Depends(_files)]
 UploadsDep = Annotated[Uploads, Depends(_uploads)]
 IdentityDep = Annotated[Identity, Depends(_identity)]
 Who = Annotated[str | None, Depends(_who)]

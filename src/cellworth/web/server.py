@@ -90,8 +90,9 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the notifications and the job queue, then the connections."""
         self._app.state.notifications.close()
-        if hasattr(self._app.state, "jobs"):
-            await self._app.state.jobs.close()
+        for queue in ("jobs", "file_queue"):
+            if hasattr(self._app.state, queue):
+                await getattr(self._app.state, queue).close()
         await super().shutdown(sockets)
 
 

@@ -32,6 +32,7 @@ from cellworth.web.api.routing import After, Key, Limit, make_router, must_manag
 from cellworth.web.ask_job import ask_and_tell
 from cellworth.web.dependencies import (
     CampaignName,
+    FilesDep,
     IdentityDep,
     JobsDep,
     PoolDep,
@@ -39,6 +40,7 @@ from cellworth.web.dependencies import (
     read_upload,
     require_role,
 )
+from cellworth.web.file_jobs import while_connected
 
 router, answers = make_router("purchases"), make_router("answers")
 
@@ -147,12 +149,13 @@ async def tell(
 
 
 @answers.post(
-    "/campaigns/{name}/tell-file", dependencies=[require_role("answer")], responses=problems(404, 409)
+    "/campaigns/{name}/tell-file", dependencies=[require_role("answer")], responses=problems(404, 409, 503)
 )
 async def tell_by_file(
     request: Request,
     name: CampaignName,
     pool: PoolDep,
+    files: FilesDep,
     who: Who,
     file: Annotated[
         UploadFile, File(alias="answers", description="A .csv or .tsv file with row,column,value.")
@@ -165,12 +168,12 @@ async def tell_by_file(
 ) -> FileOut:
     """Record the answers in a file: all or, if a line is invalid, none; `errors` lists invalid lines."""
     sent = await read_upload(file, "answers.csv", request.app.state.largest_upload)
+    await pool.number(name)  # fail now if there is no such campaign
     if dry_run:
-        checked = await pool.read(name, lambda view: view.check_file(sent))
+        checked = await while_connected(request, files.check(name, sent))
         doubts = [ProblemPlace.model_validate(each) for each in checked.questioned]
-        return FileOut(new=len(checked.new), known=checked.known, blank=checked.blank, questioned=doubts)
-    told = await pool.write(name, lambda campaign: campaign.tell_file(sent, who=who, key=key, insist=insist))
-    return FileOut.model_validate(told)
+        return FileOut(new=checked.new, known=checked.known, blank=checked.blank, questioned=doubts)
+    return FileOut.model_validate(await files.tell(name, sent, who=who, key=key, insist=insist))
 
 
 @answers.post("/campaigns/{name}/refuse", dependencies=[require_role("answer")], responses=problems(404, 409))

@@ -17,7 +17,16 @@ from cellworth.campaign.leases import TAKE_LEASE
 from cellworth.errors import MOST_WRONG_LINES, CellworthError, DataError, ParameterError, WrongLinesError
 from cellworth.strategy import Purchase
 from cellworth.web.campaign_pool import CampaignPool
-from cellworth.web.dependencies import CampaignName, PoolDep, UploadsDep, Who, read_upload, require_role
+from cellworth.web.dependencies import (
+    CampaignName,
+    FilesDep,
+    PoolDep,
+    UploadsDep,
+    Who,
+    read_upload,
+    require_role,
+)
+from cellworth.web.file_jobs import while_connected
 from cellworth.web.pages.forms import (
     Name,
     OptionalText,
@@ -34,8 +43,6 @@ from cellworth.web.security.sessions import check_csrf
 router = APIRouter(include_in_schema=False)
 
 A_PAGE = 20
-MOST_LISTED = 200
-"""Most answers shown before saving."""
 
 
 @dataclass(frozen=True)
@@ -255,6 +262,7 @@ async def upload(
     request: Request,
     name: CampaignName,
     pool: PoolDep,
+    files: FilesDep,
     uploads: UploadsDep,
     who: Who,
     answers: Annotated[UploadFile, File()],
@@ -264,7 +272,7 @@ async def upload(
     head = await pool.read(name, head_of)
     context: dict[str, Any] = {"sent_as": file.name, "most": MOST_WRONG_LINES}
     try:
-        checked = await pool.read(name, lambda view: view.check_file(file))
+        checked = await while_connected(request, files.check(name, file))
     except WrongLinesError as error:
         context["problems"] = error.places
         return show(request, "upload.html", head, tab="queue", status=422, **context)
@@ -273,7 +281,6 @@ async def upload(
         return show(request, "upload.html", head, tab="queue", status=422, **context)
     context |= {
         "checked": checked,
-        "listed": checked.new[:MOST_LISTED],
         "key": await uploads.keep(file, campaign=name, who=who),
     }
     return show(request, "upload.html", head, tab="queue", **context)
@@ -284,13 +291,16 @@ async def upload(
     dependencies=[require_role("answer"), Depends(check_csrf)],
     name="save_upload",
 )
-async def save(name: CampaignName, pool: PoolDep, uploads: UploadsDep, who: Who, key: Text) -> Response:
+async def save(
+    name: CampaignName, pool: PoolDep, files: FilesDep, uploads: UploadsDep, who: Who, key: Text
+) -> Response:
     """Save a checked file: all of it, or nothing if something has changed since.
 
     Whoever saves it has seen which of its answers are questioned.
     """
     file = await uploads.get(key, campaign=name, who=who)
-    told = await pool.write(name, lambda campaign: campaign.tell_file(file, who=who, key=key, insist=True))
+    await pool.number(name)  # fail now if there is no such campaign
+    told = await files.tell(name, file, who=who, key=key, insist=True)
     return back(path_of(name, "queue"), "uploaded", count=told.new)
 
 
