@@ -27,6 +27,10 @@ def serve(
     largest_upload: Annotated[
         int, typer.Option(min=1, metavar="MB", help="The largest file that users may upload, in megabytes.")
     ] = 50,
+    public_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The address that browsers use, if a proxy replaces the Host."),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print a line for each request.")] = False,
 ) -> None:
     """Serve web pages and a REST API for the campaigns in a store, until interrupted.
@@ -44,6 +48,7 @@ def serve(
             port=port,
             access=None if tokens is None else Access.from_file(tokens),
             largest_upload=largest_upload * 1_000_000,
+            public_url=public_url,
             log_level="info" if verbose else "warning",
         )
 

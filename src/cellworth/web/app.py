@@ -42,7 +42,11 @@ async def is_healthy() -> dict[str, str]:
 
 
 def create_app(
-    store: str | Path, *, access: Access | None = None, largest_upload: int = LARGEST_UPLOAD
+    store: str | Path,
+    *,
+    access: Access | None = None,
+    largest_upload: int = LARGEST_UPLOAD,
+    public_url: str | None = None,
 ) -> FastAPI:
     """Return the application that serves the campaigns of a store.
 
@@ -55,6 +59,8 @@ def create_app(
         are answered.
     largest_upload : int
         Largest request with a file, in bytes; others have at most `LARGEST_JSON`.
+    public_url : str, optional
+        The address under which browsers know the server, if a proxy does not pass the ``Host`` on.
 
     Returns
     -------
@@ -94,7 +100,7 @@ def create_app(
     # The middleware added last sees a request first.
     app.add_middleware(DoorLanguage)
     app.add_middleware(SizeLimit, most=largest_upload)
-    app.add_middleware(OwnOrigin, only_loopback=access.open)
+    app.add_middleware(OwnOrigin, only_loopback=access.open, public=public_url)
     app.add_middleware(SafeHeaders)
     return app
 

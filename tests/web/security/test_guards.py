@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from cellworth.web import create_app
 from tests.web.servers import LOCAL, api, problem
 
 
@@ -84,6 +85,14 @@ def test_odd_json_is_refused_in_few_words(http, name, body):
         ({"Origin": LOCAL, "Sec-Fetch-Site": "same-origin"}, 200),
         ({}, 200),
         ({"Host": "evil.example"}, 421),
+        ({"Host": "["}, 421),
+        ({"Host": "[::1"}, 421),
+        ({"Origin": "http://["}, 403),
+        ({"Origin": ""}, 403),
+        ({"Origin": "https://clinic.example", "X-Forwarded-Host": "clinic.example"}, 200),
+        ({"Origin": "https://clinic.example", "Forwarded": 'for=10.0.0.1;host="clinic.example"'}, 200),
+        ({"Origin": "https://evil.example", "Forwarded": "host=clinic.example"}, 403),
+        ({"Origin": "http://evil.example", "X-Forwarded-Host": "clinic.example"}, 403),
         ({"Host": "127.0.0.1.evil.example"}, 421),
         ({"Host": "localhost:8000"}, 200),
         ({"Host": "[::1]:8000"}, 200),
@@ -93,9 +102,35 @@ def test_other_sites_cannot_make_a_browser_write(http, name, headers, status):
     body = {"cells": [], "reason": "x"}
     response = http.post(f"/api/v1/campaigns/{name}/refuse", json=body, headers=headers)
     assert response.status_code == status, response.text
-    assert http.get(f"/api/v1/campaigns/{name}", headers=headers).status_code == (
-        421 if status == 421 else 200
-    )
+    read = 403 if headers.get("Sec-Fetch-Site") == "cross-site" else 421 if status == 421 else 200
+    assert http.get(f"/api/v1/campaigns/{name}", headers=headers).status_code == read
+
+
+def test_another_site_may_link_here_and_nothing_else(http, name):
+    """A link in a mail works; an image or script on another page starts nothing."""
+    page = f"/campaigns/{name}"
+    for mode, status in (("navigate", 200), ("no-cors", 403), ("cors", 403), ("", 403)):
+        headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": mode}
+        assert http.get(page, headers=headers).status_code == status, mode
+    assert http.get(page, headers={"Sec-Fetch-Site": "none"}).status_code == 200
+
+
+def test_the_public_address_is_our_own(tmp_path):
+    from starlette.testclient import TestClient
+
+    app = create_app(f"sqlite:///{tmp_path}/study.db", public_url="https://clinic.example/")
+    with TestClient(app, base_url=LOCAL) as client:
+        for origin, status in (("https://clinic.example", 404), ("https://other.example", 403)):
+            answer = client.post(api("no", "clock"), json={}, headers={"Origin": origin})
+            assert answer.status_code == status, answer.text
+
+
+def test_browsers_keep_scripts_and_styles_for_an_hour(http):
+    answer = http.get("/static/style.css")
+    assert answer.headers["cache-control"] == "max-age=3600"
+    again = http.get("/static/style.css", headers={"If-None-Match": answer.headers["etag"]})
+    assert (again.status_code, again.headers["cache-control"]) == (304, "max-age=3600")
+    assert http.get("/static/no-such.css").headers["cache-control"] == "no-store"
 
 
 def test_headers_of_every_answer(http, name):
