@@ -14,7 +14,7 @@ from starlette.staticfiles import StaticFiles
 from cellworth import __version__
 from cellworth.errors import ParameterError
 from cellworth.report import SUMMARIES, summarise
-from cellworth.web import error_responses, pages
+from cellworth.web import error_responses, pages, sign_in_links
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import OPEN_PATHS, admitted, role_of
@@ -90,7 +90,7 @@ def create_app(
     app.state.largest_upload = largest_upload
     app.state.notifications = Notifications()
     app.state.problem_page = pages.problem_page
-    for router in [*api_routers, health, *pages.routers]:
+    for router in [*api_routers, health, sign_in_links.router, *pages.routers]:
         app.router.routes.extend(
             admitted(route, min(LARGEST_JSON, largest_upload)) for route in router.routes
         )
