@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Self
 
 from cellworth import complete
 from cellworth import model as models
+from cellworth.campaign import answers as reports
 from cellworth.campaign import open_cells
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
@@ -136,6 +138,20 @@ class CampaignView:
     def open_counts(self) -> open_cells.OpenCounts:
         """Return how many cells are out now: in all, free, by column, by asker and by holder."""
         return open_cells.open_counts(self._log.newest(), self._log.now())
+
+    def faults(
+        self, answers: Iterable[tuple[object, str, object]], *, unsolicited: bool = False
+    ) -> list[tuple[int, str]]:
+        """Return what is wrong with each of the answers that `tell` rejects: its position, and why."""
+        return reports.faults(self._log.newest(), answers, unsolicited=unsolicited)
+
+    def check_names(self, row: str | None = None, column: str | None = None) -> None:
+        """Raise DataError, suggesting the closest name, if there is no such row or column."""
+        index = self._log.newest().index
+        if row is not None:
+            index.row(row)
+        if column is not None:
+            index.cell(index.row_ids[0], column)
 
     def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
         """Return rows as they are now, with the status of each cell, skipping the first ``after`` rows."""
