@@ -9,7 +9,7 @@ what the cells that are out would add if all of them were answered. All sums are
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -159,7 +159,7 @@ class Account:
         """Return what is left, or 0 if negative; rounded down, so that all of it can be spent."""
         return max(self._left(budget, ended), Money()).rounded_down()
 
-    def price_now(self, cell: Cell, terms: Terms, ended: Collection[Cell] = ()) -> float:
+    def price_now(self, cell: Cell, terms: Terms, ended: Container[Cell] = ()) -> float:
         """Return what a cell that is out adds to those asked for before it; rounded once.
 
         Cells that have ``ended`` add nothing. These prices add up to the money reserved.
