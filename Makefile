@@ -84,23 +84,25 @@ gallery: $(VENV)/.dev   ## run the pages of the gallery again, and draw their pi
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+KERNELS := $(wildcard src/cellworth/complete/compiled/*.[ch])
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --editable ".[plot]"
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 
 # The lower bounds are read from pyproject.toml, so that what is tested is what is promised.
-.venv-lowest/.installed: pyproject.toml
+.venv-lowest/.installed: pyproject.toml $(KERNELS)
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python tests/lowest.py > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet --editable ".[parquet,excel,plot,fast,postgres,web,dask]" pytest pytest-xdist hypothesis cvxpy \
 		"pandas<3" polars -c .venv-lowest/constraints.txt
 	@touch $@
 
-$(VENV)/.studies: $(VENV)/bin/python pyproject.toml
+$(VENV)/.studies: $(VENV)/bin/python pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --editable ".[parquet,plot,fast]" pandas
 	@touch $@ $(VENV)/.installed
 

@@ -2,8 +2,8 @@
 
 A store keeps one blob, with two parts: the state of the rounds, and the assessment. A blob with both is
 `MARK`, the length of the assessment as 8 bytes, the assessment, and the rounds; any other is the rounds
-alone. Each part is a zlib stream (for its checksum) of what `cellworth.campaign.plain_bytes` packs, with the version of this
-format and the package versions.
+alone. Each part is a zlib stream (for its checksum) of what `cellworth.campaign.plain_bytes` packs, with the
+version of this format and the package versions.
 """
 
 from __future__ import annotations
