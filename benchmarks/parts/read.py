@@ -38,8 +38,8 @@ def run(settings: Settings) -> Section:
     notes = [
         f"{ROWS:,} rows of {COLUMNS} columns, three cells in ten blank. CPU seconds over all threads, the "
         f"least of {REPEATS} readings of each, in turn. Mixed: 20 columns with two decimals, 20 of whole "
-        "numbers, 5 of categories, 3 of dates and 2 of yes and no, also with quotes around all texts; pandas leaves "
-        "dates and words as text, `Table.read` converts them."
+        "numbers, 5 of categories, 3 of dates and 2 of yes and no, also with quotes around all texts; pandas "
+        "leaves dates and words as text, `Table.read` converts them."
     ]
     return Section("Reading a file", HEADER, rows, notes)
 
