@@ -7,12 +7,12 @@ import warnings
 from typing import Any
 
 from cellworth.campaign.assessment_cache import AssessmentCache
-from cellworth.campaign.cache_parts import ASSESSMENT, load_part, save_part
 from cellworth.campaign.forecast import Forecast
 from cellworth.campaign.log import Log
 from cellworth.campaign.model_in_use import model_in_use
 from cellworth.campaign.prospects import full_outlook, present, quick_outlook
 from cellworth.campaign.status import Gain, Judging, Status, gain_since, past_forecast, status_of, totals_of
+from cellworth.campaign.stored_cache import ASSESSMENT, load_part, save_part
 from cellworth.campaign.tariff import Tariff
 from cellworth.errors import CellworthError
 from cellworth.messages import shorten

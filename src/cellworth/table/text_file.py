@@ -106,7 +106,7 @@ class TextFile:
 
     @property
     def converts(self) -> bool:
-        """Whether numbers or dates are written in another way than Python's."""
+        """Whether numbers or dates are written differently from Python's."""
         return self.date_format is not None or self.decimal == ","
 
 
@@ -135,7 +135,7 @@ def with_dates(
     found = []
     for column in columns:
         if isinstance(column.cells, TextCells) and column.name not in as_is:
-            dates = {text for text in column.cells.tally.distinct if read(text) is not None}
+            dates = {text for text in column.cells.text_counts.distinct if read(text) is not None}
             found.append(_changed(column, read, {"date_format": as_written(pattern, dates)}))
         else:
             found.append(column)
@@ -249,7 +249,7 @@ def _decoding_problem(content: bytes, error: UnicodeError, encoding: str, name: 
 def _changed(
     column: RawColumn, way: Callable[[str], str | None], declared: Mapping[str, Any] | None = None
 ) -> RawColumn:
-    """Return a column with every text that a way can read as it reads it; unchanged if it can read none."""
+    """Return a column with the texts that a reader can parse replaced; unchanged if it can parse none."""
     texts = as_texts(column.cells).texts
     read = [way(text) if text else None for text in texts]
     if not any(read):

@@ -6,7 +6,7 @@ import itertools
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -211,6 +211,10 @@ class SqlStore:
         except BaseException:
             self._version = version  # an upgrade was rolled back, too
             raise
+
+    def turn(self, name: str, patience: float) -> AbstractContextManager[bool]:
+        """Take the turn at a campaign's rounds. See `Store.turn`."""
+        return self._transactions.turn(name, patience)
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 import time
 import uuid
@@ -15,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cellworth.campaign.stores.lock_file import take_lock
 from cellworth.errors import CellworthError, DataError
 
 if TYPE_CHECKING:  # imported where it is needed: reading is possible without
@@ -134,6 +137,12 @@ class SqliteDatabase:
 
     def read_clock(self, connection: Connection) -> datetime | None:
         """Return None: a file has no clock of its own."""
+
+    def take_turn(self, _: Engine, name: str) -> Callable[[], None] | None:
+        """Lock a file next to this one, which whoever may write this one may lock, too."""
+        which = hashlib.sha256(name.encode()).hexdigest()[:8]
+        path = self._path.with_name(f"{self._path.name}-turn-{which}")
+        return take_lock(path, stat.S_IMODE(os.stat(self._path).st_mode))
 
     def connect(self) -> sqlite3.Connection:
         """Open the file; one that cannot be written is opened to look at."""
