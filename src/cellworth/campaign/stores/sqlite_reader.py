@@ -103,7 +103,7 @@ class SqliteReader:
         return self._writing().alone(name)
 
     def turn(self, name: str, patience: float) -> AbstractContextManager[bool]:
-        """Let one of several processes work out the next round. See `Store.turn`."""
+        """Take the turn at a campaign's rounds. See `Store.turn`."""
         return self._writing().turn(name, patience)
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
