@@ -266,6 +266,22 @@ class Recorded(ResponseModel):
     new: int
 
 
+class TokenOut(ResponseModel):
+    """A token, without its secret; `expires` is null if it has no end."""
+
+    id: str
+    who: str
+    role: Literal["read", "answer", "manage"]
+    created: str
+    expires: str | None
+
+
+class TokensOut(ResponseModel):
+    """All tokens of the server, oldest first."""
+
+    items: list[TokenOut]
+
+
 class ProblemPlace(ResponseModel):
     """One of several errors in a request: the message and, if known, the line and field."""
 
