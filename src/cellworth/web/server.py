@@ -12,6 +12,7 @@ from fastapi import FastAPI
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.web.app import LARGEST_UPLOAD, create_app
+from cellworth.web.connections import Patience, sweep, watched
 from cellworth.web.security.tokens import Access
 
 PATIENCE = 10
@@ -57,10 +58,11 @@ def serve(
         access_log=log_level in ("info", "debug"),
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
+        http=watched(Patience.here()),
         lifespan="on",
         ws="none",
     )
-    _Server(config, app).run(sockets=[listening])
+    WebServer(config, app).run(sockets=[listening])
 
 
 def check_host(host: str, access: Access | None) -> None:
@@ -83,12 +85,18 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-class _Server(uvicorn.Server):
-    """Releases callers waiting for notifications or results before shutting down."""
+class WebServer(uvicorn.Server):
+    """Lets slow clients go; before it ends, releases callers waiting for notifications or results."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
+
+    async def on_tick(self, counter: int) -> bool:
+        """Every second, let slow clients go."""
+        if counter % 10 == 0:  # ten ticks are a second
+            sweep(list(self.server_state.connections))
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the notifications and the job queue, then the connections."""
