@@ -10,21 +10,21 @@ import pytest
 import uvicorn
 
 from cellworth.web import create_app
-from cellworth.web.connections import Patience, watched
+from cellworth.web.connections import ConnectionLimits, watched
 from cellworth.web.server import WebServer
 from tests.campaign.campaigns import make_table
 from tests.web.servers import begin, until
 
-PATIENCE = Patience(head=1.0, silence=1.0, body=3.0, connections=30)
+LIMITS = ConnectionLimits(head=1.0, silence=1.0, body=3.0, connections=30)
 
 
 @pytest.fixture(scope="module")
 def port(tmp_path_factory):
-    """A server in a thread, with little patience."""
+    """A server in a thread, with narrow limits."""
     store = f"sqlite:///{tmp_path_factory.mktemp('slow')}/study.db"
     begin(store, make_table(), strategy="random")
     app = create_app(store)
-    config = uvicorn.Config(app, port=0, log_level="warning", http=watched(PATIENCE), lifespan="on")
+    config = uvicorn.Config(app, port=0, log_level="warning", http=watched(LIMITS), lifespan="on")
     server = WebServer(config, app)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
@@ -108,7 +108,7 @@ def test_who_listens_quietly_stays(port):
     with httpx.stream("GET", f"http://127.0.0.1:{port}/campaigns/study/events", timeout=10) as stream:
         lines = stream.iter_lines()
         assert next(lines) == "retry: 2000"
-        time.sleep(4 * PATIENCE.silence)
+        time.sleep(4 * LIMITS.silence)
         httpx.post(
             f"http://127.0.0.1:{port}/api/v1/campaigns/study/rows", json={"rows": {"new": {}}}
         ).raise_for_status()
@@ -120,7 +120,7 @@ def test_half_of_the_files_are_for_connections():
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (200, before[1]))
-        assert Patience.here().connections == 100
+        assert ConnectionLimits.here().connections == 100
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
-    assert 8 <= Patience.here().connections <= Patience.connections
+    assert 8 <= ConnectionLimits.here().connections <= ConnectionLimits.connections

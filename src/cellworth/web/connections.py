@@ -23,7 +23,7 @@ SAY_AGAIN = 60.0
 
 
 @dataclass(frozen=True)
-class Patience:
+class ConnectionLimits:
     """How long to wait for clients, in seconds, and how many of them.
 
     Attributes
@@ -43,8 +43,8 @@ class Patience:
     connections: int = 512
 
     @classmethod
-    def here(cls) -> Patience:
-        """Return the usual patience, with at most half of the files that this process may open."""
+    def here(cls) -> ConnectionLimits:
+        """Return the usual limits, with at most half of the files that this process may open."""
         try:
             import resource
         except ImportError:  # not on every system
@@ -56,7 +56,7 @@ class Patience:
 class WatchedConnection(H11Protocol):
     """An HTTP connection that knows since when it waits for its client."""
 
-    patience = Patience()
+    limits = ConnectionLimits()
     _told = -SAY_AGAIN
 
     def __init__(self, *arguments: Any, **keywords: Any) -> None:
@@ -68,12 +68,12 @@ class WatchedConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin, or end at once if there are too many."""
         super().connection_made(transport)
-        if len(self.connections) > self.patience.connections:
+        if len(self.connections) > self.limits.connections:
             transport.abort()
             now = time.monotonic()
             if now - WatchedConnection._told >= SAY_AGAIN:
                 WatchedConnection._told = now
-                log.warning("more than %d connections: further ones are ended", self.patience.connections)
+                log.warning("more than %d connections: further ones are ended", self.limits.connections)
 
     def data_received(self, data: bytes) -> None:
         """Note that something came, and pass it on."""
@@ -90,17 +90,17 @@ class WatchedConnection(H11Protocol):
         state = self.conn.their_state
         if state is not self._state:
             self._state, self._since = state, now
-        if state is h11.IDLE and now - self._since > self.patience.head:
+        if state is h11.IDLE and now - self._since > self.limits.head:
             return True
         if state is h11.SEND_BODY and not self.flow.read_paused:
-            silent = now - max(self._heard, self._since) > self.patience.silence
-            if silent or now - self._since > self.patience.body:
+            silent = now - max(self._heard, self._since) > self.limits.silence
+            if silent or now - self._since > self.limits.body:
                 return True
         unsent = self.transport.get_write_buffer_size()
         if unsent == 0 or unsent < self._unsent:
             self._sent = now
         self._unsent = unsent
-        return unsent > 0 and now - self._sent > self.patience.silence
+        return unsent > 0 and now - self._sent > self.limits.silence
 
     def let_go(self) -> None:
         """End the connection without waiting for anything."""
@@ -116,6 +116,6 @@ def sweep(connections: Iterable[Any]) -> int:
     return len(slow)
 
 
-def watched(patience: Patience) -> type[WatchedConnection]:
-    """Return the class of connections with this patience."""
-    return type("PatientConnection", (WatchedConnection,), {"patience": patience})
+def watched(limits: ConnectionLimits) -> type[WatchedConnection]:
+    """Return the class of connections with these limits."""
+    return type("PatientConnection", (WatchedConnection,), {"limits": limits})

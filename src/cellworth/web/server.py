@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.web.app import LARGEST_UPLOAD, create_app
-from cellworth.web.connections import Patience, sweep, watched
+from cellworth.web.connections import ConnectionLimits, sweep, watched
 from cellworth.web.security.tokens import Access
 
 PATIENCE = 10
@@ -58,7 +58,7 @@ def serve(
         access_log=log_level in ("info", "debug"),
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
-        http=watched(Patience.here()),
+        http=watched(ConnectionLimits.here()),
         lifespan="on",
         ws="none",
     )
