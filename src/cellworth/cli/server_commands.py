@@ -34,13 +34,19 @@ def serve(
         str | None,
         typer.Option(metavar="URL", help="The address that browsers use, if a proxy replaces the Host."),
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Print a line for each request.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log a line for each request.")] = False,
+    log: Annotated[
+        str | None,
+        typer.Option(metavar="FORMAT", help="Log a line for each request, as text or as json."),
+    ] = None,
 ) -> None:
     """Serve web pages and a REST API for the campaigns in a store, until interrupted.
 
     By default, only this machine can connect, and everybody may do everything. With --tokens, each person
     has a token and a role.
     """
+    if log not in (None, "text", "json"):
+        raise typer.BadParameter("--log must be text or json.")
     with usage():
         from cellworth.web import serve as serve_web
         from cellworth.web.security.tokens import Access
@@ -52,7 +58,8 @@ def serve(
             access=None if tokens is None else Access.from_file(tokens),
             largest_upload=largest_upload * 1_000_000,
             public_url=public_url,
-            log_level="info" if verbose else "warning",
+            log_level="info" if verbose or log else "warning",
+            log_format=log or "text",
         )
 
 

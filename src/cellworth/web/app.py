@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from cellworth import __version__
 from cellworth.errors import ParameterError
 from cellworth.report import SUMMARIES, summarise
-from cellworth.web import error_responses, pages, sign_in_links
+from cellworth.web import error_responses, operating, pages, sign_in_links
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import OPEN_PATHS, admitted, role_of
@@ -22,6 +22,7 @@ from cellworth.web.door_language import DoorLanguage
 from cellworth.web.file_jobs import FileJobs
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
+from cellworth.web.observation import Metrics, Observation
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 from cellworth.web.security.tokens import Access
 from cellworth.web.uploads import Uploads
@@ -31,14 +32,6 @@ LARGEST_UPLOAD = 50_000_000
 LARGEST_JSON = 2_000_000
 """In bytes, for everything that is not a file."""
 _STATIC = Path(__file__).parent / "pages" / "static"
-
-health = APIRouter(include_in_schema=False)
-
-
-@health.get("/health")
-async def is_healthy() -> dict[str, str]:
-    """Report that the server is up, and nothing else."""
-    return {"status": "ok"}
 
 
 def create_app(
@@ -89,8 +82,9 @@ def create_app(
     app.state.access = access
     app.state.largest_upload = largest_upload
     app.state.notifications = Notifications()
+    app.state.metrics = Metrics()
     app.state.problem_page = pages.problem_page
-    for router in [*api_routers, health, sign_in_links.router, *pages.routers]:
+    for router in [*api_routers, operating.router, sign_in_links.router, *pages.routers]:
         app.router.routes.extend(
             admitted(route, min(LARGEST_JSON, largest_upload)) for route in router.routes
         )
@@ -102,6 +96,7 @@ def create_app(
     app.add_middleware(SizeLimit, most=largest_upload)
     app.add_middleware(OwnOrigin, only_loopback=access.open, public=public_url)
     app.add_middleware(SafeHeaders)
+    app.add_middleware(Observation, metrics=app.state.metrics)
     return app
 
 

@@ -57,6 +57,11 @@ class Notifications:
     def __getitem__(self, name: str) -> Notification:
         return self._newest[name]
 
+    @property
+    def listeners(self) -> int:
+        """How many callers wait for news of any campaign."""
+        return sum(each.listeners for each in self._newest.values())
+
     def event(self, name: str, number: int) -> None:
         """Announce that a campaign has reached this event; older numbers are ignored."""
         newest = self[name]

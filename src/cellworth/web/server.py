@@ -13,6 +13,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.web.app import LARGEST_UPLOAD, create_app
 from cellworth.web.connections import ConnectionLimits, sweep, watched
+from cellworth.web.observation import log_settings
 from cellworth.web.security.tokens import Access
 
 PATIENCE = 10
@@ -28,6 +29,7 @@ def serve(
     largest_upload: int = LARGEST_UPLOAD,
     public_url: str | None = None,
     log_level: str = "warning",
+    log_format: str = "text",
 ) -> None:
     """Serve the campaigns of a store until interrupted or terminated.
 
@@ -46,7 +48,9 @@ def serve(
     public_url : str, optional
         The address under which browsers know the server, if a proxy does not pass the ``Host`` on.
     log_level : str
-        Log level of uvicorn; "info" logs a line per request.
+        "info" logs a line per request.
+    log_format : {"text", "json"}
+        How lines of the log are written.
     """
     check_host(host, access)
     listening = _listen(host, port)
@@ -55,7 +59,8 @@ def serve(
     config = uvicorn.Config(
         app,
         log_level=log_level,
-        access_log=log_level in ("info", "debug"),
+        log_config=log_settings(log_format, log_level),
+        access_log=False,  # our own has the person and the request's id
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
         http=watched(ConnectionLimits.here()),
