@@ -17,6 +17,7 @@ from cellworth.report import SUMMARIES, summarise
 from cellworth.web import error_responses, operating, pages, sign_in_links
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.conditional_requests import ConditionalRequests
 from cellworth.web.dependencies import OPEN_PATHS, admitted, role_of
 from cellworth.web.door_language import DoorLanguage
 from cellworth.web.file_jobs import FileJobs
@@ -95,6 +96,7 @@ def create_app(
     app.add_middleware(DoorLanguage)
     app.add_middleware(SizeLimit, most=largest_upload)
     app.add_middleware(OwnOrigin, only_loopback=access.open, public=public_url)
+    app.add_middleware(ConditionalRequests)
     app.add_middleware(SafeHeaders)
     app.add_middleware(Observation, metrics=app.state.metrics)
     return app
