@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -34,6 +35,13 @@ def serve(
         str | None,
         typer.Option(metavar="URL", help="The address that browsers use, if a proxy replaces the Host."),
     ] = None,
+    webhook: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="Post each ask and answer there, signed with CELLWORTH_WEBHOOK_SECRET; may be repeated.",
+        ),
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Log a line for each request.")] = False,
     log: Annotated[
         str | None,
@@ -58,6 +66,8 @@ def serve(
             access=None if tokens is None else Access.from_file(tokens),
             largest_upload=largest_upload * 1_000_000,
             public_url=public_url,
+            webhooks=webhook or (),
+            webhook_secret=os.environ.get("CELLWORTH_WEBHOOK_SECRET"),
             log_level="info" if verbose or log else "warning",
             log_format=log or "text",
         )

@@ -27,6 +27,7 @@ from cellworth.web.observation import Metrics, Observation
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 from cellworth.web.security.tokens import Access
 from cellworth.web.uploads import Uploads
+from cellworth.web.webhooks import Webhooks, check_webhooks
 
 LARGEST_UPLOAD = 50_000_000
 """In bytes."""
@@ -41,6 +42,8 @@ def create_app(
     access: Access | None = None,
     largest_upload: int = LARGEST_UPLOAD,
     public_url: str | None = None,
+    webhooks: Sequence[str] = (),
+    webhook_secret: str | None = None,
 ) -> FastAPI:
     """Return the application that serves the campaigns of a store.
 
@@ -55,6 +58,10 @@ def create_app(
         Largest request with a file, in bytes; others have at most `LARGEST_JSON`.
     public_url : str, optional
         The address under which browsers know the server, if a proxy does not pass the ``Host`` on.
+    webhooks : sequence of str
+        Addresses that hear of each ask and answer; see `cellworth.web.webhooks`.
+    webhook_secret : str, optional
+        Signs what they hear; required with webhooks.
 
     Returns
     -------
@@ -70,6 +77,7 @@ def create_app(
     'cellworth'
     """
     access = Access.open_to_all() if access is None else access
+    check_webhooks(webhooks, webhook_secret)
     app = FastAPI(
         title="cellworth",
         version=__version__,
@@ -84,6 +92,7 @@ def create_app(
     app.state.largest_upload = largest_upload
     app.state.notifications = Notifications()
     app.state.metrics = Metrics()
+    app.state.webhooks = (list(webhooks), webhook_secret or "")
     app.state.problem_page = pages.problem_page
     for router in [*api_routers, operating.router, sign_in_links.router, *pages.routers]:
         app.router.routes.extend(
@@ -123,10 +132,14 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     file_queue.start()
     app.state.files = FileJobs(file_queue)
     uploads = app.state.uploads = Uploads()
+    hooks = Webhooks(*app.state.webhooks, pool, notifications)
+    if app.state.webhooks[0]:
+        hooks.start()
     try:
         yield
     finally:
         notifications.close()
+        await hooks.close()
         await file_queue.close()
         await jobs.close()
         await pool.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
@@ -28,6 +29,8 @@ def serve(
     access: Access | None = None,
     largest_upload: int = LARGEST_UPLOAD,
     public_url: str | None = None,
+    webhooks: Sequence[str] = (),
+    webhook_secret: str | None = None,
     log_level: str = "warning",
     log_format: str = "text",
 ) -> None:
@@ -47,14 +50,23 @@ def serve(
         Largest request with a file, in bytes.
     public_url : str, optional
         The address under which browsers know the server, if a proxy does not pass the ``Host`` on.
+    webhooks, webhook_secret
+        As in `create_app`.
     log_level : str
         "info" logs a line per request.
     log_format : {"text", "json"}
         How lines of the log are written.
     """
     check_host(host, access)
+    app = create_app(
+        store,
+        access=access,
+        largest_upload=largest_upload,
+        public_url=public_url,
+        webhooks=webhooks,
+        webhook_secret=webhook_secret,
+    )
     listening = _listen(host, port)
-    app = create_app(store, access=access, largest_upload=largest_upload, public_url=public_url)
     print(f"cellworth serves at {_address(host, listening)}", flush=True)
     config = uvicorn.Config(
         app,
