@@ -132,8 +132,9 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     file_queue.start()
     app.state.files = FileJobs(file_queue)
     uploads = app.state.uploads = Uploads()
-    hooks = Webhooks(*app.state.webhooks, pool, notifications)
-    if app.state.webhooks[0]:
+    urls, secret = app.state.webhooks
+    hooks = Webhooks(urls, secret, pool, notifications)
+    if urls:
         hooks.start()
     try:
         yield

@@ -2,8 +2,8 @@
 
 Each event is posted as JSON: ``campaign``, ``number``, ``kind``, ``time``, ``who`` and ``cells``, how many.
 The header ``Cellworth-Signature`` is ``sha256=`` and the HMAC of the body with the shared secret, in
-hexadecimal. An event that cannot be delivered is tried again a few times, then dropped, and logged: the log of
-the campaign has it all. Nothing here keeps a request waiting.
+hexadecimal. An event that cannot be delivered is tried again a few times, then dropped, and logged; the log
+of the campaign has it all. Nothing here keeps a request waiting.
 """
 
 from __future__ import annotations
