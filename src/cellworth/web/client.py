@@ -271,6 +271,11 @@ class RemoteCampaign:
         """Take back cells that anybody has taken; see `Campaign.release`."""
         return self._write("release", {"cells": cells_to_json(cells), "reason": reason}, repeatable=True)
 
+    def rename(self, new: str) -> None:
+        """Give the campaign another name; this object follows."""
+        self._client.send("POST", f"{self._path}/rename", json={"name": new})
+        self.name, self._path = new, f"/campaigns/{segment(new)}"
+
     def set_clock(self, *, reason: str | None = None) -> bool:
         """Set the campaign's time by the server's clock; see `Campaign.set_clock`."""
         return bool(self._write("clock", {"reason": reason}, repeatable=True))

@@ -241,6 +241,12 @@ class ReleaseIn(CellsIn):
     reason: Reason | None = None
 
 
+class NameIn(RequestModel):
+    """The new name of a campaign, unique in the store."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+
+
 class ClockIn(RequestModel):
     """Why the campaign's time is set by the clock."""
 
