@@ -19,10 +19,11 @@ from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks, Engine, Sized, add, merge_in_tree
 from cellworth.blocks.threads import block_size
 from cellworth.complete.solver.continuation import approach
+from cellworth.complete.solver.fused_step import land, start, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
 from cellworth.complete.solver.proximal_gradient import Descent, descend
-from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
+from cellworth.complete.solver.step import Rows, StepSums, sample_size
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
 CHECKPOINT_EVERY = 20  # iterations: bounds what can be lost, and what a lost block must repeat
