@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         SoftImputeCompleter,
         SparseCompleter,
         SupervisedCompleter,
+        TreeCompleter,
         fill,
     )
     from cellworth.model import CompletingClassifier, CompletingRegressor
@@ -45,6 +46,7 @@ __all__ = [
     "Strategy",
     "SupervisedCompleter",
     "Table",
+    "TreeCompleter",
     "advise",
     "fill",
     "forecast",
@@ -68,6 +70,7 @@ __getattr__, __dir__ = lazy_names(
             "SoftImputeCompleter",
             "SparseCompleter",
             "SupervisedCompleter",
+            "TreeCompleter",
             "fill",
         ],
         "model": ["CompletingClassifier", "CompletingRegressor"],
