@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.isolate import run_isolated
-from benchmarks.report import Section, number
+from benchmarks.report import Section, at_most, number
 from benchmarks.settings import Settings, progress
 
 ROWS, COLUMNS = 100_000, 50
@@ -20,12 +20,13 @@ FILES = ("two decimals", "all digits", "integers", "mixed", "mixed, quoted")
 
 def run(settings: Settings) -> Section:
     """Measure each file in its own process."""
-    rows = []
+    rows, aims = [], []
     for name in FILES:
         progress(f"reading, {name}")
         size = ROWS // 10 if settings.quick else ROWS
         found = run_isolated("benchmarks.parts.read:measure", name=name, rows=size, seed=settings.seed)
         relation = found["ours"] / found["pandas"]
+        aims.append(at_most(f"reading {size:,} x {COLUMNS}, {name}: CPU time over pandas'", relation, 2.0))
         rows.append(
             [
                 name,
@@ -41,7 +42,7 @@ def run(settings: Settings) -> Section:
         "numbers, 5 of categories, 3 of dates and 2 of yes and no, also with quotes around all texts; pandas "
         "leaves dates and words as text, `Table.read` converts them."
     ]
-    return Section("Reading a file", HEADER, rows, notes)
+    return Section("Reading a file", HEADER, rows, notes, aims)
 
 
 def measure(name: str, rows: int, seed: int) -> dict[str, float]:
