@@ -84,6 +84,7 @@ __getattr__, __dir__ = lazy_names(
         "datasets",
         "model",
         "outlook",
+        "policy",
         "prices",
         "report",
         "score",

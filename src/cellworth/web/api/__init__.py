@@ -1,6 +1,6 @@
 """The REST API, under /api/v1."""
 
-from cellworth.web.api import campaigns, management, purchases, routing, table_rows
+from cellworth.web.api import campaigns, management, next_cells, purchases, routing, table_rows
 
 routers = [
     campaigns.router,
@@ -8,5 +8,6 @@ routers = [
     purchases.router,
     purchases.answers,
     table_rows.router,
+    next_cells.router,
     routing.router,
 ]
