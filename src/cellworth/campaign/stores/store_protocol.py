@@ -135,6 +135,15 @@ class Store(Protocol):
         """
         ...
 
+    def turn(self, name: str, patience: float) -> AbstractContextManager[bool]:
+        """Let one of several processes or threads work out a campaign's next round, while a block runs.
+
+        The others wait for their turn, each for at most ``patience`` seconds; the context manager's value is
+        whether it came. It hinders nobody from reading and writing. It ends with the process, however that
+        ends. A store may leave this method out: turns only save time.
+        """
+        ...
+
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache derived from the events up to ``number``; an older cache may be dropped."""
         ...
