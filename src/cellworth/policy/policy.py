@@ -77,8 +77,7 @@ class Policy:
     Examples
     --------
     >>> import numpy as np
-    >>> from cellworth import CompletingClassifier, Table
-    >>> from cellworth.policy import Policy
+    >>> from cellworth import CompletingClassifier, Policy, Table
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 3))
     >>> y = np.where(2 * X[:, 0] + X[:, 1] > 0, "ill", "well")

@@ -72,7 +72,7 @@ class NextOut(ResponseModel):
 async def next_cell(name: CampaignName, body: RowIn, jobs: JobsDep) -> NextOut:
     """Say which cell of a row to measure next. Nothing is recorded.
 
-    Send what was measured to `/answers` with `unsolicited`, or add the new row with `/rows`.
+    Send what was measured to `/tell` with `unsolicited`, or add the new row with `/rows`.
     """
     job = partial(next_step, row=body.row, spent=body.spent, refused=tuple(body.refused), **body.settings())
     return NextOut.model_validate(await jobs.run(name, job, body.values))
