@@ -1,6 +1,15 @@
 """The REST API, under /api/v1."""
 
-from cellworth.web.api import campaigns, downloads, management, people, purchases, routing, table_rows
+from cellworth.web.api import (
+    campaigns,
+    downloads,
+    management,
+    next_cells,
+    people,
+    purchases,
+    routing,
+    table_rows,
+)
 
 routers = [
     campaigns.router,
@@ -10,5 +19,6 @@ routers = [
     purchases.router,
     purchases.answers,
     table_rows.router,
+    next_cells.router,
     routing.router,
 ]
