@@ -10,6 +10,7 @@ import heapq
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from cellworth.campaign.account import Terms
@@ -180,10 +181,9 @@ class OpenCells:
     def to_plain(self) -> dict[str, Any]:
         """Return all asks and holds as arrays and JSON; O(cells that are asked for)."""
         asks, holds = _ask_map(), _hold_map()
-        for cell, ask in self.asked.items():
-            asks[(ask.place,)] = cell, ask
-        for cell, hold in self.held.items():
-            holds[cell] = hold
+        places = (((ask.place,), (cell, ask)) for cell, ask in self.asked.items())
+        asks.absorb(places, len(self.asked))
+        holds.absorb(self.held.items(), len(self.held))
         return {"n_asked": self._n_asked, "asks": asks.to_plain(), "holds": holds.to_plain()}
 
     def restore(self, plain: dict[str, Any]) -> None:
@@ -224,8 +224,14 @@ def _hold_map() -> ArrayMap[Cell, Hold]:
 
 
 def _plain(asked: tuple[Cell, OpenAsk]) -> tuple[Any, ...]:
-    cell, (terms, worth, why, until, *others) = asked
-    return *cell, *terms, worth, why, None if until is None else until.isoformat(), *others
+    (i, j), (terms, worth, why, until, number, who, place) = asked
+    return i, j, *terms, worth, why, _text(until), number, who, place
+
+
+@lru_cache(maxsize=100)
+def _text(until: datetime | None) -> str | None:
+    """Write a time down; the cells of an ask all have the same."""
+    return None if until is None else until.isoformat()
 
 
 def _ask(i: int, j: int, *fields: Any) -> tuple[Cell, OpenAsk]:
