@@ -90,11 +90,12 @@ class ArrayMap(Generic[Key, Value]):
     def settle(self) -> None:
         """Move the new entries into the arrays; O(new) Python steps, and sorts of N numbers."""
         if self._new:
-            self.absorb(self._new.items(), len(self._new))
+            flat = ((*key, *self._encode(value)) for key, value in self._new.items())
+            self.absorb(flat, len(self._new))
             self._new = {}
 
-    def absorb(self, entries: Iterable[tuple[Key, Value]], count: int) -> None:
-        """Add this many entries without holding all of them as objects; the last of a key counts."""
+    def absorb(self, entries: Iterable[tuple[Any, ...]], count: int) -> None:
+        """Add this many entries, each the elements of key and record; the last of a key counts."""
         if count == 0:
             return
         texts = [place for place, field in enumerate(self._fields) if field is str]
@@ -103,7 +104,7 @@ class ArrayMap(Generic[Key, Value]):
         columns = [np.empty(start + count, dtype=column.dtype) for column in self._columns]
         for column, settled in zip(columns, self._columns, strict=True):
             column[:start] = settled
-        while some := [(*key, *self._encode(value)) for key, value in itertools.islice(left, _AT_ONCE)]:
+        while some := list(itertools.islice(left, _AT_ONCE)):
             new = list(zip(*some, strict=True))
             for place in texts:
                 new[place] = tuple(map(codes.__getitem__, new[place]))

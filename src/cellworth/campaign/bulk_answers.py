@@ -204,7 +204,12 @@ def _is_plausible(state: State, answers: BulkAnswers, new: BoolArray) -> bool:
 
 def _told(state: State, answers: BulkAnswers, new: BoolArray) -> Told:
     rows, columns = answers.rows[new].tolist(), answers.columns[new].tolist()
-    owed = ((state.terms_of(cell) or FREE, cell) for cell in zip(rows, columns, strict=True))
+    asked, cells = state.open.asked, list(zip(rows, columns, strict=True))
+    asks = map(asked.get, cells)
+    owed = (
+        ((state.last_terms.get(cell) or FREE) if ask is None else ask.terms, cell)
+        for cell, ask in zip(cells, asks, strict=True)
+    )
     names = [column.name for column in state.index.columns]
     named = zip(
         map(state.index.row_ids.__getitem__, rows),

@@ -7,8 +7,9 @@ again and its money is released; when the lease of a holder ends, others may tak
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -119,6 +120,12 @@ class OpenCells:
         self.held.pop(cell, None)
         return self.asked.pop(cell, None)
 
+    def close_all(self, cells: Sequence[Cell]) -> Iterator[OpenAsk | None]:
+        """Close the ask for each of many cells, and yield it; None if the cell was not asked for."""
+        if self.held:
+            return map(self.close, cells)
+        return map(self.asked.pop, cells, itertools.repeat(None))
+
     def hold(self, cells: Iterable[Cell], hold: Hold) -> None:
         """Record that cells were taken."""
         self.held.update(dict.fromkeys(cells, hold))
@@ -181,9 +188,10 @@ class OpenCells:
     def to_plain(self) -> dict[str, Any]:
         """Return all asks and holds as arrays and JSON; O(cells that are asked for)."""
         asks, holds = _ask_map(), _hold_map()
-        places = (((ask.place,), (cell, ask)) for cell, ask in self.asked.items())
-        asks.absorb(places, len(self.asked))
-        holds.absorb(self.held.items(), len(self.held))
+        flat = ((entry[1].place, *_plain(entry)) for entry in self.asked.items())
+        asks.absorb(flat, len(self.asked))
+        for cell, hold in self.held.items():
+            holds[cell] = hold
         return {"n_asked": self._n_asked, "asks": asks.to_plain(), "holds": holds.to_plain()}
 
     def restore(self, plain: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import IntEnum
+from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
@@ -278,22 +279,25 @@ class State:
     def _tell(self, told: Told) -> None:
         spent: Counter[float] = Counter()  # how many answers have a price, of those that share no fee
         released: Counter[float] = Counter()
-        rows = self.index.places(row for row, _, _, _ in told.cells)
-        columns = self.index.column_places(column for _, column, _, _ in told.cells)
+        rows = self.index.places(map(itemgetter(0), told.cells))
+        columns = self.index.column_places(map(itemgetter(1), told.cells))
         if min(rows.min(initial=0), columns.min(initial=0)) < 0:  # an older version wrote them differently
             rows, columns = np.array(self._cells(each[:2] for each in told.cells), dtype=np.int64).T
         cells = list(zip(rows.tolist(), columns.tolist(), strict=True))
-        for cell, (_, _, _, price) in zip(cells, told.cells, strict=True):
-            ask = self.open.close(cell)
-            if ask is not None:
-                if ask.terms.fee or ask.terms.visit:
-                    self.money.release(cell, ask.terms)
+        for cell, (_, _, _, price), ask in zip(cells, told.cells, self.open.close_all(cells), strict=True):
+            terms = None if ask is None else ask.terms
+            shares = terms is not None and (terms.fee or terms.visit)
+            if terms is not None:
+                if shares:
+                    self.money.release(cell, terms)
                 else:
-                    released[ask.terms.own] += 1
-            terms = None if told.stated else self.last_terms.get(cell) if ask is None else ask.terms
-            if terms is None:
+                    released[terms.own] += 1
+            elif not told.stated:
+                terms = self.last_terms.get(cell)
+                shares = terms is not None and (terms.fee or terms.visit)
+            if terms is None or told.stated:
                 spent[price] += 1
-            elif terms.fee or terms.visit:
+            elif shares:
                 self.money.pay(cell, terms)
             else:
                 spent[terms.own] += 1
