@@ -170,6 +170,13 @@ class OpenCells:
                 look += (2 * at + 1, 2 * at + 2)
         return found
 
+    def ends_between(self, last: datetime, time: datetime) -> bool:
+        """Return whether any lease that has not ended at one time has ended at a later one."""
+        asks = len(self.expired(time)) > len(self.expired(last))
+        return asks or any(
+            has_ended(hold.until, time) and not has_ended(hold.until, last) for hold in self.held.values()
+        )
+
     def is_out(self, cell: Cell, time: datetime) -> bool:
         """Return whether a cell is asked for and its lease has not ended at a given time."""
         ask = self.asked.get(cell)

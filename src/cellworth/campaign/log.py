@@ -173,13 +173,15 @@ class Log:
         return time.astimezone(UTC)
 
     def check_clock(self) -> None:
-        """Raise ConflictError if the clock and the last event are too far apart to date a lease."""
+        """Raise ConflictError if the clock may not date a lease; warn if it is odd. See `may_lease`."""
         if self.read_only:
             return
         self.refresh()
         last, time = self.last_time, self.clock_time()
-        if not may_lease(last, time):
+        if not may_lease(last, time, ends_leases=self.state.open.ends_between(last, time)):
             raise ConflictError(clock_problem(self.name, last, time))
+        if time > last and (problem := clock_problem(self.name, last, time)):
+            warnings.warn(problem, stacklevel=3)
 
     def tables(self, numbers: list[int]) -> Iterator[Table]:
         """Yield the table as of each event number, in non-decreasing order; O(events) for past ones."""
