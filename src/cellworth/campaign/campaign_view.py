@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Self
 
 from cellworth import complete
 from cellworth import model as models
+from cellworth.campaign import answers as reports
 from cellworth.campaign import open_cells
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
@@ -118,16 +120,38 @@ class CampaignView:
         asked_by: str | None = None,
         holder: str | None = None,
         free: bool = False,
+        row_contains: str | None = None,
+        by_row: bool = False,
     ) -> open_cells.OpenPage:
         """Return at most ``most`` of the cells that are out, in the order they were asked for.
 
         ``after`` is the previous page's, 0 for the first; answers in between shift nothing. The filters keep
-        cells in this row or column, asked for or held by this person, or ``free``. O(cells out), 0.1 us each.
+        cells in this row or column, in rows whose id contains a text, asked for or held by this person, or
+        ``free``. With ``by_row``, the cells of a row come together, in the order of the table. O(cells out)
+        in a few passes over arrays: about 1 ms for 65,000.
         """
-        wanted = open_cells.Wanted(row, column, asked_by, holder, free)
+        wanted = open_cells.Wanted(row, column, asked_by, holder, free, row_contains)
         return open_cells.open_page(
-            self._log.newest(), self._log.now(), self._tariff.groups, wanted, after, most
+            self._log.newest(), self._log.now(), self._tariff.groups, wanted, after, most, by_row
         )
+
+    def open_counts(self) -> open_cells.OpenCounts:
+        """Return how many cells are out now: in all, free, by column, by asker and by holder."""
+        return open_cells.open_counts(self._log.newest(), self._log.now())
+
+    def faults(
+        self, answers: Iterable[tuple[object, str, object]], *, unsolicited: bool = False
+    ) -> list[tuple[int, str]]:
+        """Return what is wrong with each of the answers that `tell` rejects: its position, and why."""
+        return reports.faults(self._log.newest(), answers, unsolicited=unsolicited)
+
+    def check_names(self, row: str | None = None, column: str | None = None) -> None:
+        """Raise DataError, suggesting the closest name, if there is no such row or column."""
+        index = self._log.newest().index
+        if row is not None:
+            index.row(row)
+        if column is not None:
+            index.cell(index.row_ids[0], column)
 
     def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
         """Return rows as they are now, with the status of each cell, skipping the first ``after`` rows."""

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import IntArray
-from cellworth.campaign.adviser_cache import pack_cache, unpack_cache
-from cellworth.campaign.cache_parts import ROUNDS, load_part, save_part
 from cellworth.campaign.log import Log
+from cellworth.campaign.stored_cache import ROUNDS, load_part, pack_cache, save_part, unpack_cache
 from cellworth.campaign.tariff import Tariff
 from cellworth.errors import CellworthError, UnusableCacheError
 from cellworth.messages import shorten

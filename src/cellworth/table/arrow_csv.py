@@ -19,7 +19,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.table.missing_marks import USUAL_MARKS
-from cellworth.table.text_cells import LazyTexts, Numbers, Tally, TextCells
+from cellworth.table.text_cells import LazyTexts, Numbers, TextCells, TextCounts
 from cellworth.table.values import are_whole, is_number
 
 FEWEST_BYTES = 1 << 20
@@ -157,7 +157,7 @@ class _ArrowReader:
     def cells(self, place: int, column: Any, pointed: bool) -> TextCells:
         """Return a column that was read, with its numbers if it has any; not all of ``pointed`` are whole."""
         if self.arrow.types.is_dictionary(column.type):
-            return TextCells.counted(_tally(column))
+            return TextCells.counted(_text_counts(column))
         values: Float64Array = np.asarray(column.to_numpy(), dtype=np.float64)
         whole = column.type == self.arrow.int64()
         # pyarrow reads nan(1) as NaN; to us it is text.
@@ -167,8 +167,8 @@ class _ArrowReader:
             return TextCells.counted(self._texts(place))
         return TextCells(LazyTexts(len(column), lambda: self._texts(place).texts()), Numbers(values, whole))
 
-    def _texts(self, place: int) -> Tally:
-        return _tally(self._parse({place: "text"}).column(0))
+    def _texts(self, place: int) -> TextCounts:
+        return _text_counts(self._parse({place: "text"}).column(0))
 
     def _parse(self, types: dict[int, _Type]) -> Any:
         table = importlib.import_module("pyarrow.csv")
@@ -192,12 +192,12 @@ def _has_fraction(values: Float64Array) -> bool:
     return bool(np.any(~np.isnan(values) & (values != np.rint(values))))
 
 
-def _tally(column: Any) -> Tally:
+def _text_counts(column: Any) -> TextCounts:
     """Count a dictionary column, whose texts are in the order in which they first appear."""
     array = column.unify_dictionaries().combine_chunks()
     codes = array.indices.to_numpy().astype(np.intp)
     texts = array.dictionary.to_pylist()
-    return Tally(tuple(texts), codes).renamed(list(map(str.strip, texts)))
+    return TextCounts(tuple(texts), codes).renamed(list(map(str.strip, texts)))
 
 
 def _pyarrow() -> ModuleType | None:

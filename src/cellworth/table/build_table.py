@@ -125,7 +125,7 @@ def _spelling(
     """Return how the user writes booleans or dates, as keywords of `Column`."""
     if kind not in ("boolean", "date"):
         return {}
-    observed = cells.tally if isinstance(cells, TextCells) else None
+    observed = cells.text_counts if isinstance(cells, TextCells) else None
     if kind == "boolean":
         words = raw.declared.get("words") if observed is None else boolean_words(observed.counts)
         return {} if words is None else {"words": tuple(words)}
@@ -145,9 +145,9 @@ def _kind_and_values(
         if known is not None:
             return known, cells.numbers.values, ()
     if isinstance(cells, TextCells) and wanted.kind is None and wanted.categories is None:
-        kind, observed = find_kind(cells.tally, name, origin)
+        kind, observed = find_kind(cells.text_counts, name, origin)
         if observed is not None:
-            return kind, cells.tally.spread(observed), ()
+            return kind, cells.text_counts.spread(observed), ()
     else:
         kind = wanted.kind or _stated_kind(cells, wanted)
     if kind not in LABELLED:

@@ -79,7 +79,7 @@ def read_csv(
 def _quickly(
     content: bytes | str, delimiter: str | None, path: File, wishes: Wishes
 ) -> tuple[list[RawColumn], Origin] | None:
-    """Read a large plain file; None if it is not plain, or may have another delimiter than it should."""
+    """Read a large simple file; None if it has quotes, or may have an unexpected delimiter."""
     if len(content) < FEWEST_BYTES:
         return None
     try:

@@ -107,7 +107,7 @@ class TextFile:
 
     @property
     def converts(self) -> bool:
-        """Whether numbers or dates are written in another way than Python's."""
+        """Whether numbers or dates are written differently from Python's."""
         return self.date_format is not None or self.decimal == ","
 
 
@@ -248,7 +248,7 @@ def _decoding_problem(content: bytes, error: UnicodeError, encoding: str, name: 
 def _changed(
     column: RawColumn, way: Callable[[str], str | None], declared: Mapping[str, Any] | None = None
 ) -> RawColumn:
-    """Return a column with every text that a way can read as it reads it; unchanged if it can read none."""
+    """Return a column with the texts that a reader can parse replaced; unchanged if it can parse none."""
     texts = as_texts(column.cells).texts
     read = [way(text) if text else None for text in texts]
     if not any(read):

@@ -14,18 +14,22 @@ from starlette.staticfiles import StaticFiles
 from cellworth import __version__
 from cellworth.errors import ParameterError
 from cellworth.report import SUMMARIES, summarise
-from cellworth.web import error_responses, pages
+from cellworth.web import error_responses, pages, sign_in_links
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
-from cellworth.web.dependencies import OPEN_PATHS, role_of
+from cellworth.web.dependencies import OPEN_PATHS, admitted, role_of
 from cellworth.web.door_language import DoorLanguage
+from cellworth.web.file_jobs import FileJobs
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 from cellworth.web.security.tokens import Access
+from cellworth.web.uploads import Uploads
 
 LARGEST_UPLOAD = 50_000_000
 """In bytes."""
+LARGEST_JSON = 2_000_000
+"""In bytes, for everything that is not a file."""
 _STATIC = Path(__file__).parent / "pages" / "static"
 
 health = APIRouter(include_in_schema=False)
@@ -38,7 +42,11 @@ async def is_healthy() -> dict[str, str]:
 
 
 def create_app(
-    store: str | Path, *, access: Access | None = None, largest_upload: int = LARGEST_UPLOAD
+    store: str | Path,
+    *,
+    access: Access | None = None,
+    largest_upload: int = LARGEST_UPLOAD,
+    public_url: str | None = None,
 ) -> FastAPI:
     """Return the application that serves the campaigns of a store.
 
@@ -50,7 +58,9 @@ def create_app(
         By default everyone may do everything, but only requests addressed to this machine's loopback names
         are answered.
     largest_upload : int
-        Largest request, in bytes.
+        Largest request with a file, in bytes; others have at most `LARGEST_JSON`.
+    public_url : str, optional
+        The address under which browsers know the server, if a proxy does not pass the ``Host`` on.
 
     Returns
     -------
@@ -80,15 +90,17 @@ def create_app(
     app.state.largest_upload = largest_upload
     app.state.notifications = Notifications()
     app.state.problem_page = pages.problem_page
-    for router in [*api_routers, health, *pages.routers]:
-        app.router.routes.extend(router.routes)
+    for router in [*api_routers, health, sign_in_links.router, *pages.routers]:
+        app.router.routes.extend(
+            admitted(route, min(LARGEST_JSON, largest_upload)) for route in router.routes
+        )
     app.router.routes.append(Mount("/static", StaticFiles(directory=_STATIC), name="static"))
     check_roles(app.routes)
     error_responses.install(app)
     # The middleware added last sees a request first.
     app.add_middleware(DoorLanguage)
     app.add_middleware(SizeLimit, most=largest_upload)
-    app.add_middleware(OwnOrigin, only_loopback=access.open)
+    app.add_middleware(OwnOrigin, only_loopback=access.open, public=public_url)
     app.add_middleware(SafeHeaders)
     return app
 
@@ -110,9 +122,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     renewed = {what: partial(summarise, summary=summary) for what, summary in SUMMARIES.items()}
     jobs = app.state.jobs = JobQueue(app.state.store, renewed, notifications)
     jobs.start()
+    file_queue = app.state.file_queue = JobQueue(app.state.store, {}, notifications)
+    file_queue.start()
+    app.state.files = FileJobs(file_queue)
+    uploads = app.state.uploads = Uploads()
     try:
         yield
     finally:
         notifications.close()
+        await file_queue.close()
         await jobs.close()
         await pool.close()
+        await uploads.close()

@@ -25,6 +25,7 @@ def serve(
     port: int = 8000,
     access: Access | None = None,
     largest_upload: int = LARGEST_UPLOAD,
+    public_url: str | None = None,
     log_level: str = "warning",
 ) -> None:
     """Serve the campaigns of a store until interrupted or terminated.
@@ -40,13 +41,15 @@ def serve(
     access : Access, optional
         By default no token is required.
     largest_upload : int
-        Largest request, in bytes.
+        Largest request with a file, in bytes.
+    public_url : str, optional
+        The address under which browsers know the server, if a proxy does not pass the ``Host`` on.
     log_level : str
         Log level of uvicorn; "info" logs a line per request.
     """
     check_host(host, access)
     listening = _listen(host, port)
-    app = create_app(store, access=access, largest_upload=largest_upload)
+    app = create_app(store, access=access, largest_upload=largest_upload, public_url=public_url)
     print(f"cellworth serves at {_address(host, listening)}", flush=True)
     config = uvicorn.Config(
         app,
@@ -90,8 +93,9 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the notifications and the job queue, then the connections."""
         self._app.state.notifications.close()
-        if hasattr(self._app.state, "jobs"):
-            await self._app.state.jobs.close()
+        for queue in ("jobs", "file_queue"):
+            if hasattr(self._app.state, queue):
+                await getattr(self._app.state, queue).close()
         await super().shutdown(sockets)
 
 

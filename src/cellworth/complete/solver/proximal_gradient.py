@@ -29,9 +29,10 @@ import numpy as np
 from cellworth.arrays import AnyArray, FloatArray
 from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver import losses
+from cellworth.complete.solver.fused_step import land, start, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart, fit_linear_part
 from cellworth.complete.solver.monitor import Callback, Monitor, Solution
-from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
+from cellworth.complete.solver.step import Rows, StepSums, sample_size
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
 
@@ -89,8 +90,9 @@ class InPlacePasses:
         self.scale = float(np.linalg.norm(rows.values))
         self.eps = float(np.finfo(rows.values.dtype).eps)
         self._iterate, self._point = iterate, np.empty_like(iterate)
-        self._trails = blocks.arrays(sample_size, iterate)
         self._rows, self._blocks = rows, blocks
+        sampled = blocks.sum(lambda b: (sample_size(b.stop - b.start),))[0]
+        self._trail = np.zeros((sampled, iterate.shape[1]), dtype=iterate.dtype)
 
     @property
     def iterate(self) -> FloatArray:
@@ -99,26 +101,29 @@ class InPlacePasses:
 
     def first(self, lipschitz: float, model: LinearPart) -> StepSums:
         """Form a point from the iterate, without momentum."""
-        X, A, rows = self._iterate, self._point, self._rows
-        return StepSums(*self._blocks.sum(lambda b: start(X[b], A[b], lipschitz, rows[b], model)))
+        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
+        return StepSums(*self._blocks.sum_runs(lambda r: start(X[r], A[r], lipschitz, rows[r], model, size)))
 
     def next(
         self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
     ) -> StepSums:
         """Shrink the point to the next iterate, and form the next point."""
-        X, A, rows, trails = self._iterate, self._point, self._rows, self._trails
+        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
         P = operator.astype(X.dtype, copy=False)
-        sums = self._blocks.sum(
-            lambda b: step(X[b], A[b], trails[b.start], P, momentum, lipschitz, rows[b], model, ahead)
-        )
+
+        def of_run(r: slice) -> StepSums:
+            first = r.start // size * sample_size(size)
+            return step(X[r], A[r], self._trail[first:], P, momentum, lipschitz, rows[r], model, ahead, size)
+
+        sums = self._blocks.sum_runs(of_run)
         self._iterate, self._point = A, X
         return StepSums(*sums)
 
     def last(self, operator: FloatArray, model: LinearPart) -> StepSums:
         """Shrink the point to the next iterate; there is no next point."""
-        X, A, rows = self._iterate, self._point, self._rows
+        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
         P = operator.astype(X.dtype, copy=False)
-        sums = self._blocks.sum(lambda b: land(X[b], A[b], P, rows[b], model))
+        sums = self._blocks.sum_runs(lambda r: land(X[r], A[r], P, rows[r], model, size))
         self._iterate, self._point = A, X
         return StepSums(*sums)
 
@@ -272,7 +277,8 @@ class Descent:
         self.sampled = self.sums.sampled
         table_move = _distance_to_extrapolation(self.sums, beta_before, sampled_before)
         gradient = float(np.hypot(lipschitz_before * table_move, model_move))
-        self.monitor.record(self.objective, gradient, exact=beta_before == 0)
+        pull = trace_penalty * self.shrunk.subgradient_norm
+        self.monitor.record(self.objective, gradient, pull, exact=beta_before == 0)
         self._go_on(passes, previous, beta_before)
 
     def _go_on(self, passes: Passes, previous: float, beta_before: float) -> None:

@@ -104,6 +104,16 @@ class PurchaseOut(ResponseModel):
     held_until: datetime | None
 
 
+class CountsOut(ResponseModel):
+    """How many cells are out: in all, free, by column, and by who asked for them or has taken them."""
+
+    total: int
+    free: int
+    columns: dict[str, int]
+    askers: dict[str, int]
+    holders: dict[str, int]
+
+
 class PurchasesOut(ResponseModel):
     """Cells, best first."""
 
