@@ -90,7 +90,7 @@ def test_a_campaign_runs_from_the_first_ask_to_the_status(table, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["recommended", "linear-impact"])
 def test_after_the_first_answer_it_is_still_asked_for(table, name):
-    """One cell at a time, so that each round knows one answer more. Of four columns, 3 of 12 are its share."""
+    """One cell at a time. Of four columns, its share is 3 of 12."""
     small = Table(table.columns[:4], table.values[:, :4], table.row_ids, table.target)
     campaign = Campaign.create(small, prices=1.0, strategy=name, store=MemoryStore())
     columns = []
