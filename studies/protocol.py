@@ -38,9 +38,9 @@ def paper_classifier() -> LinearSVC:
 def as_published(strategy: str | Strategy) -> Strategy:
     """Return a strategy with the bi-objective search as published: its start, and as many iterations."""
     found = get(strategy)
-    return (
-        replace(found, selector=Poss("paper", start="empty")) if isinstance(found.selector, Poss) else found
-    )
+    if found.name == "afasmc-poss":
+        return replace(found, selector=Poss("paper", start="empty"))
+    return found
 
 
 @lru_cache(maxsize=8)
