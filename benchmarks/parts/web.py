@@ -138,7 +138,7 @@ class Line:
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def send(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """Send a request and return the status and JSON of the response."""
+        """Send a request and return the status and content of the response: JSON, or the text of a page."""
         reader, writer = await self._open()
         content = b"" if body is None else json.dumps(body).encode()
         head = (
@@ -149,7 +149,9 @@ class Line:
         lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
         status = int(lines[0].split()[1])
         (length,) = [int(line.partition(":")[2]) for line in lines if line.startswith("content-length:")]
-        return status, json.loads(await reader.readexactly(length))
+        content = await reader.readexactly(length)
+        is_page = any(line.startswith("content-type: text/html") for line in lines)
+        return status, content.decode() if is_page else json.loads(content)
 
     async def listen(self, measured: Measured) -> None:
         """Listen to notifications until the connection is closed."""
@@ -194,6 +196,7 @@ async def person(line: Line, measured: Measured, end: float, chance: random.Rand
     looks = [
         ("campaign", base),
         ("queue", f"{base}/purchases?limit=50"),
+        ("queue page", "/campaigns/study/queue"),
         ("overview", f"{base}/summaries/overview"),
     ]
     mine: list[dict[str, Any]] = []

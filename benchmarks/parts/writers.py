@@ -96,6 +96,7 @@ def ask_and_tell(link: Connection, store: str, seconds: float) -> float:
     from cellworth import Campaign
 
     with Campaign.open(store) as campaign:
+        campaign.preview(count=COUNT)  # imports what a first ask imports
         meet(link)
         end, asks = time.monotonic() + seconds, 0
         while time.monotonic() < end:

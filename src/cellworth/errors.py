@@ -10,8 +10,8 @@ from typing import NamedTuple
 MOST_WRONG_LINES = 20
 """Stop reading a file after this many wrong lines."""
 
-__all__ = ["CellworthError", "ConflictError", "DataError", "MissingDependencyError", "ParameterError"]
-# The other classes are for use inside the package; users catch them through these base classes.
+__all__ = ["CellworthError", "ConflictError", "DataError"]
+# The other classes are for use inside the package: users catch them through these, ValueError or ImportError.
 
 
 class CellworthError(Exception):

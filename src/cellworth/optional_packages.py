@@ -14,7 +14,7 @@ _INSTALL = {
     "matplotlib": '"cellworth[plot]"',
     "psycopg": '"cellworth[postgres]"',
     **dict.fromkeys(
-        ("fastapi", "uvicorn", "jinja2", "plotly", "python_multipart", "httpx"), '"cellworth[web]"'
+        ("fastapi", "uvicorn", "jinja2", "plotly", "python_multipart", "httpx", "segno"), '"cellworth[web]"'
     ),
     **dict.fromkeys(("dask", "distributed", "zarr"), '"cellworth[dask]"'),
 }

@@ -44,6 +44,29 @@ def test_tokens(begun):
         assert begun(*words, *wrong).code == 2, wrong
 
 
+def test_links_and_last_days(begun, monkeypatch):
+    words = ["token", "--tokens", "tokens.json"]
+    new = [*words, "--who", "Ann", "--role", "answer", "--expires", "2100-12-31"]
+    token, link = begun(*new, "--url", "https://clinic.example").out.split()
+    start = "https://clinic.example/login/link?code="
+    assert link.startswith(start)
+    access = Access.from_file("tokens.json")
+    assert access.owner_of_link(link.removeprefix(start)) == access.identify(token)
+    (listed,) = begun(*words, "--list", "--json").json["tokens"]
+    assert listed["expires"][:10] in ("2100-12-31", "2101-01-01")  # whatever the time zone here
+    again = begun(*words, "--link", listed["id"], "--url", "https://clinic.example/", "--json").json["link"]
+    assert again.startswith(start)
+    assert again != link
+    for wrong in (["--link", listed["id"]], ["--who", "B", "--role", "read", "--expires", "2020-01-01"]):
+        assert begun(*words, *wrong).code == 2, wrong
+    assert begun(*words, "--link", "nobody", "--url", "http://a").code == 3
+    pytest.importorskip("segno")
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    drawn = begun(*words, "--link", listed["id"], "--url", "https://clinic.example").out
+    assert len(drawn.splitlines()) > 15  # the QR code
+    assert "\u2588" in drawn or "\u2584" in drawn
+
+
 def test_a_server_beyond_this_machine_needs_tokens(begun):
     refused = begun("serve", "--host", "0.0.0.0")
     assert refused.code == 2

@@ -54,6 +54,22 @@ def test_a_job_runs_elsewhere_niced_and_with_one_thread(play):
     play(work)
 
 
+def test_a_job_ends_with_its_caller_if_it_says_so(play):
+    async def work(queue):
+        await queue.run("study", jobs.add, 1)
+        pid = queue.worker
+        tasks = [asyncio.create_task(queue.run_while_wanted("study", jobs.sleep, 1000)) for _ in range(2)]
+        await asyncio.sleep(0.2)
+        for task in reversed(tasks):  # the one that waits, and the one that runs
+            task.cancel()
+        assert await queue.run("study", jobs.add, 1) == ("study", 1)
+        assert queue.worker != pid
+        assert not is_there(pid)
+        assert await queue.run_while_wanted("study", jobs.add, 1) == ("study", 1)
+
+    play(work)
+
+
 def test_errors_come_back_in_words(play):
     async def work(queue):
         with pytest.raises(ConflictError, match="somebody was first"):

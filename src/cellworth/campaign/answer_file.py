@@ -184,9 +184,12 @@ def result(lines: Sequence[FileAnswer], new: int) -> FileResult:
 def check_answers(state: State, path: AnyFile, lines: Sequence[FileAnswer]) -> FileCheck:
     """Return what would happen to the lines of a file, or raise, naming the wrong lines; records nothing."""
     given = [answer for answer in lines if answer.value is not None]
-    _raise_by_line(state, path, given, unsolicited=False)
-    answers = as_answers(state, triples(given))
-    found = told(state, answers, unsolicited=False, price=None)
+    try:
+        answers = as_answers(state, triples(given))
+        found = told(state, answers, unsolicited=False, price=None)
+    except (DataError, ConflictError):
+        _raise_by_line(state, path, given, unsolicited=False)
+        raise
     recorded = set() if found is None else {(cell.row, cell.column) for cell in found.cells}
     first = {answer[1:3]: answer for answer in reversed(given)}
     new = [answer for answer in given if answer[1:3] in recorded and first[answer[1:3]] is answer]

@@ -7,14 +7,17 @@ again and its money is released; when the lease of a holder ends, others may tak
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from cellworth.campaign.account import Terms
 from cellworth.campaign.array_map import ArrayMap
 from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.open_index import OpenIndex
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
 from cellworth.settings_language import by_door
@@ -95,6 +98,14 @@ class OpenCells:
         self.held: dict[Cell, Hold] = {}
         self._ends: list[tuple[datetime, int, Cell]] = []  # a heap; some of its cells may be closed by now
         self._n_asked = 0
+        self._index: OpenIndex | None = None  # made when it is first wanted
+
+    @property
+    def index(self) -> OpenIndex:
+        """The same as arrays, kept up with every change; O(asked cells) when first wanted."""
+        if self._index is None:
+            self._index = OpenIndex.of(self.asked, self.held)
+        return self._index
 
     def ask(
         self,
@@ -112,23 +123,38 @@ class OpenCells:
         self.asked[cell] = OpenAsk(terms, worth, why, until, number, who, self._n_asked)
         if until is not None:
             heapq.heappush(self._ends, (until, number, cell))
+        if self._index is not None:
+            self._index.ask(cell, place=self._n_asked, who=who, until=until)
 
     def close(self, cell: Cell) -> OpenAsk | None:
         """Close the ask for a cell and return it; None if the cell was not asked for."""
+        if self._index is not None:
+            self._index.close(cell)
         self.held.pop(cell, None)
         return self.asked.pop(cell, None)
 
-    def hold(self, cells: Iterable[Cell], hold: Hold) -> None:
+    def close_all(self, cells: Sequence[Cell]) -> Iterator[OpenAsk | None]:
+        """Close the ask for each of many cells, and yield it; None if the cell was not asked for."""
+        if self.held or self._index is not None:
+            return map(self.close, cells)
+        return map(self.asked.pop, cells, itertools.repeat(None))
+
+    def hold(self, cells: Sequence[Cell], hold: Hold) -> None:
         """Record that cells were taken."""
+        if self._index is not None:
+            self._index.hold(cells, *hold)
         self.held.update(dict.fromkeys(cells, hold))
 
-    def give_back(self, cells: Iterable[Cell]) -> None:
+    def give_back(self, cells: Sequence[Cell]) -> None:
         """Record that cells were given back."""
+        if self._index is not None:
+            self._index.give_back(cells)
         for cell in cells:
             self.held.pop(cell, None)
 
     def set_back(self, after: datetime, by: timedelta) -> None:
         """Make each lease that ends after a given time end earlier; O(cells out)."""
+        self._index = None
         for cell, ask in self.asked.items():
             if ask.until is not None and ask.until > after:
                 self.asked[cell] = ask._replace(until=ask.until - by)
@@ -162,6 +188,13 @@ class OpenCells:
                 look += (2 * at + 1, 2 * at + 2)
         return found
 
+    def ends_between(self, last: datetime, time: datetime) -> bool:
+        """Return whether any lease that has not ended at one time has ended at a later one."""
+        asks = len(self.expired(time)) > len(self.expired(last))
+        return asks or any(
+            has_ended(hold.until, time) and not has_ended(hold.until, last) for hold in self.held.values()
+        )
+
     def is_out(self, cell: Cell, time: datetime) -> bool:
         """Return whether a cell is asked for and its lease has not ended at a given time."""
         ask = self.asked.get(cell)
@@ -180,8 +213,8 @@ class OpenCells:
     def to_plain(self) -> dict[str, Any]:
         """Return all asks and holds as arrays and JSON; O(cells that are asked for)."""
         asks, holds = _ask_map(), _hold_map()
-        for cell, ask in self.asked.items():
-            asks[(ask.place,)] = cell, ask
+        flat = ((entry[1].place, *_plain(entry)) for entry in self.asked.items())
+        asks.absorb(flat, len(self.asked))
         for cell, hold in self.held.items():
             holds[cell] = hold
         return {"n_asked": self._n_asked, "asks": asks.to_plain(), "holds": holds.to_plain()}
@@ -189,6 +222,7 @@ class OpenCells:
     def restore(self, plain: dict[str, Any]) -> None:
         """Replace all asks and holds by what `to_plain` returned; 3 us for each cell that is asked for."""
         asks, holds = _ask_map(), _hold_map()
+        self._index = None
         asks.restore(plain["asks"])
         holds.restore(plain["holds"])
         self.asked = dict(ask for _, ask in asks.items())
@@ -224,8 +258,14 @@ def _hold_map() -> ArrayMap[Cell, Hold]:
 
 
 def _plain(asked: tuple[Cell, OpenAsk]) -> tuple[Any, ...]:
-    cell, (terms, worth, why, until, *others) = asked
-    return *cell, *terms, worth, why, None if until is None else until.isoformat(), *others
+    (i, j), (terms, worth, why, until, number, who, place) = asked
+    return i, j, *terms, worth, why, _text(until), number, who, place
+
+
+@lru_cache(maxsize=100)
+def _text(until: datetime | None) -> str | None:
+    """Write a time down; the cells of an ask all have the same."""
+    return None if until is None else until.isoformat()
 
 
 def _ask(i: int, j: int, *fields: Any) -> tuple[Cell, OpenAsk]:

@@ -6,10 +6,11 @@ is nothing to record.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import numpy as np
 
 from cellworth.campaign.answers import as_cells
 from cellworth.campaign.cell_index import Cell
@@ -22,7 +23,8 @@ from cellworth.campaign.events import (
     check_optional_text,
     check_text,
 )
-from cellworth.campaign.leases import parse_lease
+from cellworth.campaign.leases import has_ended, parse_lease
+from cellworth.campaign.open_index import Sought
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
@@ -37,34 +39,80 @@ class OpenPage:
     Attributes
     ----------
     purchases : list of Purchase
-        In the order they were asked for.
+        In the order they were asked for, or row by row.
     after : int or None
         Pass this to get the next page; None if this is the last page.
+    matching : int
+        How many cells match the filters, on all pages.
     """
 
     purchases: list[Purchase]
     after: int | None
+    matching: int
+
+
+@dataclass(frozen=True)
+class OpenCounts:
+    """How many cells are out, and of which kinds.
+
+    Attributes
+    ----------
+    total, free : int
+        All of them, and those that nobody has taken.
+    columns : dict of str to int
+        By column, in the order of the table.
+    askers, holders : dict of str to int
+        By the person who asked for them or has taken them, by name.
+    """
+
+    total: int
+    free: int
+    columns: dict[str, int]
+    askers: dict[str, int]
+    holders: dict[str, int]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which of the cells that are out to list; None matches any."""
+    """Which of the cells that are out to list; None matches any.
+
+    ``row_contains`` is a text that the row's id contains, in capital or small letters.
+    """
 
     row: str | None = None
     column: str | None = None
     asked_by: str | None = None
     holder: str | None = None
     free: bool = False
-    """Only cells that nobody has taken."""
+    row_contains: str | None = None
 
-    def fits(self, state: State, cell: Cell, time: datetime) -> bool:
-        """Return whether a cell is wanted."""
-        hold = state.open.holder(cell, time)
-        row, column = state.index.names(cell)
-        has = (row, column, state.open.asked[cell].who, None if hold is None else hold.who)
-        wanted = (self.row, self.column, self.asked_by, self.holder)
-        same = all(want is None or want == have for want, have in zip(wanted, has, strict=True))
-        return same and not (self.free and hold is not None)
+    def sought(self, state: State, time: datetime) -> Sought | None:
+        """Return it by positions; None if a name is unknown, so that no cell can match."""
+        rows, column = None, None
+        if self.row is not None:
+            if self.row not in state.index:
+                return None
+            rows = np.array([state.index.row(self.row)])
+        if self.row_contains:
+            among = state.open.index.rows(time) if rows is None else rows
+            text, ids = self.row_contains.casefold(), state.index.row_ids
+            rows = np.array([i for i in among.tolist() if text in ids[i].casefold()], dtype=np.int64)
+        if self.column is not None:
+            column = int(state.index.column_places([self.column])[0])
+            if column < 0:
+                return None
+        return Sought(rows, column, self.asked_by, self.holder, self.free)
+
+
+class _Ended:
+    """The asked cells whose lease has ended, without listing them."""
+
+    def __init__(self, state: State, time: datetime) -> None:
+        self._asked, self._time = state.open.asked, time
+
+    def __contains__(self, cell: object) -> bool:
+        ask = self._asked.get(cell)  # type: ignore[call-overload]
+        return ask is not None and has_ended(ask.until, self._time)
 
 
 def open_purchases(state: State, time: datetime, groups: Mapping[str, str]) -> list[Purchase]:
@@ -76,26 +124,41 @@ def open_purchases(state: State, time: datetime, groups: Mapping[str, str]) -> l
 
 
 def open_page(
-    state: State, time: datetime, groups: Mapping[str, str], wanted: Wanted, after: int, most: int
+    state: State,
+    time: datetime,
+    groups: Mapping[str, str],
+    wanted: Wanted,
+    after: int,
+    most: int,
+    by_row: bool = False,
 ) -> OpenPage:
-    """Return at most ``most`` of the wanted cells, starting after position ``after``."""
+    """Return at most ``most`` of the wanted cells, starting after a cursor; see `OpenIndex.find`."""
+    sought = wanted.sought(state, time)
+    if sought is None:
+        return OpenPage([], None, 0)
+    width = len(state.index.columns) if by_row else None
+    cells, following, matching = state.open.index.find(sought, time, after, most, width)
+    return OpenPage(_purchases(state, cells, time, groups), following, matching)
 
-    def found() -> Iterator[Cell]:
-        later = (cell for cell in state.open.out(time) if state.open.asked[cell].place > after)
-        if wanted == Wanted():
-            return later
-        return (cell for cell in later if wanted.fits(state, cell, time))
 
-    cells = list(itertools.islice(found(), most + 1))
-    purchases = _purchases(state, cells[:most], time, groups)
-    return OpenPage(purchases, state.open.asked[cells[most - 1]].place if 0 < most < len(cells) else None)
+def open_counts(state: State, time: datetime) -> OpenCounts:
+    """Return how many cells are out, and of which kinds; O(cells out), in a few passes over arrays."""
+    found, columns = state.open.index.counts(time), state.index.columns
+    askers = {who: count for who, count in found.askers.items() if who is not None}
+    return OpenCounts(
+        found.total,
+        found.free,
+        {columns[j].name: count for j, count in found.columns.items()},
+        dict(sorted(askers.items())),
+        dict(sorted(found.holders.items())),
+    )
 
 
 def _purchases(
     state: State, cells: Iterable[Cell], time: datetime, groups: Mapping[str, str]
 ) -> list[Purchase]:
     """Return asked cells as they are at a given time; their prices now."""
-    ended = set(state.open.expired(time))
+    ended = _Ended(state, time)
     found = []
     for cell in cells:
         ask, hold = state.open.asked[cell], state.open.holder(cell, time)
@@ -136,13 +199,19 @@ class Taking:
         """Return the cells that now go to this person."""
         return taken(state, time, self._wanted, self._who, self._lease)
 
+    def request(self, state: State) -> object:
+        """Return what distinguishes this from other requests."""
+        wanted = self._wanted
+        cells = wanted if isinstance(wanted, int) else [state.index.cell(*each) for each in wanted]
+        return [self._who, cells, self._lease.total_seconds()]
+
 
 def purchases_of(state: State, event: Event | None, groups: Mapping[str, str]) -> list[Purchase]:
-    """Return the cells that an event took, as they are right after it."""
+    """Return the cells that an event took and that are still asked for, as they are right after it."""
     if event is None or not isinstance(event.content, Taken):
         return []
     cells = (state.index.cell(row, column) for row, column in event.content.cells)
-    return _purchases(state, cells, event.time, groups)
+    return _purchases(state, (cell for cell in cells if cell in state.open.asked), event.time, groups)
 
 
 def taken(
@@ -154,8 +223,7 @@ def taken(
     or it is no longer out; DataError if it was never asked for.
     """
     if isinstance(wanted, int):
-        free = (cell for cell in state.open.out(time) if state.open.holder(cell, time) is None)
-        cells = list(itertools.islice(free, wanted))
+        cells, _, _ = state.open.index.find(Sought(free=True), time, 0, wanted, None)
     else:
         cells = list(dict.fromkeys(state.index.cell(row, column) for row, column in wanted))
         for cell in cells:

@@ -24,6 +24,7 @@ from cellworth.complete.labels import LabelCode, TargetKind, code_labels, label_
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver import block_passes
 from cellworth.complete.solver.block_passes import CellSums, minimise_blocks
+from cellworth.complete.solver.continuation import minimise_from_means
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
 from cellworth.complete.solver.line_search import minimise_by_search
 from cellworth.complete.solver.linear_part import LinearPart
@@ -76,9 +77,10 @@ class SupervisedCompleter(BlockCompleter):
         numbers; anything else is classes.
     tol : float, default=1e-5
         Stop when the next move of table and model, in units of the objective's gradient, is below this
-        fraction of the norm of the observed (scaled) values.
+        fraction of the norm of the observed (scaled) values, and below 1,000 times it of the pull of
+        :math:`\lambda_1`, whose weak values are reached by way of stronger ones.
     max_iter : int, default=1000
-        The maximum number of iterations.
+        The maximum number of iterations; a few more may undo a last one that momentum made worse.
     warm_start : bool, default=False
         Start from the last fit if the table has the same shape, after updating rows with new answers; this
         takes a few iterations. On row blocks every fit starts from scratch.
@@ -218,7 +220,9 @@ class SupervisedCompleter(BlockCompleter):
                 iterate, trace_norm = column_means(rows)
             else:
                 iterate, trace_norm = self._earlier_table(earlier, X, order, rows, model, scaling)
-            solve = minimise_by_search if self.line_search else minimise
+            solve = minimise if earlier is not None else minimise_from_means
+            if self.line_search:
+                solve = minimise_by_search
             solution = solve(
                 iterate,
                 model,

@@ -7,7 +7,7 @@ from cellworth.lazy_names import lazy_names
 if TYPE_CHECKING:
     from cellworth.score.posterior_scores import PosteriorImpact, PosteriorVariance
     from cellworth.score.random_scorer import Random
-    from cellworth.score.scorer import Round, Scorer
+    from cellworth.score.scorer import Round
     from cellworth.score.training_gain import TrainingGain
     from cellworth.score.variance import Variance
 
@@ -16,7 +16,6 @@ __all__ = [
     "PosteriorVariance",
     "Random",
     "Round",
-    "Scorer",
     "TrainingGain",
     "Variance",
 ]
@@ -26,7 +25,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "posterior_scores": ["PosteriorImpact", "PosteriorVariance"],
         "random_scorer": ["Random"],
-        "scorer": ["Round", "Scorer"],
+        "scorer": ["Round"],
         "training_gain": ["TrainingGain"],
         "variance": ["Variance"],
     },

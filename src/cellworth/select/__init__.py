@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from cellworth.select.greedy import Ratio, Top
     from cellworth.select.knapsack import Knapsack
     from cellworth.select.poss import Poss
-    from cellworth.select.selector import Offer, Selection, Selector
+    from cellworth.select.selector import Offer, Selection
 
 __all__ = [
     "Draw",
@@ -18,7 +18,6 @@ __all__ = [
     "Poss",
     "Ratio",
     "Selection",
-    "Selector",
     "Top",
 ]
 
@@ -29,6 +28,6 @@ __getattr__, __dir__ = lazy_names(
         "greedy": ["Ratio", "Top"],
         "knapsack": ["Knapsack"],
         "poss": ["Poss"],
-        "selector": ["Offer", "Selection", "Selector"],
+        "selector": ["Offer", "Selection"],
     },
 )

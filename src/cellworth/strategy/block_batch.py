@@ -12,10 +12,9 @@ from cellworth.blocks.writing import FilledPart
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.prices.rules import ByColumn
-from cellworth.score import Scorer
 from cellworth.score.block_scores import BlockScorer, BlockScores
-from cellworth.select import Offer, Selector
-from cellworth.select.selector import BlockSelector
+from cellworth.score.scorer import Scorer
+from cellworth.select.selector import BlockSelector, Offer, Selector
 from cellworth.strategy.batch import Batch, Purchase
 from cellworth.table import Table
 

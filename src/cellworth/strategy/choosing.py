@@ -24,8 +24,7 @@ from cellworth.errors import ParameterError
 from cellworth.prices import AnyPrices, PriceList, Prices
 from cellworth.score import Round
 from cellworth.score.scorer import Memoryless
-from cellworth.select import Offer, Selection, Selector
-from cellworth.select.selector import check_limits
+from cellworth.select.selector import Offer, Selection, Selector, check_limits
 from cellworth.strategy.batch import Batch
 from cellworth.strategy.block_batch import check_parts, choose_from_blocks
 from cellworth.strategy.buying_task import BuyingTask

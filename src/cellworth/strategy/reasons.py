@@ -13,7 +13,8 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.messages import short_number, shorten
 from cellworth.prices import PriceList
-from cellworth.select import Draw, Selection, Selector, Top
+from cellworth.select import Draw, Selection, Top
+from cellworth.select.selector import Selector
 from cellworth.table import Column, ColumnLayout
 
 

@@ -13,8 +13,8 @@ from cellworth.errors import ParameterError
 from cellworth.messages import did_you_mean
 
 if TYPE_CHECKING:
-    from cellworth.score import Scorer
-    from cellworth.select import Selector
+    from cellworth.score.scorer import Scorer
+    from cellworth.select.selector import Selector
     from cellworth.strategy.buying_task import BuyingTask
     from cellworth.strategy.strategy_choice import StrategyChoice
 

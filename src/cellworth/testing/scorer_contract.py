@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cellworth.arrays import Float64Array, Int64Array
 from cellworth.blocks import ThreadEngine, open_blocks
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.score import Round, Scorer
+from cellworth.score.scorer import Round, Scorer
 from cellworth.table.target import LabelKind
 from cellworth.testing.completer_contract import random_table
 

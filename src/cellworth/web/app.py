@@ -7,38 +7,43 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from cellworth import __version__
 from cellworth.errors import ParameterError
 from cellworth.report import SUMMARIES, summarise
-from cellworth.web import error_responses, pages
+from cellworth.web import error_responses, operating, pages, sign_in_links
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
-from cellworth.web.dependencies import OPEN_PATHS, role_of
+from cellworth.web.conditional_requests import ConditionalRequests
+from cellworth.web.dependencies import OPEN_PATHS, admitted, role_of
 from cellworth.web.door_language import DoorLanguage
+from cellworth.web.file_jobs import FileJobs
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
+from cellworth.web.observation import Metrics, Observation
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 from cellworth.web.security.tokens import Access
+from cellworth.web.uploads import Uploads
+from cellworth.web.webhooks import Webhooks, check_webhooks
 
 LARGEST_UPLOAD = 50_000_000
 """In bytes."""
+LARGEST_JSON = 2_000_000
+"""In bytes, for everything that is not a file."""
 _STATIC = Path(__file__).parent / "pages" / "static"
-
-health = APIRouter(include_in_schema=False)
-
-
-@health.get("/health")
-async def is_healthy() -> dict[str, str]:
-    """Report that the server is up, and nothing else."""
-    return {"status": "ok"}
 
 
 def create_app(
-    store: str | Path, *, access: Access | None = None, largest_upload: int = LARGEST_UPLOAD
+    store: str | Path,
+    *,
+    access: Access | None = None,
+    largest_upload: int = LARGEST_UPLOAD,
+    public_url: str | None = None,
+    webhooks: Sequence[str] = (),
+    webhook_secret: str | None = None,
 ) -> FastAPI:
     """Return the application that serves the campaigns of a store.
 
@@ -50,7 +55,13 @@ def create_app(
         By default everyone may do everything, but only requests addressed to this machine's loopback names
         are answered.
     largest_upload : int
-        Largest request, in bytes.
+        Largest request with a file, in bytes; others have at most `LARGEST_JSON`.
+    public_url : str, optional
+        The address under which browsers know the server, if a proxy does not pass the ``Host`` on.
+    webhooks : sequence of str
+        Addresses that hear of each ask and answer; see `cellworth.web.webhooks`.
+    webhook_secret : str, optional
+        Signs what they hear; required with webhooks.
 
     Returns
     -------
@@ -66,6 +77,7 @@ def create_app(
     'cellworth'
     """
     access = Access.open_to_all() if access is None else access
+    check_webhooks(webhooks, webhook_secret)
     app = FastAPI(
         title="cellworth",
         version=__version__,
@@ -79,17 +91,23 @@ def create_app(
     app.state.access = access
     app.state.largest_upload = largest_upload
     app.state.notifications = Notifications()
+    app.state.metrics = Metrics()
+    app.state.webhooks = (list(webhooks), webhook_secret or "")
     app.state.problem_page = pages.problem_page
-    for router in [*api_routers, health, *pages.routers]:
-        app.router.routes.extend(router.routes)
+    for router in [*api_routers, operating.router, sign_in_links.router, *pages.routers]:
+        app.router.routes.extend(
+            admitted(route, min(LARGEST_JSON, largest_upload)) for route in router.routes
+        )
     app.router.routes.append(Mount("/static", StaticFiles(directory=_STATIC), name="static"))
     check_roles(app.routes)
     error_responses.install(app)
     # The middleware added last sees a request first.
     app.add_middleware(DoorLanguage)
     app.add_middleware(SizeLimit, most=largest_upload)
-    app.add_middleware(OwnOrigin, only_loopback=access.open)
+    app.add_middleware(OwnOrigin, only_loopback=access.open, public=public_url)
+    app.add_middleware(ConditionalRequests)
     app.add_middleware(SafeHeaders)
+    app.add_middleware(Observation, metrics=app.state.metrics)
     return app
 
 
@@ -110,9 +128,20 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     renewed = {what: partial(summarise, summary=summary) for what, summary in SUMMARIES.items()}
     jobs = app.state.jobs = JobQueue(app.state.store, renewed, notifications)
     jobs.start()
+    file_queue = app.state.file_queue = JobQueue(app.state.store, {}, notifications)
+    file_queue.start()
+    app.state.files = FileJobs(file_queue)
+    uploads = app.state.uploads = Uploads()
+    urls, secret = app.state.webhooks
+    hooks = Webhooks(urls, secret, pool, notifications)
+    if urls:
+        hooks.start()
     try:
         yield
     finally:
         notifications.close()
+        await hooks.close()
+        await file_queue.close()
         await jobs.close()
         await pool.close()
+        await uploads.close()

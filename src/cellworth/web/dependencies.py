@@ -12,20 +12,25 @@ browser.
 # No `from __future__ import annotations` here: FastAPI reads the annotations of `RoleCheck.__call__`, and
 # older versions cannot resolve a method's string annotations.
 
+import copy
 from pathlib import Path as FilePath
 from typing import Annotated, Any
 from urllib.parse import unquote
 
-from fastapi import Depends, HTTPException, Path, Request, UploadFile
+from fastapi import Depends, HTTPException, Path, Request, UploadFile, params
 from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader
 
+from cellworth.messages import shorten
 from cellworth.prices.currency import money_text
 from cellworth.table.files import FileBytes
 from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.file_jobs import FileJobs
 from cellworth.web.jobs import JobQueue
+from cellworth.web.security.guards import Admission
 from cellworth.web.security.sessions import csrf_token, remembered_who, session_of
 from cellworth.web.security.tokens import Access, Identity, Role
+from cellworth.web.uploads import Uploads
 from cellworth.web.wire_format import name_of, segment
 
 OPEN_PATHS = ("/login", "/static", "/health")
@@ -42,19 +47,24 @@ class SignInNeededError(HTTPException):
 
 
 class RoleCheck:
-    """Admits senders with a given role or a higher one."""
+    """Admits senders with a given role or a higher one; programs only with parameters that there are."""
 
-    def __init__(self, role: Role) -> None:
+    def __init__(self, role: Role, parameters: set[str] | None = None) -> None:
         self.role = role
+        self._parameters = parameters
 
     async def __call__(self, request: Request) -> None:
-        """Raise 401 or 403 unless the sender has the role."""
+        """Raise 401 or 403 unless the sender has the role, 422 if a parameter is unknown."""
         identity = identity_of(request)
         if identity.role < self.role:
             has, needs = identity.role.name.lower(), self.role.name.lower()
             raise HTTPException(
                 403, f"This needs the role {needs!r}; yours is {has!r}. Ask for a token with that role."
             )
+        for name in request.query_params:
+            if self._parameters is not None and name not in self._parameters:
+                known = ", ".join(sorted(self._parameters)) or "none"
+                raise HTTPException(422, f"There is no parameter {shorten(name)} here; there are: {known}.")
 
 
 def require_role(role: str) -> Any:
@@ -95,6 +105,16 @@ async def _jobs(request: Request) -> JobQueue:
     return jobs
 
 
+async def _files(request: Request) -> FileJobs:
+    files: FileJobs = request.app.state.files
+    return files
+
+
+async def _uploads(request: Request) -> Uploads:
+    uploads: Uploads = request.app.state.uploads
+    return uploads
+
+
 async def _who(request: Request) -> str | None:
     return identity_of(request).who
 
@@ -105,6 +125,8 @@ async def _identity(request: Request) -> Identity:
 
 PoolDep = Annotated[CampaignPool, Depends(_pool)]
 JobsDep = Annotated[JobQueue, Depends(_jobs)]
+FilesDep = Annotated[FileJobs, Depends(_files)]
+UploadsDep = Annotated[Uploads, Depends(_uploads)]
 IdentityDep = Annotated[Identity, Depends(_identity)]
 Who = Annotated[str | None, Depends(_who)]
 CampaignName = Annotated[str, Depends(campaign_name)]
@@ -126,6 +148,27 @@ def role_of(route: Any) -> Role | None:
     dependencies = getattr(getattr(route, "dependant", None), "dependencies", ())
     roles = [each.call.role for each in dependencies if isinstance(each.call, RoleCheck)]
     return max(roles, default=None)
+
+
+def admitted(route: Any, most: int) -> Any:
+    """Return a route that checks the sender's role before it reads a body.
+
+    The body may have ``most`` bytes, unless the route takes files.
+    """
+    role = role_of(route)
+    if role is None:
+        return route
+    found = copy.copy(route)  # routers belong to their modules, and serve other applications, too
+    takes_files = any(isinstance(each.field_info, params.File) for each in route.dependant.body_params)
+    check = RoleCheck(role, _query_names(route.dependant) if route.path.startswith("/api/") else None)
+    found.app = Admission(route.app, check, most=None if takes_files else most)
+    return found
+
+
+def _query_names(dependant: Any) -> set[str]:
+    """Return the query parameters that a route and what it depends on take."""
+    own = {each.alias for each in dependant.query_params}
+    return own.union(*map(_query_names, dependant.dependencies))
 
 
 def _identify(request: Request) -> Identity:

@@ -46,6 +46,7 @@ class _Job:
     order: int
     content: bytes = field(compare=False)
     result: asyncio.Future[tuple[Any, int]] = field(compare=False)
+    ends_with_caller: bool = field(compare=False, default=False)
 
 
 @dataclass
@@ -112,6 +113,13 @@ class JobQueue:
         result, _ = await self._submit(URGENT, name, job, arguments, keywords)
         return result
 
+    async def run_while_wanted(
+        self, name: str, job: Callable[..., Any], *arguments: Any, **keywords: Any
+    ) -> Any:
+        """Like `run`; but if the caller is cancelled, the worker is killed, and a new one takes over."""
+        result, _ = await self._submit(URGENT, name, job, arguments, keywords, ends_with_caller=True)
+        return result
+
     def latest(self, name: str, what: str) -> tuple[int, Any] | None:
         """Return a summary and the number of the event it describes; None if there is none yet.
 
@@ -131,6 +139,11 @@ class JobQueue:
         return self._summaries.get((name, what), _Kept()).error
 
     @property
+    def waiting(self) -> int:
+        """The number of jobs that wait for the worker."""
+        return self._jobs.qsize()
+
+    @property
     def worker(self) -> int | None:
         """The process id of the worker; None if it is not running."""
         return None if self._process is None or self._process.returncode is not None else self._process.pid
@@ -143,10 +156,7 @@ class JobQueue:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         while not self._jobs.empty():
             _fail(self._jobs.get_nowait(), "The server is shutting down. Try again when it is back.")
-        if self._process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                self._process.kill()
-            await self._process.wait()
+        await self._kill()
 
     async def _submit(
         self,
@@ -155,13 +165,14 @@ class JobQueue:
         job: Callable[..., Any],
         arguments: tuple[Any, ...] = (),
         keywords: Mapping[str, Any] | None = None,
+        ends_with_caller: bool = False,
     ) -> tuple[Any, int]:
         if self._closed:
             raise ComputationError("The server is shutting down. Try again when it is back.")
         result: asyncio.Future[tuple[Any, int]] = asyncio.get_running_loop().create_future()
         spoken_job = partial(in_language, spoken(), job)
         content = pack((name, spoken_job, arguments, dict(keywords or {})))
-        self._jobs.put_nowait(_Job(urgency, next(self._orders), content, result))
+        self._jobs.put_nowait(_Job(urgency, next(self._orders), content, result, ends_with_caller))
         value, number = await result
         self.notifications.event(name, number)
         return value, number
@@ -170,8 +181,12 @@ class JobQueue:
         """Run jobs one at a time."""
         while True:
             job = await self._jobs.get()
+            if job.ends_with_caller and job.result.done():
+                continue
             try:
-                outcome = await self._exchange(job.content)
+                outcome = await (
+                    self._until_left(job) if job.ends_with_caller else self._exchange(job.content)
+                )
             except asyncio.CancelledError:
                 _fail(job, "The server is shutting down. Try again when it is back.")
                 raise
@@ -180,7 +195,30 @@ class JobQueue:
                 self._process = None
                 _fail(job, "The computation was interrupted; a new process takes over. Try again.")
                 continue
-            _settle(job, outcome)
+            if outcome is not None:
+                _settle(job, outcome)
+
+    async def _until_left(self, job: _Job) -> tuple[str, Any, int] | None:
+        """Exchange a job; if its caller leaves first, kill the worker and return None."""
+        exchange = asyncio.ensure_future(self._exchange(job.content))
+        try:
+            both: list[asyncio.Future[Any]] = [exchange, job.result]
+            await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+            if exchange.done():
+                return exchange.result()
+        finally:
+            if not exchange.done():
+                exchange.cancel()
+                await asyncio.gather(exchange, return_exceptions=True)
+                await self._kill()
+        return None
+
+    async def _kill(self) -> None:
+        process, self._process = self._process, None
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
 
     async def _exchange(self, content: bytes) -> tuple[str, Any, int]:
         """Send a job to the worker, starting it if necessary, and wait for the outcome."""

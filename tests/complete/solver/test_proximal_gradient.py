@@ -118,7 +118,7 @@ def test_threads_give_the_same_bits(labelled, monkeypatch):
     monkeypatch.setattr(blocks_module, "MIN_ROWS", 64)
     monkeypatch.setattr(blocks_module, "BLOCK_BYTES", 2000)
     rng = np.random.default_rng(1)
-    rows = make_rows(3000, 8, SquaredLoss(), 1, rng, labelled=labelled)
+    rows = make_rows(1000, 8, SquaredLoss(), 1, rng, labelled=labelled)
     results = []
     for n_threads in (1, 2, 3):
         with ThreadEngine(n_threads) as engine:

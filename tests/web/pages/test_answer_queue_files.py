@@ -82,12 +82,30 @@ def test_names_with_line_ends_come_back(fresh):
     assert "Saved 3 answers" in fresh.send(checked.form("/upload/save")).text
 
 
-@pytest.mark.parametrize("lines", ["", "[", "{}x", "[[1, 2, 3]]", '[["a", "b"]]', "7", "[" * 100_000])
-def test_damaged_answers_are_not_saved(fresh, lines):
+@pytest.mark.parametrize("key", ["", "x", "../study.db", "0" * 43, "\0"])
+def test_a_file_that_is_not_there_is_not_saved(fresh, key):
     text = fresh.client.get(STUDY + "/queue.csv").content.decode("utf-8-sig")
     form = fresh.look(STUDY + "/queue").form("/upload")
     good = {"answers": ("answers.csv", fill_in(text).encode(), "text/csv")}
     save = fresh.send(form, files=good).form("/upload/save")
-    fresh.send(save, 422, lines=lines)
+    fresh.send(save, 422, key=key)
     with Campaign.open(fresh.url) as campaign:
         assert campaign.number == 1
+
+
+def test_a_large_file_that_was_checked_can_be_saved(fresh):
+    # Larger than a field of a form may be, in which the answers once came back.
+    ids = [f"{i:0>900}" for i in range(1500)]
+    values = np.where(np.arange(3000) % 4 < 2, np.arange(3000) % 7, np.nan).reshape(2, -1).T
+    table = Table.from_arrays(values, row_ids=ids)
+    with begin(fresh.url, "large", table=table, prices=Prices.same(1.0), budget=None) as campaign:
+        campaign.ask(count=1500)
+    path = "/campaigns/large"
+    text = fresh.client.get(path + "/queue.csv").content.decode("utf-8-sig")
+    lines = "row,column,value\n" + "".join(
+        f"{line['row']},{line['column']},1\n" for line in csv.DictReader(io.StringIO(text))
+    )
+    assert len(lines) > 1.1 * 2**20
+    form = fresh.look(path + "/queue").form("/upload")
+    checked = fresh.send(form, files={"answers": ("a.csv", lines.encode(), "text/csv")})
+    assert "Saved 1500 answers" in fresh.send(checked.form("/upload/save")).text

@@ -28,7 +28,7 @@ def test_no_form_is_taken_without_its_token(fresh, path):
         "column": "age",
         "value": "1",
         "who": "x",
-        "lines": "",
+        "key": "x",
         "reason": "x",
         "token": "x",
     }

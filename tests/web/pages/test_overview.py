@@ -21,3 +21,15 @@ def test_preview_then_ask(fresh):
     assert "an amount of money" in fresh.look(STUDY + "?preview=1&budget=much", 422).text
     nothing = fresh.look(STUDY + "?preview=1&budget=0.01")
     assert "nothing that can be had" in nothing.text
+
+
+def test_a_link_from_another_site_starts_no_preview(fresh, monkeypatch):
+    begun = []
+
+    async def run(*arguments):
+        begun.append(arguments)
+
+    monkeypatch.setattr(fresh.client.app.state.jobs, "run", run)
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    answer = fresh.client.get(STUDY + "?preview=1&count=3", headers=headers)
+    assert (answer.status_code, begun) == (200, [])

@@ -29,3 +29,12 @@ def test_correct_a_value_and_find_it_in_the_ledger(fresh):
     text = fresh.client.get(STUDY + "/ledger.csv").text
     last = list(csv.DictReader(io.StringIO(text)))[-1]
     assert (last["what"], last["value"], last["reason"]) == ("corrected", "77", "'=typing slip")
+
+
+def test_nothing_is_begun_for_a_campaign_that_does_not_exist(fresh):
+    jobs = fresh.client.app.state.jobs
+    before = set(jobs._summaries)
+    for path in ("map.json", "table", "columns", ""):
+        assert fresh.client.get(f"/campaigns/nobody/{path}".rstrip("/")).status_code == 404
+    assert set(jobs._summaries) == before
+    assert "nobody" not in jobs.notifications._newest

@@ -69,7 +69,8 @@ def minimise_by_search(
             model, model_move = fit_linear_part(ahead, LabelledSums.of(X[:m], working))
         previous = objective
         objective = _smooth(X, rows, model) + trace_penalty * shrunk.trace_norm + model.penalty()
-        monitor.record(objective, float(np.hypot(L * np.linalg.norm(move), model_move)), exact=True)
+        gradient_norm = float(np.hypot(L * np.linalg.norm(move), model_move))
+        monitor.record(objective, gradient_norm, trace_penalty * shrunk.subgradient_norm, exact=True)
         uphill = float(np.vdot(move, X - X_before)) < 0
         if uphill or objective > previous + monitor.slack * abs(previous):
             momentum.restart()

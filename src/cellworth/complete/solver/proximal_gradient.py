@@ -181,7 +181,8 @@ class Descent:
         self.sampled = self.sums.sampled
         table_move = _distance_to_extrapolation(self.sums, beta_before, sampled_before)
         gradient = float(np.hypot(lipschitz_before * table_move, model_move))
-        self.monitor.record(self.objective, gradient, exact=beta_before == 0)
+        pull = trace_penalty * self.shrunk.subgradient_norm
+        self.monitor.record(self.objective, gradient, pull, exact=beta_before == 0)
         self._go_on(passes, previous, beta_before)
 
     def _go_on(self, passes: Passes, previous: float, beta_before: float) -> None:

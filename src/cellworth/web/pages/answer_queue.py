@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -14,12 +12,21 @@ from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.answer_file import FileAnswer, asks_csv
+from cellworth.campaign.answer_file import asks_csv
 from cellworth.campaign.leases import TAKE_LEASE
 from cellworth.errors import MOST_WRONG_LINES, CellworthError, DataError, ParameterError, WrongLinesError
 from cellworth.strategy import Purchase
 from cellworth.web.campaign_pool import CampaignPool
-from cellworth.web.dependencies import CampaignName, PoolDep, Who, read_upload, require_role
+from cellworth.web.dependencies import (
+    CampaignName,
+    FilesDep,
+    PoolDep,
+    UploadsDep,
+    Who,
+    read_upload,
+    require_role,
+)
+from cellworth.web.file_jobs import while_connected
 from cellworth.web.pages.forms import (
     Name,
     OptionalText,
@@ -36,8 +43,6 @@ from cellworth.web.security.sessions import check_csrf
 router = APIRouter(include_in_schema=False)
 
 A_PAGE = 20
-MOST_LISTED = 200
-"""Most answers shown before saving."""
 
 
 @dataclass(frozen=True)
@@ -254,14 +259,20 @@ async def queue_file(name: CampaignName, pool: PoolDep, who: Who, chosen: Filter
     "/campaigns/{name}/upload", dependencies=[require_role("answer"), Depends(check_csrf)], name="upload"
 )
 async def upload(
-    request: Request, name: CampaignName, pool: PoolDep, answers: Annotated[UploadFile, File()]
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    files: FilesDep,
+    uploads: UploadsDep,
+    who: Who,
+    answers: Annotated[UploadFile, File()],
 ) -> Response:
-    """Check an answer file and show what it would change, without saving."""
+    """Check an answer file and show what it would change, without saving; it waits on the server."""
     file = await read_upload(answers, "answers.csv", request.app.state.largest_upload)
     head = await pool.read(name, head_of)
     context: dict[str, Any] = {"sent_as": file.name, "most": MOST_WRONG_LINES}
     try:
-        checked = await pool.read(name, lambda view: view.check_file(file))
+        checked = await while_connected(request, files.check(name, file))
     except WrongLinesError as error:
         context["problems"] = error.places
         return show(request, "upload.html", head, tab="queue", status=422, **context)
@@ -270,9 +281,7 @@ async def upload(
         return show(request, "upload.html", head, tab="queue", status=422, **context)
     context |= {
         "checked": checked,
-        "lines": packed(checked.new),
-        "listed": checked.new[:MOST_LISTED],
-        "key": f"file-{secrets.token_hex(8)}",
+        "key": await uploads.keep(file, campaign=name, who=who),
     }
     return show(request, "upload.html", head, tab="queue", **context)
 
@@ -282,38 +291,22 @@ async def upload(
     dependencies=[require_role("answer"), Depends(check_csrf)],
     name="save_upload",
 )
-async def save(name: CampaignName, pool: PoolDep, who: Who, lines: Text, key: OptionalText = "") -> Response:
-    """Save checked answers: all of them, or none if something has changed since.
+async def save(
+    name: CampaignName, pool: PoolDep, files: FilesDep, uploads: UploadsDep, who: Who, key: Text
+) -> Response:
+    """Save a checked file: all of it, or nothing if something has changed since.
 
-    Whoever saves them has seen which of them are questioned.
+    Whoever saves it has seen which of its answers are questioned.
     """
-    triples = unpacked(lines)
-    new = await pool.write(
-        name, lambda campaign: campaign.tell(triples, who=who, key=key[:80] or None, insist=True)
-    )
-    return back(path_of(name, "queue"), "uploaded", count=new)
+    file = await uploads.get(key, campaign=name, who=who)
+    await pool.number(name)  # fail now if there is no such campaign
+    told = await files.tell(name, file, who=who, key=key, insist=True)
+    return back(path_of(name, "queue"), "uploaded", count=told.new)
 
 
 def asks_as_csv(view: Campaign, chosen: QueueFilter, me: str | None) -> str:
     """Return the filtered list of open cells as CSV; O(open cells)."""
     return asks_csv(each for each in view.open_purchases() if chosen.keeps(each, me))
-
-
-def packed(answers: list[FileAnswer]) -> str:
-    """Serialise answers for the form that saves them, without line breaks, which browsers may change."""
-    return json.dumps([(each.row, each.column, each.value) for each in answers])
-
-
-def unpacked(lines: str) -> list[tuple[str, str, str]]:
-    """Read what `packed` wrote; raise DataError if it is anything else."""
-    try:
-        read = json.loads(lines)
-        triples = [(row, column, value) for row, column, value in read]
-    except (ValueError, TypeError, RecursionError):
-        triples = [(None, None, None)]
-    if not all(isinstance(text, str) for triple in triples for text in triple):
-        raise DataError("The answers to save were damaged on the way. Send the file again.")
-    return triples
 
 
 async def _page(

@@ -26,10 +26,12 @@ async def login(request: Request, to: str = "/") -> Response:
 
 
 @router.post("/login", dependencies=[Depends(check_csrf)])
-async def take_token(request: Request, token: OptionalText = "", to: OptionalText = "/") -> Response:
+async def take_token(
+    request: Request, token: OptionalText = "", to: OptionalText = "/", stay: OptionalText = ""
+) -> Response:
     """Start a session."""
     response = RedirectResponse(own_path(to), 303)
-    if sign_in(request, response, token.strip()) is None:
+    if sign_in(request, response, token.strip(), stay=bool(stay)) is None:
         error = "This token is not known here. Check that you copied all of it, or ask for a new one."
         return show(request, "login.html", to=own_path(to), error=error, status=401)
     return response

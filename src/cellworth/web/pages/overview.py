@@ -19,6 +19,7 @@ from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolD
 from cellworth.web.jobs import JobQueue
 from cellworth.web.pages.forms import OptionalText, amount, whole
 from cellworth.web.pages.page_layout import back, head_of, path_of, show, summary_of
+from cellworth.web.security.guards import is_from_elsewhere
 from cellworth.web.security.sessions import check_csrf
 from cellworth.web.security.tokens import Role
 
@@ -40,7 +41,8 @@ async def overview(
 ) -> Response:
     """Show the money, the learning curve and what changed; with ``preview``, also what an ask would buy."""
     wish = {"budget": budget, "count": count}
-    if not preview or identity.role < Role.MANAGE:  # a preview costs as much as an ask
+    # A preview costs as much as an ask, and no other site may start one.
+    if not preview or identity.role < Role.MANAGE or is_from_elsewhere(request.headers):
         return await _page(request, name, pool, jobs, wish=wish)
     try:
         limits = amount(budget, "Money"), whole(count, "Cells", least=1)

@@ -54,8 +54,11 @@ async def table(
 
 
 @router.get("/campaigns/{name}/map.json", dependencies=[require_role("read")], name="map")
-async def map_data(name: CampaignName, jobs: JobsDep, first: str = "", last: str = "") -> Response:
+async def map_data(
+    name: CampaignName, pool: PoolDep, jobs: JobsDep, first: str = "", last: str = ""
+) -> Response:
     """Send the data of the map."""
+    await pool.number(name)  # fail now if there is no such campaign
     part = await _part(jobs, name, summary_of(jobs, name, "cell_map").data, first, last)
     return JSONResponse(part, 200 if part is not None else 404)
 

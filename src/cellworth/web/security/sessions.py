@@ -1,8 +1,10 @@
 """Cookies: browser sessions, the name of a user without a token, and CSRF protection for forms.
 
-With a session cookie, a browser need not send the token with each request. It holds the id of a token, the
-session's expiry time and a signature, and is valid as long as the token is: removing the token ends its
-sessions. Scripts cannot read it, and other sites cannot make a browser send it.
+With a session cookie, a browser need not send the token with each request. It holds the id of a token, when
+the session began and ends, its own name, and a signature. It is valid as long as the token is and until
+somebody signs out, also for those who copied it: see `cellworth.web.security.ended_sessions`. Scripts cannot
+read it; browsers send it along a link from another site (``SameSite=Lax``), but with nothing that changes
+anything.
 
 Each form has a field ``csrf_token``: the signature of a random cookie that other sites can neither read nor
 set. All requests that change something, forms or not, must also come from our own origin; see `guards`.
@@ -15,6 +17,7 @@ import hmac
 import re
 import secrets
 import time
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from fastapi import HTTPException, Request, Response
@@ -24,6 +27,8 @@ from cellworth.web.security.tokens import Access, Identity
 
 SESSION = "cellworth_session"
 SESSION_SECONDS = 12 * 3600
+STAY_SECONDS = 90 * 24 * 3600
+"""How long somebody stays signed in who wishes to."""
 WHO = "cellworth_who"
 WHO_SECONDS = 365 * 24 * 3600
 """How long the name of a user without a token is kept."""
@@ -33,30 +38,64 @@ CSRF_HEADER = "x-csrf-token"
 _RANDOM = re.compile(r"[\w-]{43}")
 
 
-def sign_in(request: Request, response: Response, token: str) -> Identity | None:
-    """Start a session by setting a cookie on the response; None if the token is unknown."""
+def sign_in(request: Request, response: Response, token: str, *, stay: bool = False) -> Identity | None:
+    """Start a session by setting a cookie on the response; None if the token is unknown.
+
+    It lasts `SESSION_SECONDS` or, to ``stay`` signed in, `STAY_SECONDS`; never longer than the token.
+    """
     access: Access = request.app.state.access
-    identity = access.identify(token)
+    return start_session(request, response, access.identify(token), stay=stay)
+
+
+def start_session(
+    request: Request, response: Response, identity: Identity | None, *, stay: bool = False
+) -> Identity | None:
+    """Start a session for somebody who has shown a token or a link, and return them."""
     if identity is not None and identity.token is not None:
-        text = f"{identity.token}.{int(time.time()) + SESSION_SECONDS}"
-        _set(request, response, SESSION, f"{text}.{sign(access.secret, SESSION, text)}", SESSION_SECONDS)
+        access: Access = request.app.state.access
+        seconds, now = STAY_SECONDS if stay else SESSION_SECONDS, time.time()
+        text = f"{identity.token}.{now * 1000:.0f}.{now + seconds:.0f}.{secrets.token_urlsafe(12)}"
+        _set(request, response, SESSION, f"{text}.{sign(access.secret, SESSION, text)}", seconds)
     return identity
 
 
-def sign_out(request: Request, response: Response) -> None:
-    """End the session of a browser."""
+def sign_out(request: Request, response: Response, *, everywhere: bool = False) -> None:
+    """End the session of a browser, or all sessions of its token, on the server and in its cookies."""
+    access: Access = request.app.state.access
+    found = _session(request)
+    if found is not None:
+        access.ended.end(found.name, found.ends)
+        if everywhere:
+            access.ended.end_all(found.token)
     for name in (SESSION, WHO):
-        response.delete_cookie(name, path="/", httponly=True, samesite="strict", secure=_is_https(request))
+        response.delete_cookie(name, path="/", httponly=True, samesite="lax", secure=_is_https(request))
 
 
 def session_of(request: Request) -> Identity | None:
     """Return the identity in the request's session cookie; None without a valid one."""
     access: Access = request.app.state.access
-    text, _, signature = request.cookies.get(SESSION, "").rpartition(".")
-    if not is_signed(access.secret, SESSION, text, signature):
+    found = _session(request)
+    if found is None or time.time() >= found.ends:
         return None
-    token, _, ends = text.partition(".")
-    return access.holder(token) if time.time() < int(ends) else None
+    over = access.ended.is_ended(found.name) or access.ended.began_too_early(found.token, found.began)
+    return None if over else access.holder(found.token)
+
+
+class _Session(NamedTuple):
+    token: str
+    began: float
+    ends: float
+    name: str
+
+
+def _session(request: Request) -> _Session | None:
+    """Return the session in the request's cookie, if we signed it."""
+    access: Access = request.app.state.access
+    text, _, signature = request.cookies.get(SESSION, "").rpartition(".")
+    parts = text.split(".")
+    if len(parts) != len(_Session._fields) or not is_signed(access.secret, SESSION, text, signature):
+        return None
+    return _Session(parts[0], float(parts[1]) / 1000, float(parts[2]), parts[3])
 
 
 def remember_who(request: Request, response: Response, who: str) -> None:
@@ -91,7 +130,7 @@ async def check_csrf(request: Request) -> None:
 
 def csrf_cookie(random: str, scheme: str) -> str:
     """Return the header that sets the CSRF cookie."""
-    return f"{CSRF}={random}; HttpOnly; Path=/; SameSite=strict" + ("; Secure" if scheme == "https" else "")
+    return f"{CSRF}={random}; HttpOnly; Path=/; SameSite=lax" + ("; Secure" if scheme == "https" else "")
 
 
 def _random_of(request: Request) -> str:
@@ -115,7 +154,7 @@ def is_signed(secret: bytes, purpose: str, text: str, signature: str) -> bool:
 
 def _set(request: Request, response: Response, name: str, value: str, seconds: int) -> None:
     response.set_cookie(
-        name, value, max_age=seconds, path="/", httponly=True, samesite="strict", secure=_is_https(request)
+        name, value, max_age=seconds, path="/", httponly=True, samesite="lax", secure=_is_https(request)
     )
 
 

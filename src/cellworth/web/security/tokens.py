@@ -15,8 +15,8 @@ import secrets
 import stat
 import time
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from pathlib import Path
 
@@ -24,11 +24,15 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.settings_language import named
 from cellworth.table.files import replace_file
+from cellworth.web.security.ended_sessions import EndedSessions
 
 FORMAT = 1
 LOOK_AGAIN = 1.0
 """Seconds between checks of the token file for changes."""
-_PREFIX = "cw"
+LINK_PATH = "/login/link"
+LINK_HOURS = 24.0
+"""How long a link that signs in once can be used."""
+_PREFIX, _LINK_PREFIX = "cw", "cwl"
 
 
 class Role(IntEnum):
@@ -50,7 +54,11 @@ class Role(IntEnum):
 
 @dataclass(frozen=True)
 class Token:
-    """A token as stored in the file: its owner, its role, and its salted hash."""
+    """A token as stored in the file: its owner, its role, its salted hash, and when it ends.
+
+    ``link`` is the salted hash of the code of a link that signs in once, until ``link_until``. Times are ISO
+    texts; None for no end.
+    """
 
     id: str
     who: str
@@ -58,6 +66,9 @@ class Token:
     salt: str
     hash: str
     created: str
+    expires: str | None = None
+    link: str | None = None
+    link_until: str | None = None
 
 
 @dataclass(frozen=True)
@@ -91,6 +102,8 @@ class Access:
         Whether no token is required.
     secret : bytes
         Signs cookies; stored in the file, so that users stay signed in across server restarts.
+    ended : EndedSessions
+        Sessions that were ended and links that were used.
 
     Examples
     --------
@@ -109,6 +122,7 @@ class Access:
         self.secret = secret
         self._tokens = {token.id: token for token in tokens or ()}
         self._path = path
+        self.ended = EndedSessions(None if path is None else path.with_name(f"{path.name}.sessions"))
         self._seen = (0.0, _stamp(path))
 
     @classmethod
@@ -129,13 +143,48 @@ class Access:
         known = self._tokens.get(rest.partition("_")[0])
         salt, expected = ("", "0" * 64) if known is None else (known.salt, known.hash)
         right = hmac.compare_digest(_hash(salt, token), expected)
-        return _identity(known) if right and known is not None and prefix == _PREFIX else None
+        fits = right and known is not None and prefix == _PREFIX and not _is_over(known.expires)
+        return _identity(known) if fits and known is not None else None
+
+    def owner_of_link(self, code: str) -> Identity | None:
+        """Return who may sign in with the code of a link; None if it is unknown, used or too old."""
+        self._look_again()
+        prefix, _, rest = code.partition("_")
+        known = self._tokens.get(rest.partition("_")[0])
+        salt, expected = ("", None) if known is None else (known.salt, known.link)
+        right = hmac.compare_digest(_hash(salt, code), expected or "0" * 64)
+        if not right or known is None or expected is None or prefix != _LINK_PREFIX:
+            return None
+        over = _is_over(known.expires) or _is_over(known.link_until) or self.ended.is_ended(expected)
+        return None if over else _identity(known)
+
+    def use_link(self, code: str) -> Identity | None:
+        """Return who signs in with the code of a link, which then is used up; None as `owner_of_link`."""
+        found = self.owner_of_link(code)
+        if found is not None and found.token is not None:
+            known = self._tokens[found.token]
+            until = datetime.fromisoformat(str(known.link_until)).timestamp()
+            self.ended.end(str(known.link), until)
+        return found
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The tokens in the file, as it is now; with hashes, which are not for others."""
+        self._look_again()
+        return list(self._tokens.values())
+
+    def remove(self, token_id: str) -> None:
+        """Remove a token from the file; DataError if it does not exist, or there is no file."""
+        if self._path is None:
+            raise DataError("this server requires no tokens, so there is none to remove.")
+        remove_token(self._path, token_id)
+        self._seen = (0.0, None)
 
     def holder(self, token_id: str) -> Identity | None:
         """Return the owner of a token by its id, for a session started with it; None if it was removed."""
         self._look_again()
         known = self._tokens.get(token_id)
-        return None if known is None else _identity(known)
+        return None if known is None or _is_over(known.expires) else _identity(known)
 
     def _look_again(self) -> None:
         """Reread the file if it has changed; an unreadable file lets nobody in."""
@@ -151,21 +200,51 @@ class Access:
         self._seen = time.monotonic(), stamp
 
 
-def add_token(path: str | os.PathLike[str], *, who: str, role: str) -> str:
+def add_token(path: str | os.PathLike[str], *, who: str, role: str, expires: datetime | None = None) -> str:
     """Create a token, store its hash in a file that only you can read, and return it; it is not stored.
 
-    Creates the file if necessary. Existing tokens stay valid.
+    Creates the file if necessary. Existing tokens stay valid. ``expires``, with a time zone, is when the
+    token and its sessions end.
     """
     file = Path(path)
     tokens, secret = _read(file) if file.exists() else ([], secrets.token_bytes(32))
     if not who.strip():
         raise ParameterError(f"{named('who')} must not be blank; got {shorten(who)}.")
+    if expires is not None and expires <= datetime.now(UTC):
+        raise ParameterError(f"{named('expires')} must lie in the future; got {expires.isoformat()}.")
     name = Role.named(role).name.lower()
     token_id, salt = secrets.token_hex(6), secrets.token_hex(16)
     token = f"{_PREFIX}_{token_id}_{secrets.token_urlsafe(32)}"
-    made = Token(token_id, who, name, salt, _hash(salt, token), datetime.now(UTC).isoformat("T", "seconds"))
+    ends = None if expires is None else expires.isoformat("T", "seconds")
+    created = datetime.now(UTC).isoformat("T", "seconds")
+    made = Token(token_id, who, name, salt, _hash(salt, token), created, ends)
     _write(file, [*tokens, made], secret)
     return token
+
+
+def id_of(token: str) -> str:
+    """Return the id of a token, which is no secret."""
+    return token.split("_")[1]
+
+
+def add_link(path: str | os.PathLike[str], token_id: str, *, hours: float = LINK_HOURS) -> str:
+    """Return a code that signs in once with a token within some hours; it replaces an earlier one."""
+    tokens, secret = _read(Path(path))
+    known = _known(path, tokens, token_id)
+    code = f"{_LINK_PREFIX}_{token_id}_{secrets.token_urlsafe(16)}"
+    until = (datetime.now(UTC) + timedelta(hours=hours)).isoformat("T", "seconds")
+    linked = replace(known, link=_hash(known.salt, code), link_until=until)
+    _write(Path(path), [linked if token is known else token for token in tokens], secret)
+    return code
+
+
+def link_of(address: str, code: str) -> str:
+    """Return the link that signs in with a code.
+
+    >>> link_of("https://clinic.example/", "cwl_1_x")
+    'https://clinic.example/login/link?code=cwl_1_x'
+    """
+    return f"{address.rstrip('/')}{LINK_PATH}?code={code}"
 
 
 def list_tokens(path: str | os.PathLike[str]) -> list[Token]:
@@ -174,12 +253,21 @@ def list_tokens(path: str | os.PathLike[str]) -> list[Token]:
 
 
 def remove_token(path: str | os.PathLike[str], token_id: str) -> None:
-    """Remove a token and end all sessions started with it; raise DataError if it does not exist."""
+    """Remove a token, which ends all sessions started with it; raise DataError if it does not exist."""
     tokens, secret = _read(Path(path))
-    kept = [token for token in tokens if token.id != token_id]
-    if len(kept) == len(tokens):
+    gone = _known(path, tokens, token_id)
+    _write(Path(path), [token for token in tokens if token is not gone], secret)
+
+
+def _known(path: object, tokens: Iterable[Token], token_id: str) -> Token:
+    found = next((token for token in tokens if token.id == token_id), None)
+    if found is None:
         raise DataError(f"{path}: there is no token with the id {shorten(token_id)}. List them first.")
-    _write(Path(path), kept, secret)
+    return found
+
+
+def _is_over(until: str | None) -> bool:
+    return until is not None and datetime.fromisoformat(until) <= datetime.now(UTC)
 
 
 def _identity(token: Token) -> Identity:
@@ -218,6 +306,8 @@ def _read(path: Path) -> tuple[list[Token], bytes]:
         tokens = [Token(**token) for token in plain["tokens"]]
         for token in tokens:
             Role.named(token.role)
+            for until in filter(None, (token.expires, token.link_until)):
+                datetime.fromisoformat(until)
         return tokens, bytes.fromhex(plain["secret"])
     except (ValueError, KeyError, TypeError) as error:
         raise DataError(
