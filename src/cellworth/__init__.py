@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         SoftImputeCompleter,
         SparseCompleter,
         SupervisedCompleter,
+        TreeCompleter,
         fill,
     )
     from cellworth.model import CompletingClassifier, CompletingRegressor
@@ -47,6 +48,7 @@ __all__ = [
     "Strategy",
     "SupervisedCompleter",
     "Table",
+    "TreeCompleter",
     "advise",
     "fill",
     "forecast",
@@ -70,6 +72,7 @@ __getattr__, __dir__ = lazy_names(
             "SoftImputeCompleter",
             "SparseCompleter",
             "SupervisedCompleter",
+            "TreeCompleter",
             "fill",
         ],
         "model": ["CompletingClassifier", "CompletingRegressor"],

@@ -43,7 +43,8 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
     if keywords.row_id is not None:
         row_ids = tuple(as_texts(by_name.pop(keywords.row_id).cells).texts)
         origin = replace(origin, row_ids=row_ids)
-    check_row_ids(row_ids, keywords.row_id, origin)
+    if keywords.row_id is not None or origin.lines is None or not row_ids:  # others are numbered here
+        check_row_ids(row_ids, keywords.row_id, origin)
     target = None
     if keywords.target is not None:
         raw_target = by_name.pop(keywords.target)
@@ -108,7 +109,7 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
     if kind not in LABELLED:
         refuse_infinities(values, raw.name, origin)
     if kind != "number":
-        values = values + 0.0  # -0.0 becomes 0.0
+        np.add(values, 0.0, out=values)  # -0.0 becomes 0.0
     whole_days = kind == "date" and bool(np.all(np.isnan(values) | (values == np.floor(values))))
     bounds = _read_bounds(wanted, raw.name, kind)
     spelling = _spelling(raw, cells, kind, values, whole_days=whole_days)

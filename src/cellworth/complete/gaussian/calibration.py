@@ -108,9 +108,10 @@ class Calibration:
         for j in range(d):
             at = np.flatnonzero(cells.observed[:, j])
             if len(at):
-                at = at[np.argsort(cells.mean[at, j], kind="stable")]
+                # Rounded, so that equal predictions stay in the order of their rows on every engine.
+                at = at[np.argsort(cells.mean[at, j].round(9), kind="stable")]
                 column = (part[at, j] for part in (cells.values, cells.scores, cells.mean, cells.variance))
-                made._learn(j, *column, inflation=inflation[j], margins=margins)
+                made.fill_column(j, *column, inflation=inflation[j], margins=margins)
         return made
 
     @classmethod
@@ -120,7 +121,7 @@ class Calibration:
         quantiles = np.tile(ndtri(LEVELS), (d, bins, 1))
         return cls(np.zeros((d, bins)), ones, ones.copy(), quantiles, np.zeros(d, dtype=bool))
 
-    def _learn(
+    def fill_column(
         self,
         j: int,
         values: FloatArray,
@@ -144,6 +145,8 @@ class Calibration:
             expected, spread = margin.mean_and_variance(mean, variance * factor)
             scores = margin.to_values(scores)
         self.value_factor[j] = _shrunk_ratios(inflation * (scores - expected) ** 2, spread, bins)[of_bin]
+        if margin is None:  # scores are values
+            self.score_factor[j] = self.value_factor[j]
         whole = _sorted_quantiles(standardised)
         trust = len(values) / (len(values) + PRIOR_CELLS)
         whole = ndtri(LEVELS) + trust * (whole - ndtri(LEVELS))

@@ -15,11 +15,12 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine, worker_threads
-from cellworth.complete.completer import BlockCompleter, fit_source, put_back, scaled_cells
+from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, fit_gaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
+from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
 from cellworth.complete.gaussian.recipe import factor_count
 from cellworth.complete.gaussian.rows import ArrayRows, BlockRows, CellForm
 from cellworth.complete.inputs import check_number, check_table
@@ -34,7 +35,7 @@ FITTED = (
 )
 
 
-class GaussianCompleter(BlockCompleter):
+class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     r"""Fill the holes of a table with the conditional means of a joint Gaussian, and give their variances.
 
     Mean and covariance maximise the likelihood of the observed cells, with a penalty that shrinks
@@ -181,9 +182,6 @@ class GaussianCompleter(BlockCompleter):
         self.callback = callback
 
     has_variance: ClassVar[bool] = True
-    _fitted: FittedGaussian
-    _cells: Cells
-    _posterior: Posterior
     _form: CellForm
 
     def fit(
@@ -242,105 +240,9 @@ class GaussianCompleter(BlockCompleter):
         self._fitted = FittedGaussian.from_state(state["fitted"])
         self._cells, self._posterior = Cells(**state["cells"]), Posterior(**state["posterior"])
 
-    def transform_with_variance(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Complete new rows X (m, d) and return them with the variance of each cell, (m, d) each.
-
-        The completed rows are those of `transform`.
-        """
-        X, _, posterior = self._new_rows(X)
-        return self._in_units(posterior, X)
-
-    def predict_interval(
-        self, level: float = 0.9, X: ArrayLike | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper ends of intervals for all cells, (n, d) each, in the table's units.
-
-        Parameters
-        ----------
-        level : float
-            Between 0 and 1: the fraction of hidden cells that should fall inside.
-        X : array-like (m, d), optional
-            New rows, without labels; by default the table passed to `fit`.
-
-        Returns
-        -------
-        lower, upper : (n, d) arrays
-            Equal to the value if a cell is observed; otherwise they enclose the completed value.
-        """
-        check_number("level", level, above=0)
-        if level >= 1:
-            raise ParameterError(f"level must be below 1; got {level!r}")
-        table, _, posterior = self._rows(X)
-        completed, _ = self._in_units(posterior, table)
-        ends = self._fitted.interval(posterior, level, self.scaling_)
-        lower, upper = (put_back(table, end.astype(table.dtype)) for end in ends)
-        return np.minimum(lower, completed), np.maximum(upper, completed)
-
-    def sample(
-        self,
-        n_draws: int = 1,
-        random_state: int | np.random.Generator | None = None,
-        X: ArrayLike | None = None,
-        *,
-        shared: bool = False,
-    ) -> FloatArray:
-        """Draw completed tables from the posterior, for multiple imputation.
-
-        Parameters
-        ----------
-        n_draws : int
-        random_state : int, Generator or None
-        X : array-like (m, d), optional
-            New rows, without labels; by default the table passed to `fit`.
-        shared : bool
-            Use the same random numbers for all rows: the draws of a row do not depend on the other rows.
-
-        Returns
-        -------
-        (n_draws, n, d) array
-            In the table's units; observed cells are kept. To use less memory, draw in parts with one
-            Generator. The model's parameters are held fixed.
-        """
-        check_number("n_draws", n_draws, minimum=1)
-        table, cells, posterior = self._rows(X)
-        with worker_threads(1):
-            rng = np.random.default_rng(random_state)
-            draws = self._fitted.sample(cells, posterior, int(n_draws), rng, self.scaling_, shared=shared)
-        out = draws.astype(table.dtype, copy=False)
-        for draw in out:
-            draw[:] = put_back(table, draw)
-        return out
-
-    def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
-        with worker_threads(1):
-            cells = self._fitted.unlabelled_cells(values.astype(np.float64, copy=False), observed)
-            return self._fitted.mean_and_variance(self._fitted.posterior(cells))[0]
-
-    def _rows(self, X: ArrayLike | None) -> tuple[FloatArray, Cells, Posterior]:
-        """Return the table passed to `fit`, or new rows, with its cells and their posterior."""
-        if X is not None:
-            return self._new_rows(X)
-        check_is_fitted(self)
-        holes = ~self._cells.observed[:, : self.n_features_in_]
-        return (
-            np.where(holes, self.completed_.dtype.type(np.nan), self.completed_),
-            self._cells,
-            self._posterior,
-        )
-
-    def _new_rows(self, X: ArrayLike) -> tuple[FloatArray, Cells, Posterior]:
-        check_is_fitted(self)
-        X = check_table(self, X, dtype=self.dtype, reset=False)
-        values, observed = scaled_cells(X, self.scaling_)
-        with worker_threads(1):
-            cells = self._fitted.unlabelled_cells(values.astype(np.float64, copy=False), observed)
-            return X, cells, self._fitted.posterior(cells)
-
-    def _in_units(self, posterior: Posterior, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return completed cells and variances in the table's units."""
-        mean, variance = self._fitted.mean_and_variance(posterior)
-        completed = put_back(X, self.scaling_.undo_in_place(mean.astype(X.dtype, copy=False)))
-        return completed, (variance * self.scaling_.width**2).astype(X.dtype, copy=False)
+    def _posterior_of(self, values: FloatArray, observed: BoolArray) -> tuple[Cells, Posterior]:
+        cells = self._fitted.unlabelled_cells(values, observed)
+        return cells, self._fitted.posterior(cells)
 
     @property
     def covariance_(self) -> FloatArray:

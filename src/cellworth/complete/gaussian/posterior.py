@@ -43,13 +43,10 @@ class Posterior:
     ----------
     mean, variance : (n, d) arrays
         An observed cell has its own score as mean, and variance 0. Before calibration.
-    spread : (n,) array
-        Factor in the variances of each row; see `Calibration.spreads`.
     """
 
     mean: FloatArray
     variance: FloatArray
-    spread: FloatArray
 
 
 @dataclass(frozen=True)
@@ -107,13 +104,12 @@ class FittedGaussian:
         model = self._for(cells)
         variance = model.hole_variances(cells.observed)[:, : self.n_columns]
         mean = np.ascontiguousarray(completed[:, : self.n_columns])
-        spread: FloatArray = np.ones(len(completed))
         known = self._calibration()
         if np.isfinite(known.tail):
             residual = completed - model.mean
             distance = np.einsum("ij,ij->i", residual, model.precision_times(residual))
-            spread = known.spreads(distance, cells.observed.sum(axis=1))
-        return Posterior(mean, variance * spread[:, None], spread)
+            variance = variance * known.spreads(distance, cells.observed.sum(axis=1))[:, None]
+        return Posterior(mean, variance)
 
     def mean_and_variance(self, posterior: Posterior) -> tuple[FloatArray, FloatArray]:
         """Return the mean and the calibrated variance of each cell in scaled units, (n, d) each."""
@@ -156,10 +152,9 @@ class FittedGaussian:
         """
         model, (n, d) = self._for(cells), posterior.mean.shape
         known = self._calibration()
-        scale = np.sqrt(known.score_factors(posterior.mean) * posterior.spread[:, None])
-        deviation = np.sqrt(
-            np.where(posterior.variance > 0, posterior.variance, 1) / posterior.spread[:, None]
-        )
+        own = model.hole_variances(cells.observed)[:, :d]
+        deviation = np.sqrt(np.where(own > 0, own, 1.0))
+        scale = np.sqrt(posterior.variance * known.score_factors(posterior.mean))
         at_once = min(n_draws, max(1, SAMPLE_ROWS // n))  # draw a short table many times at once
         layout: Any = model.layout(np.tile(cells.observed, (at_once, 1)))
         draws = np.empty((n_draws, n, d))
@@ -167,11 +162,12 @@ class FittedGaussian:
         for i in range(0, n_draws, at_once):
             whole = model.draw(at_once * n, rng) if common is None else common[i * n : (i + at_once) * n]
             error = (whole - layout.complete(model, whole))[:, :d].reshape(at_once, n, d)[: n_draws - i]
+            error /= deviation
             scores = (posterior.mean + error * scale).reshape(-1, d)
             values = scaling.undo_in_place(self.margins.to_values(scores)).reshape(-1, n, d)
             for j in np.flatnonzero(known.atoms).tolist():
                 mean = np.tile(posterior.mean[:, j], len(values))
-                quantiles = (error[:, :, j] / deviation[:, j]).ravel()
+                quantiles = error[:, :, j].ravel()
                 values[:, :, j] = known.values_at(j, mean, quantiles).reshape(len(values), n)
             draws[i : i + at_once] = values
         return draws
@@ -179,6 +175,11 @@ class FittedGaussian:
     def calibrated(self, cells: LeftOut, leverage: FloatArray) -> FittedGaussian:
         """Return the model calibrated on left-out cells; ``leverage`` (d,) is that of cells in the fit."""
         return replace(self, calibration=Calibration.of(cells, leverage, self.margins))
+
+    def left_out_posterior(self, left_out: LeftOut) -> Posterior:
+        """Return the posterior of left-out cells, as if they were holes."""
+        spread = self._calibration().spreads(left_out.distance, left_out.others)
+        return Posterior(left_out.mean, left_out.variance * spread)
 
     def to_state(self) -> dict[str, Any]:
         """Return all parameters as arrays and plain values."""

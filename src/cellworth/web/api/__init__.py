@@ -1,10 +1,21 @@
 """The REST API, under /api/v1."""
 
-from cellworth.web.api import campaigns, management, next_cells, purchases, routing, table_rows
+from cellworth.web.api import (
+    campaigns,
+    downloads,
+    management,
+    next_cells,
+    people,
+    purchases,
+    routing,
+    table_rows,
+)
 
 routers = [
     campaigns.router,
+    downloads.router,
     management.router,
+    people.router,
     purchases.router,
     purchases.answers,
     table_rows.router,
