@@ -1,17 +1,4 @@
-"""What a policy says of one row: the prediction, how sure it is, and what to measure next, or to stop.
-
-=================  ======================================================================================
-`take`             the columns to measure now, together; empty to stop
-`price`, `gain`    what they cost, and what the plan that they begin is expected to bring
-`stop`, `why`      whether it is enough, and the reason in one sentence
-`prediction`       the class to act on, the one of least expected cost, or the number
-`probabilities`    of the classes at present
-`low`, `high`      where they, or the number, would be if all cells were known: the central 90 %
-`expected_cost`    of acting now, if errors have a cost
-`plan`             all columns of the plan that begins with `take`
-`cells`            all missing cells, each with `column`, `gain`, `price` and `per_money`, best first
-=================  ======================================================================================
-"""
+"""What a policy says of one row: the prediction, how sure it is, and what to measure next, or to stop."""
 
 from __future__ import annotations
 

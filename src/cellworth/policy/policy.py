@@ -11,7 +11,7 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.complete.inputs import check_number
 from cellworth.errors import DataError, ParameterError
-from cellworth.messages import not_there, short_number, shorten
+from cellworth.messages import count, not_there, short_number, shorten
 from cellworth.model.completing_models import model_of
 from cellworth.model.fitted_model import FittedModel
 from cellworth.policy.decision_costs import BeliefLoss, BeliefVariance, ErrorCosts, error_costs, squared_cost
@@ -281,8 +281,9 @@ class Policy:
         if not self.loss.in_money:
             return "it is expected to move the prediction most for its price"
         saved = f"expected to save {plan.worth:.2f} for {plan.price:.2f}"
-        if len(plan.ahead) > len(plan.now):
-            return f"with {len(plan.ahead) - len(plan.now)} more cells {saved}"
+        more = len(plan.ahead) - len(plan.now)
+        if more:
+            return f"with {count(more, 'more cell')} {saved}"
         return saved
 
     def _predicted(self, information: RowInformation) -> dict[str, Any]:

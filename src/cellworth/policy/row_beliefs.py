@@ -18,6 +18,8 @@ from cellworth.table import ColumnLayout
 
 UNCONDITIONAL = 4000
 """Draws of a row without any known cell, which say how often a draw is above a level."""
+CHANCE = 1e-3
+"""What tells equal draws of a category apart, in units of the draws' range."""
 AT_ONCE = 40_000
 """Most drawn rows to predict at once, for bounded memory."""
 
@@ -144,15 +146,24 @@ class _FewValues:
 
 
 class _OneCategory:
-    """Turns draws of a category's columns into one 1 and zeros, categories in their known proportions."""
+    """Turns draws (M, m, K) of a category's columns into one 1 and zeros, in the known proportions.
+
+    Equal draws, as of a completer that draws values of the columns, are told apart by chance.
+    """
 
     def __init__(self, marginal: Float64Array, known: Float64Array) -> None:
         shares = known.mean(axis=0)
-        self._offsets = np.where(shares > 0, category_offsets(marginal, shares), -np.inf)
+        self._unit = CHANCE * (float(np.ptp(marginal)) or 1.0)
+        offsets = category_offsets(marginal + self._chance(len(marginal), len(shares)), shares)
+        self._offsets = np.where(shares > 0, offsets, -np.inf)
 
     def __call__(self, drawn: Float64Array) -> Float64Array:
-        best = (drawn + self._offsets).argmax(axis=-1)
+        chance = self._chance(len(drawn), len(self._offsets))[:, np.newaxis]
+        best = (drawn + chance + self._offsets).argmax(axis=-1)
         return np.asarray(np.eye(len(self._offsets))[best])
+
+    def _chance(self, draws: int, K: int) -> Float64Array:
+        return self._unit * np.random.default_rng(0).random((draws, K))
 
 
 def _settler(marginal: Float64Array, X: Float64Array) -> _FewValues | _OneCategory | None:

@@ -10,7 +10,7 @@ from pydantic import Field
 from cellworth.report.next_steps import next_step, undecided_steps
 from cellworth.web.api.models import Money, RequestModel, ResponseModel, Value
 from cellworth.web.api.routing import make_router
-from cellworth.web.dependencies import CampaignName, JobsDep, require_role
+from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, require_role
 
 router = make_router("new rows")
 
@@ -69,17 +69,19 @@ class NextOut(ResponseModel):
 
 
 @router.post("/campaigns/{name}/next", dependencies=[require_role("read")])
-async def next_cell(name: CampaignName, body: RowIn, jobs: JobsDep) -> NextOut:
+async def next_cell(name: CampaignName, body: RowIn, pool: PoolDep, jobs: JobsDep) -> NextOut:
     """Say which cell of a row to measure next. Nothing is recorded.
 
     Send what was measured to `/tell` with `unsolicited`, or add the new row with `/rows`.
     """
+    await pool.number(name)  # 404 if there is no such campaign
     job = partial(next_step, row=body.row, spent=body.spent, refused=tuple(body.refused), **body.settings())
     return NextOut.model_validate(await jobs.run(name, job, body.values))
 
 
 @router.post("/campaigns/{name}/undecided", dependencies=[require_role("read")])
-async def undecided(name: CampaignName, body: PolicyIn, jobs: JobsDep) -> list[NextOut]:
+async def undecided(name: CampaignName, body: PolicyIn, pool: PoolDep, jobs: JobsDep) -> list[NextOut]:
     """List the rows without a label in which a cell is worth its price, with what to measure next."""
+    await pool.number(name)
     found = await jobs.run(name, partial(undecided_steps, **body.settings()))
     return [NextOut.model_validate(step) for step in found]
