@@ -191,6 +191,8 @@ class OpenCells:
     def ends_between(self, last: datetime, time: datetime) -> bool:
         """Return whether any lease that has not ended at one time has ended at a later one."""
         asks = len(self.expired(time)) > len(self.expired(last))
+        if self._index is not None:
+            return asks or self._index.holds_end_between(last, time)
         return asks or any(
             has_ended(hold.until, time) and not has_ended(hold.until, last) for hold in self.held.values()
         )
