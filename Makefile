@@ -118,8 +118,8 @@ studies: paper   ## the paper and the studies of completion and acquisition, fro
 	$(BIN)/python -m studies.completion.calibration
 	$(BIN)/python -m studies.acquisition
 
-bench: $(VENV)/.bench   ## speed and memory against peers, as ratios in one run
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.bench   ## speed and memory against peers, as ratios in one run: writes docs/benchmarks.md
+	$(BIN)/python -m benchmarks --out docs/benchmarks.md --plot docs/images/scaling.png $(ARGS)
 
 clean:           ## remove everything that the other commands made
 	rm -rf $(VENV) .venv-lowest site build dist .coverage .pytest_cache .mypy_cache .ruff_cache

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     )
     from cellworth.model import CompletingClassifier, CompletingRegressor
     from cellworth.outlook import StopRule, forecast
+    from cellworth.policy import Policy
     from cellworth.prices import Group, Prices
     from cellworth.simulation import plot_curves, simulate
     from cellworth.strategy import Batch, Purchase, Strategy, advise
@@ -38,6 +39,7 @@ __all__ = [
     "LMaFitCompleter",
     "NNLSCompleter",
     "OptSpaceCompleter",
+    "Policy",
     "Prices",
     "Purchase",
     "SoftImputeCompleter",
@@ -75,6 +77,7 @@ __getattr__, __dir__ = lazy_names(
         ],
         "model": ["CompletingClassifier", "CompletingRegressor"],
         "outlook": ["StopRule", "forecast"],
+        "policy": ["Policy"],
         "prices": ["Group", "Prices"],
         "simulation": ["plot_curves", "simulate"],
         "strategy": ["Batch", "Purchase", "Strategy", "advise"],
@@ -87,6 +90,7 @@ __getattr__, __dir__ = lazy_names(
         "datasets",
         "model",
         "outlook",
+        "policy",
         "prices",
         "report",
         "score",

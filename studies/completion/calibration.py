@@ -142,7 +142,7 @@ def run(names: Sequence[str], seeds: int, rows: int, methods: Sequence[str]) -> 
                         completer = METHODS[method]().fit(holed)
                         seconds = time.process_time() - begun
                         figures = measure(completer, truth, holed)
-                        found.append(Measured(name, share, method, seed, *figures, seconds))
+                        found.append(Measured._make((name, share, method, seed, *figures, seconds)))
             line.show((k + 1) * len(SHARES) * seeds)
     return found
 

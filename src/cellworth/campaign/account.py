@@ -100,6 +100,10 @@ class Account:
             if not self._out[share]:
                 del self._out[share]
 
+    def give_back(self, price: float, times: int = 1) -> None:
+        """Release a reserved price that shares nothing, once or several times."""
+        self._own -= as_money(price) * times
+
     def pay(self, cell: Cell, terms: Terms) -> None:
         """Spend what the answer to a cell adds to the bill."""
         self._spent += as_money(terms.own)

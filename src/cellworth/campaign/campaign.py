@@ -166,12 +166,15 @@ class Campaign(CampaignView):
         See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Raises
         WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
-        bulk = bulk_answers.bulk_telling(path, self._log, encoding, unsolicited=unsolicited, insist=insist)
-        if bulk is not None:
-            event = self._log.write(kinds.Told, bulk, who=who, key=key, request=bulk.request)
-            if bulk.fits:
-                reports.warn_if_overspent(event, self.totals())
-                return bulk.result(kinds.size(event))
+        with bulk_answers.without_collector():
+            bulk = bulk_answers.bulk_telling(
+                path, self._log, encoding, unsolicited=unsolicited, insist=insist
+            )
+            if bulk is not None:
+                event = self._log.write(kinds.Told, bulk, who=who, key=key, request=bulk.request)
+                if bulk.fits:
+                    reports.warn_if_overspent(event, self.totals())
+                    return bulk.result(kinds.size(event))
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
             triples = answer_file.triples(lines)

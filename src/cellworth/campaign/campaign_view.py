@@ -7,6 +7,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
+
 from cellworth import complete
 from cellworth import model as models
 from cellworth.campaign import answers as reports
@@ -16,11 +18,13 @@ from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, 
 from cellworth.campaign.clock import Times, clock_problem
 from cellworth.campaign.events import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
+from cellworth.campaign.row_decisions import RowDecisions
 from cellworth.campaign.self_assessment import SelfAssessment
 from cellworth.campaign.settings import check_strategy, how_read, strategy_of
 from cellworth.campaign.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.tariff import Tariff
 from cellworth.outlook import Outlook, StopAdvice, StopRule
+from cellworth.policy import NextStep, Policy
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
@@ -44,6 +48,7 @@ class CampaignView:
         self._tariff = Tariff(log)
         self._asker = Asker(log, self._tariff)
         self.assessment = SelfAssessment(log, self._tariff, assessed)
+        self._decisions = RowDecisions(log)
 
     @cached_property
     def settled(self) -> Strategy:
@@ -184,6 +189,27 @@ class CampaignView:
         them. ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`: ``seconds=60``, ...
         """
         return models.model_of(self._log.newest().table(), **settings)
+
+    def policy(self, **settings: Any) -> Policy:
+        """Return a policy for new rows: which cell next, by the model in use and the campaign's prices.
+
+        ``settings`` are those of `cellworth.policy.Policy`: ``error_cost=500``, ``confidence=0.95``, ...;
+        ``model`` is the name of a candidate. Costs a fit, once for each state of the table.
+        """
+        return self._decisions.policy(self.prices, self.assessment.cache, self.seed, settings)
+
+    def next_cell(self, row: object, **settings: Any) -> NextStep:
+        """Return what to measure next in one row of the table, given by its id; see `policy`.
+
+        Cells that are asked for or refused are left out. What is measured is recorded with
+        ``tell(..., unsolicited=True)``; a row that is new to the table is added with `extend`.
+        """
+        policy = self.policy(**settings)
+        return self._decisions.steps(policy, np.array([self.table.row_index(row)]))[0]
+
+    def undecided(self, **settings: Any) -> list[NextStep]:
+        """Return the next step of each row without a label where a cell is worth its price; see `policy`."""
+        return self._decisions.undecided(self.policy(**settings))
 
     def status(
         self, *, until: StopRule | None = None, progress: Steps | None = None, **settings: Any

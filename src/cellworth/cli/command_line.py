@@ -25,6 +25,7 @@ from cellworth.cli import (
     list_command,
     manage_commands,
     model_command,
+    next_command,
     result_commands,
     server_commands,
     simulate_commands,
@@ -55,6 +56,7 @@ app.command("simulate", epilog=simulate_commands.SIMULATE_EXAMPLE)(simulate_comm
 app.command("model", epilog=model_command.MODEL_EXAMPLE)(model_command.model)
 app.command("forecast", epilog=forecast_command.FORECAST_EXAMPLE)(forecast_command.forecast)
 app.command("advise", epilog=advise_command.ADVISE_EXAMPLE)(advise_command.advise)
+app.command("next", epilog=next_command.NEXT_EXAMPLE)(next_command.next_cell)
 app.command("init", epilog=init_command.INIT_EXAMPLE)(init_command.init)
 app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
 app.command("take", epilog=take_commands.TAKE_EXAMPLE)(take_commands.take)

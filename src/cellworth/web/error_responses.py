@@ -133,7 +133,11 @@ def install(app: FastAPI) -> None:
 async def _answer(request: Request, error: Exception) -> Response:
     problem = problem_of(error)
     if problem.status >= 500 and not isinstance(error, ComputationError):
-        log.error("%s %s", request.method, request.url.path, exc_info=error)
+        name = getattr(request.state, "request_id", None)
+        log.error(
+            "%s %s", request.method, request.url.path, exc_info=error, extra={"detail": {"request": name}}
+        )
+        problem = replace(problem, headers={**problem.headers, "X-Request-ID": str(name)})
     show = getattr(request.app.state, "problem_page", None)
     wants_page = "text/html" in request.headers.get("accept", "")
     if show is not None and wants_page and not request.url.path.startswith("/api/"):

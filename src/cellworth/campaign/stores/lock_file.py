@@ -6,7 +6,9 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 Release = Callable[[], None]
 
@@ -23,33 +25,31 @@ def take_lock(path: Path, mode: int) -> Release | None:
     import fcntl
 
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
+        # A file object: if an interrupt comes before the caller has it, it is closed with the last reference.
+        file = open(path, "ab", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
+        with contextlib.suppress(OSError):  # of another owner, who has done so
+            os.fchmod(file.fileno(), mode)  # whatever the umask
         try:
-            with contextlib.suppress(OSError):  # of another owner, who has done so
-                os.fchmod(file, mode)  # whatever the umask
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if _is_at(file, path):
-                return lambda: _release(file, path)
         except BlockingIOError:
-            os.close(file)
+            file.close()
             return None
-        except BaseException:
-            os.close(file)
-            raise
-        os.close(file)  # its last holder removed it between the two calls: lock the next one
+        if _is_at(file, path):
+            return partial(_release, file, path)
+        file.close()  # its last holder removed it between the two calls: lock the next one
 
 
-def _is_at(file: int, path: Path) -> bool:
+def _is_at(file: BinaryIO, path: Path) -> bool:
     """Return whether an open file is the one at a path."""
     try:
-        return os.path.samestat(os.fstat(file), os.stat(path))
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except FileNotFoundError:
         return False
 
 
-def _release(file: int, path: Path) -> None:
+def _release(file: BinaryIO, path: Path) -> None:
     try:
         with contextlib.suppress(OSError):
             path.unlink()  # while it is locked, so that nobody removes another's
     finally:
-        os.close(file)
+        file.close()

@@ -102,6 +102,10 @@ class SqliteReader:
         """Keep other writers waiting while the block runs. See `Store.alone`."""
         return self._writing().alone(name)
 
+    def turn(self, name: str, patience: float) -> AbstractContextManager[bool]:
+        """Take the turn at a campaign's rounds. See `Store.turn`."""
+        return self._writing().turn(name, patience)
+
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
         self._writing().save_cache(name, number, blob)

@@ -20,6 +20,7 @@ KEY_LENGTH = 500
 WHO_LENGTH = 1000
 # A PostgreSQL message holds at most 1 GB, and each byte may be sent as two characters.
 LARGEST_BLOB = 400_000_000
+_SIMPLE = frozenset((str, int, float, bool, type(None)))
 
 
 @dataclass(frozen=True)
@@ -308,5 +309,7 @@ def _json_text(data: dict[str, Any], what: str) -> str:
 def _is_plain(value: Any) -> bool:
     """Return whether something that JSON can express comes back as it is: no tuples, and strings as keys."""
     if isinstance(value, dict):
-        return all(isinstance(key, str) for key in value) and all(map(_is_plain, value.values()))
-    return all(map(_is_plain, value)) if isinstance(value, list) else not isinstance(value, tuple)
+        return all(isinstance(key, str) for key in value) and _is_plain(list(value.values()))
+    if isinstance(value, list):
+        return _SIMPLE.issuperset(map(type, value)) or all(map(_is_plain, value))
+    return not isinstance(value, tuple)

@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -148,20 +148,21 @@ class Transactions:
     def turn(self, name: str, patience: float) -> Iterator[bool]:
         """Take the turn at a campaign's rounds for a block, and yield whether it was to be had in time."""
         end, pause = time.monotonic() + patience, _FIRST_LOOK
+        release: Callable[[], None] | None = None
         try:
-            while (release := self._database.take_turn(self._own_engine(), name)) is None:
-                if time.monotonic() + pause > end:
-                    break
-                time.sleep(pause)
-                pause = min(1.5 * pause, _LAST_LOOK)
-        except (OSError, DBAPIError) as error:  # turns only save time
-            release = None
-            logger.info("no turns are taken at %s: %s", self._database.place, error)
-        try:
+            try:
+                while (release := self._database.take_turn(self._own_engine(), name)) is None:
+                    if time.monotonic() + pause > end:
+                        break
+                    time.sleep(pause)
+                    pause = min(1.5 * pause, _LAST_LOOK)
+            except (OSError, DBAPIError) as error:  # turns only save time
+                logger.info("no turns are taken at %s: %s", self._database.place, error)
             yield release is not None
         finally:
             if release is not None:
-                release()
+                with suppress(OSError, DBAPIError):  # a lost connection has ended it
+                    release()
 
     def make(self, fill: Callable[[Connection], None]) -> None:
         """Make the database; errors are explained in plain words."""

@@ -15,6 +15,8 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #define SYRK_FROM 48      /* columns; as in solver/step.py */
 #define CHUNK_CELLS 8192  /* of the new iterate that are formed at once: with the other arrays, well within L2 */
 
+#define SWEEP_COLUMNS 128 /* of a pattern; from here on LAPACK inverts its matrix faster */
+
 #define CONCAT_(a, b) a##b
 #define CONCAT(a, b) CONCAT_(a, b)
 #define NAME(name) CONCAT(name, SUFFIX)
@@ -27,10 +29,16 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #include "proximal_types.h"
 #undef REAL
 
+typedef struct {
+    void (*potrf)(char *, int *, double *, int *, int *);
+    void (*potri)(char *, int *, double *, int *, int *);
+} Lapack;
+
 #define TARGET
 #define REAL double
 #define SUFFIX _f64
 #include "proximal_pass.h"
+#include "pattern_systems.h"
 #undef REAL
 #undef SUFFIX
 #define REAL float
@@ -45,6 +53,7 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 #define REAL double
 #define SUFFIX _f64_v3
 #include "proximal_pass.h"
+#include "pattern_systems.h"
 #undef REAL
 #undef SUFFIX
 #define REAL float

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cython_blas
+from scipy.linalg import cython_blas, cython_lapack
 
 from cellworth.arrays import AnyArray
 from cellworth.complete.compiled.build import library_name
@@ -27,11 +27,19 @@ GEMV = "char *, int *, int *, {0} *, {0} *, int *, {0} *, int *, {0} *, {0} *, i
 SYRK = "char *, char *, int *, int *, {0} *, {0} *, int *, {0} *, {0} *, int *"
 _REAL = re.compile(r"\b(?:\w+_[sd]|double|float)\b")  # as different versions of SciPy name them
 
+CHOLESKY = "char *, int *, {0} *, int *, int *"  # potrf and potri
+
 
 class Blas(Structure):
     """The products, as function pointers of one precision."""
 
     _fields_ = (("gemm", c_void_p), ("gemv", c_void_p), ("syrk", c_void_p))
+
+
+class Lapack(Structure):
+    """Cholesky's factor and the inverse from it, as function pointers."""
+
+    _fields_ = (("potrf", c_void_p), ("potri", c_void_p))
 
 
 class ModelPointers(Structure):
@@ -53,6 +61,9 @@ class Kernels:
     ----------
     passes : dict from dtype to (function, Blas)
         `proximal_pass` of kernels.c, and the products that it calls.
+    solve_patterns, pattern_diagonals : functions of pattern_systems.h
+    lapack : Lapack
+        For both.
     """
 
     def __init__(self, path: Path) -> None:
@@ -74,6 +85,18 @@ class Kernels:
                 *(c_void_p, c_void_p, c_void_p, c_void_p),
             ]
             self.passes[np.dtype(dtype)] = function, blas
+        self.lapack = Lapack(
+            pointer(cython_lapack, "dpotrf", CHOLESKY, "d"), pointer(cython_lapack, "dpotri", CHOLESKY, "d")
+        )
+        self.solve_patterns: Any = getattr(library, f"solve_patterns_f64{level}")
+        self.solve_patterns.restype = c_int
+        patterns = POINTER(Lapack), c_int64, c_int64, c_void_p, c_void_p, c_void_p
+        self.solve_patterns.argtypes = [
+            *(*patterns, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p)
+        ]
+        self.pattern_diagonals: Any = getattr(library, f"pattern_diagonals_f64{level}")
+        self.pattern_diagonals.restype = c_int
+        self.pattern_diagonals.argtypes = [*patterns, c_int, c_void_p]
 
 
 @functools.cache

@@ -166,8 +166,9 @@ class FittedGaussian:
             scores = (posterior.mean + error * scale).reshape(-1, d)
             values = scaling.undo_in_place(self.margins.to_values(scores)).reshape(-1, n, d)
             for j in np.flatnonzero(known.atoms).tolist():
-                for draw, of_draw in zip(values, error, strict=True):
-                    draw[:, j] = known.values_at(j, posterior.mean[:, j], of_draw[:, j])
+                mean = np.tile(posterior.mean[:, j], len(values))
+                quantiles = error[:, :, j].ravel()
+                values[:, :, j] = known.values_at(j, mean, quantiles).reshape(len(values), n)
             draws[i : i + at_once] = values
         return draws
 

@@ -92,7 +92,7 @@ def minimise_blocks(
 
 
 class BlockPasses:
-    """Passes over row blocks held by an engine; see `proximal_gradient.Passes`.
+    """Passes over row blocks held by an engine; see `cellworth.complete.solver.passes.Passes`.
 
     Parameters
     ----------

@@ -13,7 +13,8 @@ from cellworth.arrays import FloatArray
 from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Solution
-from cellworth.complete.solver.proximal_gradient import Descent, InPlacePasses, Passes, descend, minimise
+from cellworth.complete.solver.passes import InPlacePasses, Passes
+from cellworth.complete.solver.proximal_gradient import Descent, descend, minimise
 from cellworth.complete.solver.step import Rows
 
 WEAK = 1e-3  # penalties below this times the norm of the data are approached from stronger ones

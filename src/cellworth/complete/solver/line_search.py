@@ -31,8 +31,9 @@ def minimise_by_search(
     blocks: RowBlocks,
     callback: Callback | None = None,
     hold_model: bool = False,
+    single: bool = False,
 ) -> Solution:
-    """Minimise F; arguments and result are those of `minimise`, but ``blocks`` is not used.
+    """Minimise F; arguments and result are those of `minimise`; ``blocks`` and ``single`` are not used.
 
     L starts at 1 and grows by half until the parabola at Z_k is above the smooth part at X_{k+1}.
 

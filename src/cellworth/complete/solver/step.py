@@ -40,6 +40,10 @@ class Rows:
     targets: FloatArray
     wide: bool
 
+    def in_single_precision(self) -> Rows:
+        """Return the rows rounded to float32."""
+        return Rows(self.values.astype(np.float32), self.observed, self.targets.astype(np.float32), self.wide)
+
     def __getitem__(self, block: slice) -> Rows:
         """Return the view of a block of rows."""
         return Rows(self.values[block], self.observed[block], self.targets[block], self.wide)
