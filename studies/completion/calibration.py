@@ -155,7 +155,7 @@ def summarised(found: Sequence[Measured]) -> dict[tuple[str, float, str], Measur
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a figure that no seed has is NaN
         return {
-            key: Measured(*key, len(group), *np.nanmean([one[4:] for one in group], axis=0).tolist())
+            key: Measured._make([*key, len(group), *np.nanmean([one[4:] for one in group], axis=0).tolist()])
             for key, group in groups.items()
         }
 
