@@ -345,3 +345,31 @@ def test_senseless_settings_are_refused_by_name(setting, message):
     X, y = random_table(np.random.default_rng(13))
     with pytest.raises(ParameterError, match=message):
         SupervisedCompleter(**setting).fit(X, y)
+
+
+def test_without_an_intercept_the_model_is_the_ridge_regression_through_the_origin():
+    """Of the low-rank table: the squared loss has curvature 2, and each of n rows the weight 1/n."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(200, 3)) @ rng.normal(size=(3, 5)) + 3
+    labels = np.where(X[:, 0] > 3, 1.0, -1.0)
+    X[rng.random(X.shape) < 0.3] = np.nan
+    settings = {"scale": None, "trace_penalty": 0.1, "tol": 1e-9, "max_iter": 20_000}
+    fitted = SupervisedCompleter(fit_intercept=False, **settings).fit(X, labels > 0)
+    left, right = fitted.low_rank_
+    Z = left @ right
+    expected = np.linalg.solve(2 / 200 * Z.T @ Z + 1e-3 * np.eye(5), 2 / 200 * Z.T @ labels)
+    np.testing.assert_allclose(fitted.coef_[0], expected, rtol=1e-5)
+    assert fitted.intercept_ == 0
+
+
+@pytest.mark.parametrize("factor", [1.1, 3.0])
+def test_the_factor_of_the_line_search_does_not_change_the_result(factor):
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 4))
+    y = X[:, 0] > 0
+    X[rng.random(X.shape) < 0.3] = np.nan
+    searched = SupervisedCompleter(line_search=factor, tol=1e-8).fit(X, y)
+    known = SupervisedCompleter(tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(searched.completed_, known.completed_, atol=1e-5)
+    with pytest.raises(ParameterError, match="line_search"):
+        SupervisedCompleter(line_search=0.5).fit(X, y)

@@ -201,7 +201,7 @@ def test_runs_follow_the_settings():
     settings = Settings(datasets=("HillValley", "letter"), repeats=3, with_auto=False)
     runs = COMPLETION.runs(settings)
     assert {run.dataset for run in runs} == {"HillValley", "HillValley-without-noise", "letter"}
-    assert len(runs) == 3 * 2 * 6 * 3
+    assert len(runs) == 3 * 2 * (6 + 3) * 3  # six completers, and three rivals by their recipes
     assert len(CURVES.runs(settings)) == 2 * 10 * 3
     assert CURVES.relevant(settings)["committee"] == DEFAULT_COMMITTEE
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from os import PathLike
 from typing import Any, Literal, Self
 
@@ -26,7 +27,7 @@ from cellworth.complete.solver import block_passes
 from cellworth.complete.solver.block_passes import CellSums, minimise_blocks
 from cellworth.complete.solver.continuation import minimise_from_means
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
-from cellworth.complete.solver.line_search import minimise_by_search
+from cellworth.complete.solver.line_search import GROWTH, minimise_by_search
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
 from cellworth.complete.solver.proximal_gradient import minimise
@@ -84,9 +85,12 @@ class SupervisedCompleter(BlockCompleter):
     warm_start : bool, default=False
         Start from the last fit if the table has the same shape, after updating rows with new answers; this
         takes a few iterations. On row blocks every fit starts from scratch.
-    line_search : bool, default=False
+    fit_intercept : bool, default=True
+        Whether f has an intercept b. Without one, f is 0 at the origin of the scaled columns.
+    line_search : bool or float, default=False
         Search for the step size as the paper does, on one thread and with more memory, instead of
-        using the known Lipschitz constant. The result is the same. Not available on row blocks.
+        using the known Lipschitz constant. The result is the same. A number above 1 is the factor by
+        which the search raises the constant; True stands for 1.5. Not available on row blocks.
     single_start : bool, default=False
         Iterate in single precision until the solution is near, then in the precision of the table, which
         takes two thirds of the time. The result is as close to the solution as without, if the fit
@@ -165,7 +169,8 @@ class SupervisedCompleter(BlockCompleter):
         tol: float = 1e-5,
         max_iter: int = 1000,
         warm_start: bool = False,
-        line_search: bool = False,
+        fit_intercept: bool = True,
+        line_search: bool | float = False,
         single_start: bool = False,
         dtype: DTypeLike | None = None,
         missing_values: float | None = None,
@@ -183,6 +188,7 @@ class SupervisedCompleter(BlockCompleter):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.fit_intercept = fit_intercept
         self.line_search = line_search
         self.single_start = single_start
         self.dtype = dtype
@@ -220,9 +226,10 @@ class SupervisedCompleter(BlockCompleter):
                 iterate, trace_norm = column_means(rows)
             else:
                 iterate, trace_norm = self._earlier_table(earlier, X, order, rows, model, scaling)
-            solve = minimise if earlier is not None else minimise_from_means
+            solve: Callable[..., Solution] = minimise if earlier is not None else minimise_from_means
             if self.line_search:
-                solve = minimise_by_search
+                growth = GROWTH if self.line_search is True else float(self.line_search)
+                solve = partial(minimise_by_search, growth=growth)
             solution = solve(
                 iterate,
                 model,
@@ -295,6 +302,8 @@ class SupervisedCompleter(BlockCompleter):
         check_number("ridge", self.ridge, above=0)
         check_number("tol", self.tol, minimum=0)
         check_number("max_iter", self.max_iter, minimum=1)
+        if not isinstance(self.line_search, bool):
+            check_number("line_search", self.line_search, above=1)
         if self.penalty_unit not in ("absolute", "relative"):
             raise ParameterError(f"penalty_unit must be 'absolute' or 'relative'; got {self.penalty_unit!r}")
         if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
@@ -333,7 +342,9 @@ class SupervisedCompleter(BlockCompleter):
             shift = scaling.offset @ earlier.coef_.T - code.centre
             intercept = (earlier.intercept_ + shift) / code.width
         weight = self.label_weight / max(1, n_targets)
-        return LinearPart(code.loss, weight, self.ridge, coef, intercept)
+        if not self.fit_intercept:
+            intercept = np.zeros(code.n_outputs)
+        return LinearPart(code.loss, weight, self.ridge, coef, intercept, self.fit_intercept)
 
     def _earlier_table(
         self,

@@ -32,10 +32,12 @@ def minimise_by_search(
     callback: Callback | None = None,
     hold_model: bool = False,
     single: bool = False,
+    growth: float = GROWTH,
 ) -> Solution:
     """Minimise F; arguments and result are those of `minimise`; ``blocks`` and ``single`` are not used.
 
-    L starts at 1 and grows by half until the parabola at Z_k is above the smooth part at X_{k+1}.
+    L starts at 1 and grows by the factor ``growth`` until the parabola at Z_k is above the smooth part at
+    X_{k+1}.
 
     Notes
     -----
@@ -61,7 +63,7 @@ def minimise_by_search(
             # Above the known constant the parabola is above, whatever rounding suggests.
             if _smooth(X_new, rows, ahead) <= bound or ahead.lipschitz() <= L:
                 break
-            L *= GROWTH
+            L *= growth
         X_before, X, before = X, X_new, model
         model_move = 0.0
         if not hold_model:

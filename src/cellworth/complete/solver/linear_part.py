@@ -13,7 +13,7 @@ and the fit is exact; for the others it lowers the loss, and is exact in the lim
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +33,7 @@ class LinearPart:
     ridge: float  # rho
     coef: FloatArray  # (d, n_outputs): W
     intercept: FloatArray  # (n_outputs,): b
+    fit_intercept: bool = True  # if not, b stays 0
 
     def scores(self, X: FloatArray) -> FloatArray:
         """Return the scores of the rows of X, (n, n_outputs)."""
@@ -65,7 +66,7 @@ class LinearPart:
         """Return self + momentum * (self - earlier)."""
         coef = self.coef + momentum * (self.coef - earlier.coef)
         intercept = self.intercept + momentum * (self.intercept - earlier.intercept)
-        return LinearPart(self.loss, self.weight, self.ridge, coef, intercept)
+        return replace(self, coef=coef, intercept=intercept)
 
 
 class LabelledSums(NamedTuple):
@@ -100,6 +101,8 @@ def fit_linear_part(start: LinearPart, sums: LabelledSums) -> tuple[LinearPart, 
         return start, 0.0
     scale = start.loss.curvature * start.weight
     x_mean, t_mean = sums.x / sums.n_rows, sums.t / sums.n_rows
+    if not start.fit_intercept:
+        x_mean, t_mean = np.zeros_like(x_mean), np.zeros_like(t_mean)
     hessian = scale * (sums.xx - sums.n_rows * np.outer(x_mean, x_mean))
     hessian.flat[:: len(hessian) + 1] += start.ridge
     side = scale * (sums.xt - sums.n_rows * np.outer(x_mean, t_mean))
@@ -107,5 +110,5 @@ def fit_linear_part(start: LinearPart, sums: LabelledSums) -> tuple[LinearPart, 
     if failed:
         raise np.linalg.LinAlgError("the ridge is too small for the model to be determined")
     move = coef - start.coef
-    fitted = LinearPart(start.loss, start.weight, start.ridge, coef, t_mean - x_mean @ coef)
+    fitted = replace(start, coef=coef, intercept=t_mean - x_mean @ coef)
     return fitted, float(np.sqrt(max(0.0, np.vdot(move, hessian @ move))))

@@ -129,7 +129,7 @@ class Descent:
             arrays |= {f"{name}.coef": model.coef, f"{name}.intercept": model.intercept}
         arrays |= {
             "loss": type(self.model.loss).__name__,
-            "weights": [self.model.weight, self.model.ridge],
+            "weights": [self.model.weight, self.model.ridge, float(self.model.fit_intercept)],
             "monitor": [float(getattr(self.monitor, name)) for name in _OF_MONITOR],
             "record": self.monitor.objective,
             "descent": [float(getattr(self, name)) for name in _OF_DESCENT],
@@ -143,9 +143,9 @@ class Descent:
         sums = StepSums(*(_number(arrays[f"sums.{name}"]) for name in StepSums._fields))
         shrunk = Shrinkage(*(arrays[f"shrunk.{name}"] for name in Shrinkage._fields))
         loss = getattr(losses, str(arrays["loss"]))()
-        weight, ridge = arrays["weights"].tolist()
+        weight, ridge, *fits = arrays["weights"].tolist()  # earlier versions always fitted an intercept
         model, ahead = (
-            LinearPart(loss, weight, ridge, arrays[f"{name}.coef"], arrays[f"{name}.intercept"])
+            LinearPart(loss, weight, ridge, arrays[f"{name}.coef"], arrays[f"{name}.intercept"], all(fits))
             for name in ("model", "ahead")
         )
         of_monitor = dict(zip(_OF_MONITOR, arrays["monitor"].tolist(), strict=True))
