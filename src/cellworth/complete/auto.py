@@ -128,8 +128,8 @@ class AutoCompleter(Completer):
     -----
     The rule: the lowest mean error wins, but a candidate ties with it if its error is larger by at most one
     standard error of the difference, taken over rows. Among tied candidates, one that gives variances is
-    preferred, then the one with the lowest error. So labels are used only if they help fill hidden cells;
-    the Gaussian also decides on held-out rows how far to trust them, see
+    preferred, then one without trees, then the one with the lowest error. So labels are used only if they
+    help fill hidden cells; the Gaussian also decides on held-out rows how far to trust them, see
     `cellworth.complete.gaussian.label_trust`.
 
     A candidate that raises an error is recorded as failed, with the reason, and the search continues.

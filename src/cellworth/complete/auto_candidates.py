@@ -24,6 +24,7 @@ Candidates = Sequence[tuple[str, Any]]
 FAMILIES: tuple[tuple[Any, str], ...] = (
     (GaussianCompleter, "gaussian"),
     ((NNLSCompleter, SupervisedCompleter), "low rank"),
+    (TreeCompleter, "trees"),
 )
 
 NEEDED = ("get_params", "fit_transform", "transform")

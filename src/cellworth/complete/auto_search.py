@@ -300,12 +300,17 @@ def _ranked(entries: list[TriedCandidate], trials: list[int]) -> list[TriedCandi
 
     An entry ties if its mean squared error exceeds the lowest by at most one standard error of the
     difference, taken over rows, since all have the same hidden cells. Among tied entries, one that gives
-    variances is preferred, then the one with the lowest error.
+    variances is preferred, then one without trees, which take longer, then the one with the lowest error.
     """
     by_error = sorted(entries, key=lambda e: e.mean_error(trials))
     tied = [e for e in entries if _ties(e, by_error[0], trials)]
-    first = min(tied, key=lambda e: (not gives_variances(e.completer), e.mean_error(trials)))
+    first = min(tied, key=lambda e: (*_costs(e.completer), e.mean_error(trials)))
     return [first, *(e for e in by_error if e is not first)]
+
+
+def _costs(completer: Any) -> tuple[bool, bool]:
+    """Return what speaks against a completer: that it gives no variances, and that it takes long."""
+    return not gives_variances(completer), family_of(completer) == "trees"
 
 
 def _ties(entry: TriedCandidate, best: TriedCandidate, trials: list[int]) -> bool:

@@ -203,3 +203,20 @@ def test_who_hangs_in_a_turn_holds_others_up_for_a_while_only(sqlite_url, opened
     with opened(sqlite_url).turn("study", 0) as taken:
         assert taken
         assert len(campaign.ask(count=2)) == 2
+
+
+def test_a_turn_outlives_the_connection_to_the_server(postgresql_url, opened):
+    """The server ends the turn with the connection; whoever had it goes on, and others can have it."""
+    import psycopg
+
+    store = opened(postgresql_url)
+    begin(store=store, strategy="linear-impact")
+    with psycopg.connect(postgresql_url, autocommit=True) as manager:
+        with store.turn("study", 0) as taken:
+            assert taken
+            manager.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cellworth'"
+            )
+            assert got(opened(postgresql_url), 10)
+            assert len(Campaign.open(store, clock=Clock()).ask(count=2)) == 2
+        assert got(store, 10)

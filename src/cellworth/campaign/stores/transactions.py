@@ -7,7 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -161,7 +161,8 @@ class Transactions:
             yield release is not None
         finally:
             if release is not None:
-                release()
+                with suppress(OSError, DBAPIError):  # a lost connection has ended it
+                    release()
 
     def make(self, fill: Callable[[Connection], None]) -> None:
         """Make the database; errors are explained in plain words."""
