@@ -32,6 +32,10 @@ def write_page(path: Path, wanted: Sequence[StartTask], kept: Mapping[StartTask,
         "",
         *_summary(found),
         "",
+        "No published learned policy could be run: DIME, EDDI, GSMRL, AACO and the AFA benchmark are not on "
+        "the package index (`afabench`, `afa-benchmark`, `afa`, `dime-afa`, `gsmrl`, `aaco` and "
+        "`active-feature-acquisition` do not exist there; `eddi` is something else).",
+        "",
         "## By table",
         "",
         "AUC (R2 for a number) with nothing known, with all cells, and at 25 % of the money per row. *Noise* "

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from cellworth.policy.decision_costs import BeliefVariance, error_costs
-from cellworth.policy.information import RowInformation, orthonormal
+from cellworth.policy.information import RowInformation, orthonormal, projected
 
 LOSSES = {"cost": error_costs(100.0, (0, 1)), "squared": BeliefVariance()}
 
@@ -118,3 +118,15 @@ def test_orthonormal_lines():
         assert block[:k] @ block[:k].T == pytest.approx(np.eye(k), abs=1e-12)
         assert block[:k].sum(axis=1) == pytest.approx(0, abs=1e-12)
         assert not block[k:].any()
+
+
+def test_projections_are_those_of_least_squares():
+    rng = np.random.default_rng(0)
+    lines, y = rng.normal(size=(5, 60)), rng.normal(size=(60, 2))
+    lines[3] = lines[0] - 2 * lines[1] + 7  # depends on others, and a constant
+    lines[4] = 3.0
+    y -= y.mean(axis=0)
+    fit, size = projected(lines, y)
+    design = np.column_stack([np.ones(60), lines[:3].T])
+    assert size == 3
+    assert fit == pytest.approx(design @ np.linalg.lstsq(design, y, rcond=None)[0], abs=1e-9)

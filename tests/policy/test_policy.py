@@ -102,6 +102,8 @@ def test_when_to_stop(ill):
     assert poor.next_cell({}).take in {("blood",), ("shoe",)}
     assert "budget" in poor.next_cell({}, spent=4.5).why
     assert Policy(table, model, error_cost=1).next_cell({}, refused=PRICES).stop
+    assert poor.next_cells({}) == []
+    assert poor.next_cell({"scan": None, "blood": "", "shoe": float("nan")}) == poor.next_cell({})
     cheap = Policy(table, model, prices=PRICES, error_cost=0.01).next_cell({})
     assert cheap.stop
     assert cheap.expected_cost == pytest.approx(0.01 * min(cheap.probabilities.values()))

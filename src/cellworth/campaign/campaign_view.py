@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -24,13 +24,15 @@ from cellworth.campaign.settings import check_strategy, how_read, strategy_of
 from cellworth.campaign.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.tariff import Tariff
 from cellworth.outlook import Outlook, StopAdvice, StopRule
-from cellworth.policy import NextStep, Policy
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy import Purchase, Strategy
 from cellworth.table import Table
 from cellworth.table.how_read import HowRead
+
+if TYPE_CHECKING:
+    from cellworth.policy import NextStep, Policy
 
 
 class CampaignView:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from cellworth.campaign.log import Log
 from cellworth.campaign.model_in_use import model_in_use
 from cellworth.campaign.state import CellStatus
 from cellworth.errors import DataError
-from cellworth.policy import NextStep, Policy
 from cellworth.prices import Prices
 from cellworth.table import Table
+
+if TYPE_CHECKING:
+    from cellworth.policy import NextStep, Policy
 
 NO_VALUE_EVER = (CellStatus.ASKED, CellStatus.REFUSED)
 """Cells that a policy does not ask for: they are on their way, or cannot be had."""
@@ -34,6 +36,8 @@ class RowDecisions:
 
     def policy(self, prices: Prices, cache: AssessmentCache, seed: int, settings: dict[str, Any]) -> Policy:
         """Return the policy for the table as it is now; a fit of the model in use unless it is kept."""
+        from cellworth.policy import Policy  # slow to import
+
         table = self._log.newest().table()
         if table.target is None:
             raise DataError("a policy predicts a target, and the campaign's table has none.")

@@ -13,7 +13,7 @@ unbiased estimate of the explained variance (adjusted R2), and an F test says wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import fdtrc, ndtri
@@ -49,6 +49,7 @@ class RowInformation:
     outputs: Float64Array
     bases: Float64Array
     sizes: IntArray
+    _fits: dict[tuple[int, ...], Float64Array] = field(default_factory=dict, repr=False)
 
     @classmethod
     def made(cls, outputs: Float64Array, cells: Sequence[Float64Array]) -> RowInformation:
@@ -95,21 +96,26 @@ class RowInformation:
         what neither tells alone. So are the square and the cube of the sum of what each tells: models bend
         such sums, as a logistic curve does. O(M b^2) for b columns.
         """
+        key = tuple(cells)
+        if key not in self._fits:
+            self._fits[key] = self._fit(key)
+        return self._fits[key]
+
+    def _fit(self, cells: Sequence[int]) -> Float64Array:
         columns = [self.bases[cell, :, : self.sizes[cell]] for cell in cells if self.sizes[cell]]
         if not columns:
             return np.broadcast_to(self.belief, self.outputs.shape)
-        M, around = len(self.outputs), self.outputs - self.belief
+        around = self.outputs - self.belief
         lines = [each.T for each in columns]
         if len(columns) > 1:
             firsts = [each[:, 0] for each in columns]
             lines += [a * b for place, a in enumerate(firsts) for b in firsts[:place]]
             sums = np.sum([each @ (each.T @ around) for each in columns], axis=0)
             lines += [sums.T**2, sums.T**3]
-        basis, size = orthonormal(np.vstack(lines)[np.newaxis])
-        fit = basis[0].T @ (basis[0] @ around)
+        fit, size = projected(np.vstack(lines), around)
         total = float((around**2).sum())
         raw = float((fit**2).sum()) / total if total > 0 else 0.0
-        share, _ = _adjusted(np.array([raw]), size, M)
+        share, _ = _adjusted(np.array([raw]), np.array([size]), len(around))
         return np.asarray(self.belief + fit * np.sqrt(share[0] / raw if raw > 0 else 0.0))
 
     def worth(self, cells: Sequence[int], loss: BeliefLoss) -> float:
@@ -163,6 +169,21 @@ def orthonormal(raw: Float64Array) -> tuple[Float64Array, IntArray]:
         out[fresh, size[fresh]] = line[fresh] / length[fresh, np.newaxis]
         size[fresh] += 1
     return out, size
+
+
+def projected(lines: Float64Array, around: Float64Array) -> tuple[Float64Array, int]:
+    """Return centred outputs (M, K) projected on the space of centred lines (b, M), and its dimension.
+
+    By the eigenvalues of the lines' correlations: O(M b^2 + b^3). Directions in which the lines all but
+    depend on each other are left out.
+    """
+    centred = lines - lines.mean(axis=1, keepdims=True)
+    length = np.sqrt((centred**2).sum(axis=1))
+    centred = centred[length > 1e-12] / length[length > 1e-12, np.newaxis]
+    eigenvalues, vectors = np.linalg.eigh(centred @ centred.T)
+    kept = eigenvalues > 1e-9 * len(centred)
+    basis = (vectors[:, kept] / np.sqrt(eigenvalues[kept])).T @ centred
+    return basis.T @ (basis @ around), int(kept.sum())
 
 
 def _adjusted(raw: Float64Array, sizes: IntArray, M: int) -> tuple[Float64Array, Float64Array]:

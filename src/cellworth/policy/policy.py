@@ -321,7 +321,7 @@ class Policy:
             if name not in self._names:
                 raise DataError(not_there("column", str(name), self._names))
         return [
-            math.nan if row.get(column.name) in (None, "") else column.parse(row[column.name])
+            math.nan if _is_missing(row.get(column.name)) else column.parse(row[column.name])
             for column in self.columns
         ]
 
@@ -354,6 +354,10 @@ class Policy:
             check_number("deviation", deviation, minimum=0)
         if budget is not None:
             check_number("budget", budget, minimum=0)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
 
 
 def _named(columns: Iterable[str], names: tuple[str, ...]) -> set[str]:
