@@ -23,7 +23,7 @@ from cellworth.strategy import Purchase
 from cellworth.table import Column
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
 from cellworth.web.pages.forms import ValueField, value_field
-from cellworth.web.pages.page_layout import Head, head_of, path_of, show, text_of, typed_in
+from cellworth.web.pages.page_layout import Head, guess_words, head_of, path_of, show, text_of, typed_in
 
 router = APIRouter(include_in_schema=False)
 
@@ -283,7 +283,9 @@ def news_since(view: Campaign, after: int) -> dict[str, Any]:
 
 
 @router.get("/campaigns/{name}/queue/guesses", dependencies=[require_role("read")], name="guesses")
-async def guesses(name: CampaignName, jobs: JobsDep, pool: PoolDep, who: Who, chosen: FilterDep) -> Response:
+async def guesses(
+    request: Request, name: CampaignName, jobs: JobsDep, pool: PoolDep, who: Who, chosen: FilterDep
+) -> Response:
     """Send what we guess for the values of a page, by their keys; computed aside."""
     purchases, _ = await pool.read(name, lambda view: _some(view, chosen, who))
     cells = [(each.row, each.column) for each in purchases]
@@ -291,7 +293,13 @@ async def guesses(name: CampaignName, jobs: JobsDep, pool: PoolDep, who: Who, ch
         found = await jobs.run(name, guesses_summary, cells)
     except CellworthError:  # a guess is an aid: without one, the queue works as well
         return JSONResponse({})
-    return JSONResponse({key_of(*cell): words for cell, words in zip(cells, found, strict=True) if words})
+    return JSONResponse(
+        {
+            key_of(*cell): guess_words(request, guess)
+            for cell, guess in zip(cells, found, strict=True)
+            if guess
+        }
+    )
 
 
 def queue_path(name: str) -> str:

@@ -15,6 +15,7 @@ from jinja2 import Environment, FileSystemLoader
 from starlette.responses import RedirectResponse, Response
 
 from cellworth.campaign import Campaign
+from cellworth.report.grid_summary import Guess
 from cellworth.web.dependencies import identity_of
 from cellworth.web.error_responses import ProblemDetails
 from cellworth.web.jobs import JobQueue
@@ -200,6 +201,13 @@ def is_in_place(request: Request) -> bool:
 def text_of(request: Request, text: str, **values: object) -> str:
     """Return a text of the catalogue in the language of the request."""
     return catalogue(language_of(request)).gettext(text) % values
+
+
+def guess_words(request: Request, guess: Guess | None) -> str | None:
+    """Return a guess in the language of the request, with its interval if it has one; None for none."""
+    if guess is None or not guess.low:
+        return None if guess is None else guess.estimate
+    return text_of(request, message("%(estimate)s (%(low)s to %(high)s)"), **guess._asdict())
 
 
 async def problem_page(request: Request, problem: ProblemDetails) -> Response:

@@ -17,7 +17,7 @@ from cellworth.report.cell_summaries import written
 from cellworth.report.grid_summary import row_guesses
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, require_role
 from cellworth.web.pages.forms import page_number
-from cellworth.web.pages.page_layout import Head, head_of, show
+from cellworth.web.pages.page_layout import Head, guess_words, head_of, show
 
 router = APIRouter(include_in_schema=False)
 
@@ -147,11 +147,15 @@ async def grid_rows(
 
 @router.get("/campaigns/{name}/table/guesses.json", dependencies=[require_role("read")], name="grid_guesses")
 async def grid_guesses(
-    name: CampaignName, jobs: JobsDep, place: Annotated[list[int], Query(max_length=MOST_ROWS)]
+    request: Request,
+    name: CampaignName,
+    jobs: JobsDep,
+    place: Annotated[list[int], Query(max_length=MOST_ROWS)],
 ) -> Response:
     """Send what we guess for the missing values of some rows, by their places; computed aside."""
     try:
         found = await jobs.run(name, row_guesses, place)
     except (CellworthError, IndexError):
         return JSONResponse({})
-    return JSONResponse(dict(zip(map(str, place), found, strict=True)))
+    texts = [[guess_words(request, guess) for guess in row] for row in found]
+    return JSONResponse(dict(zip(map(str, place), texts, strict=True)))
