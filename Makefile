@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # ends first takes over work of the others. Two cores are busy with three, since tests wait for servers and disks.
 PYTEST := -m pytest -n 3 --dist worksteal
 
-.PHONY: demo check test beside lint types fast alone unit coverage lowest soak examples wheel docs docs-serve gallery paper studies bench clean help
+.PHONY: demo check test beside lint types fast alone unit coverage lowest soak examples wheel docs docs-serve screenshots gallery paper studies bench clean help
 
 help:            ## list the commands
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -77,6 +77,9 @@ docs: $(VENV)/.dev   ## build the documentation into site/
 
 docs-serve: $(VENV)/.dev   ## the documentation at http://127.0.0.1:8000
 	$(BIN)/python -m zensical serve
+
+screenshots: $(VENV)/.dev   ## pictures of every page, light, dark and narrow, into tests/web/pages/artefacts; those of the docs anew
+	$(BIN)/python -m tests.web.pages.pictures
 
 gallery: $(VENV)/.dev   ## run the pages of the gallery again, and draw their pictures
 	$(BIN)/python docs/gallery/make_pictures.py

@@ -204,3 +204,14 @@ def test_limits_beyond_what_a_date_or_a_float_holds_are_refused():
         with pytest.raises(ParameterError, match="budget"):
             begin(budget=budget)
     assert campaign.number == 0
+
+
+def test_a_comment_stays_with_its_answers(campaign):
+    campaign.tell([(*hole(campaign), 1.5)], unsolicited=True, reason="unsure: from a letter")
+    campaign.tell([(*hole(campaign), 2.5)], unsolicited=True)
+    commented, plain = campaign.history()[-2:]
+    assert commented["reason"] == "unsure: from a letter"
+    assert "reason" not in plain  # as it was before there were comments
+    assert campaign.replay(campaign.number).history()[-2:] == [commented, plain]
+    with pytest.raises(ParameterError, match="the comment"):
+        campaign.tell([(*hole(campaign), 3.5)], unsolicited=True, reason=" ")

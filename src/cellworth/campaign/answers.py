@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -90,9 +91,16 @@ class Telling:
     """Answers to record; parsed against the newest state, so that rows added by others are known."""
 
     def __init__(
-        self, answers: object, *, unsolicited: bool, price: float | None, insist: bool = True
+        self,
+        answers: object,
+        *,
+        unsolicited: bool,
+        price: float | None,
+        insist: bool = True,
+        reason: str | None = None,
     ) -> None:
         self._answers = answers
+        self._reason = check_optional_text("the comment", reason)
         self._insist = insist
         self._unsolicited = unsolicited
         self._price = price
@@ -104,7 +112,7 @@ class Telling:
         if found is not None and not self._insist:
             new = (answer for answer in self._given(state) if state.status_of(answer.cell) not in HAS_VALUE)
             question(state, new)
-        return found
+        return found if found is None or self._reason is None else replace(found, reason=self._reason)
 
     def contradictions(self, state: State, time: datetime) -> Contradicted | None:
         """Return the answers that differ from known values and are not in the log yet."""

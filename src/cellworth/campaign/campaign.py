@@ -130,19 +130,21 @@ class Campaign(CampaignView):
         unsolicited: bool = False,
         price: float | None = None,
         insist: bool = False,
+        reason: str | None = None,
     ) -> int:
         """Record values of cells, all of them or none, and return how many were new; O(answers).
 
         Answers map (row, column) to value, or are triples (row, column, value), with values as you write
         them: numbers, strings, booleans, dates or ISO strings. Telling the same again records nothing.
         ``who`` and ``key`` are as in `ask`; ``unsolicited`` also accepts cells never asked for; ``price`` is
-        what each answer cost, by default its own price and a visit or fee not paid yet. An OverspentWarning
-        says if ``left`` is below 0. Raises DataError if a cell does not exist, was never asked for, or cannot
-        hold the value; QuestionedError, a DataError, if values are far outside what was seen in their columns
-        (see `cellworth.campaign.plausible`), unless you ``insist``; ConflictError if the key is used, or
-        another value known: the answer is then kept in the log, and changes nothing; see `correct`.
+        what each answer cost, by default its own price and a visit or fee not paid yet; ``reason`` a comment
+        on the answers, for the log. An OverspentWarning says if ``left`` is below 0. Raises DataError if a
+        cell does not exist, was never asked for, or cannot hold the value; QuestionedError, a DataError, if
+        values are far outside what was seen in their columns (see `cellworth.campaign.plausible`), unless you
+        ``insist``; ConflictError if the key is used, or another value known: the answer is then kept in the
+        log, and changes nothing; see `correct`.
         """
-        make = reports.Telling(answers, unsolicited=unsolicited, price=price, insist=insist)
+        make = reports.Telling(answers, unsolicited=unsolicited, price=price, insist=insist, reason=reason)
         try:
             event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
         except ContradictionError:

@@ -161,21 +161,25 @@ class Told:
     cells : tuple of ToldCell
     stated : bool
         Whether the prices were stated with the answers. If not, they follow from the terms of the asks.
+    reason : str or None
+        A comment on the answers.
     """
 
     kind: ClassVar[str] = "told"
     cells: tuple[ToldCell, ...]
     stated: bool
+    reason: str | None = None
 
     def to_json(self) -> Json:
         """Return it as plain data."""
-        return {"cells": _lists(self.cells), "stated": self.stated}
+        data: Json = {"cells": _lists(self.cells), "stated": self.stated}
+        return data if self.reason is None else {**data, "reason": self.reason}
 
     @classmethod
     def from_json(cls, data: Json) -> Self:
         """Return what `to_json` wrote; in version 1 each answer cost the price recorded with it."""
         stated = version_of(data) == 1 or bool(data["stated"])
-        return cls(tuple(itertools.starmap(ToldCell, data["cells"])), stated)
+        return cls(tuple(itertools.starmap(ToldCell, data["cells"])), stated, data.get("reason"))
 
 
 @dataclass(frozen=True)

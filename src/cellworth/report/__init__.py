@@ -16,6 +16,7 @@ from cellworth.report.money_summaries import (
     overview_summary,
     preview_summary,
 )
+from cellworth.report.people_summary import PeopleSummary, people_summary
 from cellworth.report.summaries import Summary, to_json
 
 SUMMARIES: Mapping[str, Callable[[Campaign], Summary]] = {
@@ -23,6 +24,7 @@ SUMMARIES: Mapping[str, Callable[[Campaign], Summary]] = {
     "cell_map": cell_map_summary,
     "columns": columns_summary,
     "front": front_summary,
+    "people": people_summary,
 }
 """The summaries that need nothing but the campaign, in the order they are shown."""
 
@@ -40,6 +42,7 @@ __all__ = [
     "LedgerEntry",
     "LedgerLine",
     "OverviewSummary",
+    "PeopleSummary",
     "PreviewSummary",
     "RowSummary",
     "Summary",
@@ -50,6 +53,7 @@ __all__ = [
     "ledger_entries",
     "ledger_rows",
     "overview_summary",
+    "people_summary",
     "preview_summary",
     "row_summary",
     "summarise",

@@ -10,10 +10,11 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, Float64Array
 from cellworth.campaign import Campaign
+from cellworth.campaign.plausible import LEAST_COUNTS
 from cellworth.errors import ParameterError
 from cellworth.messages import short_number
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of, short_name
-from cellworth.table import Column
+from cellworth.table import Column, Table
 
 MOST_COLUMNS = 400
 MOST_ROWS = 2000
@@ -270,15 +271,35 @@ def _summarise_cell(inputs: SummaryInputs, i: int, j: int) -> CellSummary:
     if not inputs.table.holes[i, j]:
         return CellSummary(**found, value=written(column.format(float(inputs.table.values[i, j]))))
     assert filled is not None  # there is a hole
-    found["estimate"] = _rounded(column, filled.table.values[i, j])
-    for name, ends in (("low", filled.lower), ("high", filled.upper)):
-        if ends is not None and np.isfinite(ends[i, j]):
-            found[name] = _rounded(column, ends[i, j])
+    found |= guess_of(inputs, i, j)
     if not cells.available[i, j]:
         return CellSummary(**found)
     rank, of = _rank(inputs, i, j)
     found |= {"worth": float(cells.worth[i, j]) / inputs.average_worth, "rank": rank, "of": of}
     return CellSummary(**found, why=_why(found, filled.level))
+
+
+def guess_of(inputs: SummaryInputs, i: int, j: int) -> dict[str, str]:
+    """Return the estimate of a missing cell and the ends of its interval, if there is one, as texts.
+
+    They are within the column's bounds and, if no known value of a column is negative, not below 0.
+    """
+    column, filled = inputs.table.columns[j], inputs.filled
+    assert filled is not None  # there is a hole
+    least = inputs.once("least", inputs.changed, lambda: _least(inputs.table))[j]
+    found = {"estimate": _rounded(column, max(float(filled.table.values[i, j]), least))}
+    for name, ends in (("low", filled.lower), ("high", filled.upper)):
+        if ends is not None and np.isfinite(ends[i, j]):
+            found[name] = _rounded(column, max(float(ends[i, j]), least))
+    return found
+
+
+def _least(table: Table) -> Float64Array:
+    """Return the least value (p,) that an estimate may have: 0 where many are known and none is negative."""
+    numeric = np.array([column.kind in ("number", "integer") for column in table.columns], dtype=bool)
+    enough = (~table.holes).sum(axis=0) >= LEAST_COUNTS
+    negative = (table.values < 0).any(axis=0)  # a hole, NaN, is not
+    return np.where(numeric & enough & ~negative, 0.0, -np.inf)
 
 
 def _status_word(inputs: SummaryInputs, i: int, j: int) -> CellWord:

@@ -340,7 +340,7 @@ class RemoteCampaign:
         return found
 
     def summary(self, what: str) -> RemoteSummary:
-        """Return the newest available summary: "overview", "columns", "cell_map" or "front"."""
+        """Return the newest available summary: "overview", "columns", "cell_map", "front" or "people"."""
         return RemoteSummary(**self._client.send("GET", f"{self._path}/summaries/{what}").json())
 
     def table_csv(self) -> str:

@@ -13,25 +13,21 @@ browser.
 # older versions cannot resolve a method's string annotations.
 
 import copy
-from pathlib import Path as FilePath
 from typing import Annotated, Any
 from urllib.parse import unquote
 
 from fastapi import Depends, HTTPException, Path, Request, UploadFile, params
-from fastapi.templating import Jinja2Templates
-from jinja2 import Environment, FileSystemLoader
 
 from cellworth.messages import shorten
-from cellworth.prices.currency import money_text
 from cellworth.table.files import FileBytes
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.file_jobs import FileJobs
 from cellworth.web.jobs import JobQueue
 from cellworth.web.security.guards import Admission
-from cellworth.web.security.sessions import csrf_token, remembered_who, session_of
+from cellworth.web.security.sessions import remembered_who, session_of
 from cellworth.web.security.tokens import Access, Identity, Role
 from cellworth.web.uploads import Uploads
-from cellworth.web.wire_format import name_of, segment
+from cellworth.web.wire_format import name_of
 
 OPEN_PATHS = ("/login", "/static", "/health")
 """Paths with these prefixes need no role."""
@@ -186,25 +182,3 @@ def _identify(request: Request) -> Identity:
     if found is None:
         raise SignInNeededError("Sign in, or send a token as in Authorization: Bearer TOKEN.")
     return found
-
-
-def _context(request: Request) -> dict[str, Any]:
-    """Return the variables available in every template."""
-    try:
-        identity = identity_of(request)
-    except HTTPException:  # the sign-in page
-        identity = Identity(None, Role.READ)
-    return {
-        "csrf_token": csrf_token(request),
-        "who": identity.who,
-        "role": identity.role.name.lower(),
-        "signed_in": identity.token is not None,
-    }
-
-
-_environment = Environment(
-    loader=FileSystemLoader(FilePath(__file__).parent / "pages" / "templates"), autoescape=True
-)
-_environment.filters["segment"] = segment
-_environment.filters["money"] = money_text
-templates = Jinja2Templates(env=_environment, context_processors=[_context])

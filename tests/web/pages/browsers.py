@@ -8,12 +8,15 @@ from urllib.parse import urlsplit
 ARTEFACTS = Path(__file__).parent / "artefacts"
 FLAGS = ("--no-sandbox", "--disable-dev-shm-usage")
 MODES = {
-    "light": {"color_scheme": "light", "viewport": {"width": 1200, "height": 900}},
-    "dark": {"color_scheme": "dark", "viewport": {"width": 1200, "height": 900}},
-    "narrow": {"color_scheme": "light", "viewport": {"width": 380, "height": 800}},
+    "light": {"color_scheme": "light", "viewport": {"width": 1280, "height": 800}},
+    "dark": {"color_scheme": "dark", "viewport": {"width": 1280, "height": 800}},
+    "narrow": {"color_scheme": "light", "viewport": {"width": 375, "height": 800}},
 }
 # A browser notes each answer that is an error; those that a test asks for are expected.
-_EXPECTED = re.compile(r"Failed to load resource: the server responded with a status of (404|409|422)")
+_EXPECTED = re.compile(
+    r"(Failed to load resource: the server responded with a status of|Response Status Error Code) "
+    r"(401|403|404|409|422)"
+)
 
 
 def chromium_path():
@@ -21,17 +24,21 @@ def chromium_path():
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
-def cell_of(card):
-    """Return the row and the column of a card of the queue."""
-    return tuple(card.query_selector(f"input[name={name}]").input_value() for name in ("row", "column"))
+def cell_of(line):
+    """Return the row and the column of a line of the queue."""
+    row = line.evaluate("(e) => e.closest('form').elements.row.value")
+    return row, line.query_selector("input[name^='column.']").input_value()
 
 
-def fill(card, value):
-    """Put a value into the field of a card, whatever its kind."""
-    field, text = card.query_selector("[data-value]"), str(value)
-    field.focus()  # choosing from a list does not
-    if field.evaluate("(e) => e.localName") == "select":
-        field.select_option({"True": "true", "False": "false"}.get(text, text))
+def fill(line, value):
+    """Put a value into the field of a line, whatever its kind."""
+    field, text = line.query_selector("[data-value]"), str(value)
+    text = {"True": "true", "False": "false"}.get(text, text)
+    if field.get_attribute("type") == "radio":
+        line.query_selector(f"input[type=radio][value='{text}']").check()
+    elif field.evaluate("(e) => e.localName") == "select":
+        field.focus()  # choosing from a list does not
+        field.select_option(text)
     else:
         field.fill(text)
 

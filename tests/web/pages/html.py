@@ -58,9 +58,11 @@ class Page(HTMLParser):
             self._form = Form(named.get("action", ""), named.get("method", "get"))
             self.forms.append(self._form)
         if self._form is not None and named.get("name"):
-            self._form.controls[named["name"]] = {"tag": tag, **named, "options": []}
-            unticked = named.get("type") == "checkbox" and "checked" not in named
-            if named.get("type") != "file" and not unticked:
+            before = self._form.controls.get(named["name"], {"values": []})
+            values = [*before["values"], named.get("value")]
+            self._form.controls[named["name"]] = {"tag": tag, **named, "options": [], "values": values}
+            unticked = named.get("type") in ("checkbox", "radio") and "checked" not in named
+            if named.get("type") != "file" and not unticked and tag != "button":
                 self._form.fields[named["name"]] = named.get("value", "")
             self._select = self._form.controls[named["name"]] if tag == "select" else None
         if tag == "option" and self._select is not None:

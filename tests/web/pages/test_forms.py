@@ -2,22 +2,24 @@
 
 import pytest
 
-from cellworth.errors import ParameterError
+from cellworth.errors import DataError, ParameterError
 from cellworth.table import Column
-from cellworth.web.pages.forms import amount, page_number, value_field, whole
+from cellworth.web.pages.forms import amount, page_number, plain_number, value_field, whole
 
 DAY = 19_723.0  # 2024-01-01
+SEVEN = tuple("abcdefg")
 
 
 @pytest.mark.parametrize(
     ("column", "expected"),
     [
-        (Column("a", "number", unit="mg"), ("number", "any", "", "", (), "mg")),
-        (Column("a", "number", bounds=(0.5, 9.0)), ("number", "any", "0.5", "9", (), "")),
-        (Column("a", "integer", bounds=(0, 120)), ("number", "1", "0", "120", (), "")),
-        (Column("a", "boolean"), ("select", "", "", "", (("true", "yes"), ("false", "no")), "")),
-        (Column("a", "ordered", ("I", "II")), ("select", "", "", "", (("I", "I"), ("II", "II")), "")),
-        (Column("a", "category", ("<b>",)), ("select", "", "", "", (("<b>", "<b>"),), "")),
+        (Column("a", "number", unit="mg"), ("text", "", "", "", (), "mg")),
+        (Column("a", "number", bounds=(0.5, 9.0)), ("text", "", "0.5", "9", (), "")),
+        (Column("a", "integer", bounds=(0, 120)), ("text", "", "0", "120", (), "")),
+        (Column("a", "boolean"), ("buttons", "", "", "", (("true", "yes"), ("false", "no")), "")),
+        (Column("a", "ordered", ("I", "II")), ("buttons", "", "", "", (("I", "I"), ("II", "II")), "")),
+        (Column("a", "category", ("<b>",)), ("buttons", "", "", "", (("<b>", "<b>"),), "")),
+        (Column("a", "category", SEVEN), ("select", "", "", "", tuple((c, c) for c in SEVEN), "")),
         (
             Column("a", "date", bounds=(DAY, DAY + 1), whole_days=True),
             ("date", "", "2024-01-01", "2024-01-02", (), ""),
@@ -53,9 +55,32 @@ def test_columns_read_what_browsers_send(column, sent):
 def test_amounts():
     assert amount(" ", "Money") is None
     assert amount("12.50", "Money") == 12.5
-    for wrong in ("-1", "nan", "inf", "much", "1,5"):
+    assert amount("1,5", "Money") == 1.5
+    for wrong in ("-1", "nan", "inf", "much", "1,250", "1,2,3"):
         with pytest.raises(ParameterError, match="Money: expected an amount"):
             amount(wrong, "Money")
+
+
+@pytest.mark.parametrize(
+    ("typed", "kind", "language", "plain"),
+    [
+        ("1,5", "number", "en", "1.5"),
+        ("-,5", "number", "en", "-.5"),
+        ("0,125", "number", "en", "0.125"),
+        ("1,250", "number", "de", "1.250"),
+        ("1.5", "number", "de", "1.5"),
+        ("1,2,3", "number", "en", "1,2,3"),
+        ("a,b", "category", "en", "a,b"),
+    ],
+)
+def test_a_decimal_comma(typed, kind, language, plain):
+    column = Column("a", kind, ("a,b",) if kind == "category" else ())
+    assert plain_number(typed, column, language) == plain
+
+
+def test_a_comma_that_may_mark_thousands_is_asked_about():
+    with pytest.raises(DataError, match=r"Type 1\.250 or 1250"):
+        plain_number("1,250", Column("a", "number"), "en")
 
 
 def test_whole_numbers():

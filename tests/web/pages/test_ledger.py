@@ -5,7 +5,7 @@ import io
 import re
 
 from cellworth.campaign import Campaign
-from cellworth.web.dependencies import segment
+from cellworth.web.wire_format import segment
 from tests.campaign.campaigns import VALUES
 from tests.web.pages.studies import HOSTILE_NAME
 from tests.web.pages.visitor import STUDY
@@ -13,13 +13,15 @@ from tests.web.pages.visitor import STUDY
 
 def test_the_ledger_is_paged(fresh):
     with Campaign.open(fresh.url) as campaign:
-        for each in campaign.open_purchases()[:28]:
+        for each in campaign.open_purchases():
+            campaign.take([(each.row, each.column)], who="Bob")
             campaign.tell([(each.row, each.column, VALUES[each.column])])
     page = fresh.look(STUDY + "/ledger")
     numbers = [int(number) for number in re.findall(r'id="event-(\d+)"', page.answer.text)]
-    assert numbers == list(range(29, 4, -1))
-    rest = fresh.look(STUDY + "/ledger?page=2").answer.text
-    assert re.findall(r'id="event-(\d+)"', rest) == ["4", "3", "2", "1"]
+    assert numbers == list(range(61, 11, -1))
+    [older] = {link for link in page.links if link and "before=" in link}
+    rest = fresh.look(older).answer.text
+    assert re.findall(r'id="event-(\d+)"', rest) == [str(number) for number in range(11, 0, -1)]
 
 
 def test_formulas_are_disarmed_in_files(ann):
@@ -35,8 +37,29 @@ def test_changes_of_budget_and_prices(fresh):
     with Campaign.open(fresh.url) as campaign:
         campaign.change_budget(1000, reason="<b>more</b>")
         campaign.change_prices(3)
-    text = fresh.look(STUDY + "/ledger").answer.text
-    assert "Budget changed</h2>" in text
-    assert "to 1000.00</p>" in text
-    assert "&lt;b&gt;more" in text
-    assert "Prices.same(3.0)" in text
+    page = fresh.look(STUDY + "/ledger")
+    assert "budget changed from 200.00 to 1000.00 “<b>more</b>”" in page.text
+    assert "&lt;b&gt;more" in page.answer.text
+    assert "prices changed" in page.text
+
+
+def test_the_ledger_is_filtered(fresh):
+    with Campaign.open(fresh.url) as campaign:
+        first, second = campaign.open_purchases()[:2]
+        campaign.tell([(first.row, first.column, VALUES[first.column])], who="Cy")
+        campaign.refuse([(second.row, second.column)], "lost", who="Dee")
+        day = campaign.history()[-1]["time"].date().isoformat()
+
+    def numbers(query):
+        found = fresh.look(f"{STUDY}/ledger?{query}")
+        return re.findall(r'id="event-(\d+)"', found.answer.text)
+
+    assert numbers("who=cy") == ["2"]
+    assert numbers("kind=refused") == ["3"]
+    assert numbers(f"day={day}") == ["3", "2", "1"]
+    assert numbers("day=1999-01-01") == []
+    assert numbers(f"row={first.row}&kind=told") == ["2"]
+    assert numbers("kind=nonsense&day=nonsense&before=nonsense") == ["3", "2", "1"]
+    text = fresh.client.get(f"{STUDY}/ledger.csv?who=Dee").text
+    assert [line["event"] for line in csv.DictReader(io.StringIO(text))] == ["3"]
+    assert "1.00" in fresh.look(f"{STUDY}/ledger?who=cy").text  # money for each event

@@ -17,12 +17,17 @@ def test_from_a_table_to_a_curve(visit, site, tmp_path):
     prices.write_text(PRICES)
     table = tmp_path / "clinic.csv"
     table.write_text("".join(CLINIC.read_text().splitlines(keepends=True)[:121]))
-    page.fill("#name", "the whole loop")
     page.set_input_files("#table", table)
     page.set_input_files("#prices", prices)
+    page.click("button:text('Next')")
+    page.wait_for_selector("#name")
+    page.fill("#name", "the whole loop")
     for field, text in {"target": "outcome", "row_id": "id", "missing": "?", "budget": "500"}.items():
         page.fill(f"#{field}", text)
-    page.click("button:text('Begin')")
+    page.click("button:text('Look again')")
+    page.wait_for_selector("text=120 rows, 8 columns")
+    seen.keep("loop-new")
+    page.click("text=Begin the campaign")
     page.wait_for_url("**/campaigns/the%20whole%20loop")
     page.fill("#who", "Ann")
     page.click("text=That is me")
@@ -30,27 +35,31 @@ def test_from_a_table_to_a_curve(visit, site, tmp_path):
 
     page.fill("#budget", "120")
     page.click("text=Preview")
-    page.wait_for_selector("text=Ask for these cells")
+    page.wait_for_selector("text=Ask for these values")
     seen.keep("loop-preview")
-    page.click("text=Ask for these cells")
+    page.click("text=Ask for these values")
     page.wait_for_selector("text=Asked for")
-    total = int(re.search(r"Asked for (\d+) cells", page.inner_text("main"))[1])
+    total = int(re.search(r"Asked for (\d+) values", page.inner_text("main"))[1])
     assert total > 5
 
     page.fill("#take-count", "3")
-    page.click("text=Take cells for me")
-    page.wait_for_selector("text=3 cells are reserved for you")
+    page.click("text=Take them for me")
+    page.wait_for_selector("text=3 values are reserved for you")
     value = clinic_values()
-    answer(page, value)
-    page.wait_for_selector("text=Saved:")
-    refused = page.query_selector("[data-card]").get_attribute("data-key")
-    page.click(f"#refuse-{refused} summary")
-    page.fill(f"#reason-{refused}", "the sample is lost")
-    page.press(f"#reason-{refused}", "Enter")
-    page.wait_for_selector("text=cannot be had.")
+    line = page.query_selector("[data-line]")
+    key = line.get_attribute("data-key")
+    fill(line, value(*cell_of(line)))
+    page.click(f"#line-{key} [data-save]")
+    page.wait_for_selector(f"#line-{key}.saved")
+    refused = page.query_selector("[data-line]:not(.saved)").get_attribute("data-key")
+    page.click(f"#line-{refused} summary")
+    page.fill(f"#comment-{refused}", "the sample is lost")
+    page.press(f"#comment-{refused}", "Enter")
+    page.wait_for_selector(f"#line-{refused}.refused")
 
-    page.click("text=Show all")
-    page.wait_for_selector(f"text={total - 2} cells are asked for")
+    page.click(".chip:has-text('All')")
+    page.wait_for_selector(f"text={total - 2} values asked for")
+    page.click("#files summary")
     with page.expect_download() as download:
         page.click("text=Download as CSV")
     asks = download.value.path().read_text()
@@ -61,6 +70,7 @@ def test_from_a_table_to_a_curve(visit, site, tmp_path):
     assert "Line 2" in page.inner_text("main")
     seen.keep("loop-wrong-file")
     page.click("text=Back to the queue")
+    page.click("#files summary")
     send(page, tmp_path, "answers.csv", fill_in(asks, values))
     page.wait_for_selector(f"text={total - 2} new answers")
     seen.keep("loop-file")
@@ -69,7 +79,7 @@ def test_from_a_table_to_a_curve(visit, site, tmp_path):
 
     page.click("[data-go=overview]")
     page.wait_for_selector("#curve .main-svg")
-    page.wait_for_selector(f"text={total - 1} cells bought for")
+    page.wait_for_selector(f"text={total - 1} values bought for")
     points = page.evaluate(
         "() => document.querySelector('#curve').data.find((t) => t.name === 'AUC').x.length"
     )
@@ -81,14 +91,6 @@ def test_from_a_table_to_a_curve(visit, site, tmp_path):
         assert kinds == ["asked", "taken", "told", "refused", "told"]
         assert {event["who"] for event in campaign.history()} == {"Ann"}
         assert campaign.open_purchases() == []
-
-
-def answer(page, value):
-    """Fill in the first field of the queue and save it by its button."""
-    card = page.query_selector("[data-card]")
-    row, column = cell_of(card)
-    fill(card, value(row, column))
-    card.query_selector("button.main").click()
 
 
 def send(page, folder, name, text):

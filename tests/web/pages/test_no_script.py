@@ -12,21 +12,22 @@ def test_answer_without_script(visit, site, tmp_path):
         campaign.ask(count=5, who="Ann")
     page = visit("Bob", java_script_enabled=False).page
     page.goto("/campaigns/no%20script/queue")
-    card = page.query_selector("[data-card]")
-    fill(card, VALUES[cell_of(card)[1]])
-    card.query_selector("button.main").click()
+    line = page.query_selector("[data-line]")
+    fill(line, VALUES[cell_of(line)[1]])
+    line.query_selector("[data-save]").click()
     page.wait_for_selector("text=Saved:")
     assert page.locator("[data-value]:focus").count() == 1  # goes on with the next one
 
-    card = page.locator("[data-card]").first
-    card.locator("summary").last.click()
-    card.locator("input[name=reason]").fill("lost")
-    card.locator("button:has-text('Refuse')").click()
-    page.wait_for_selector("text=cannot be had.")
+    line = page.locator("[data-line]").first
+    line.locator("summary").click()
+    line.locator("[data-comment]").fill("lost")
+    line.locator("[data-refuse]").click()
+    page.wait_for_selector("text=is not available.")
 
     asks = page.request.get("/campaigns/no%20script/queue.csv").text()
     path = tmp_path / "answers.csv"
     path.write_text(fill_in(asks))
+    page.click("#files summary")
     page.set_input_files("#answers", path)
     page.click("text=Check the file")
     page.wait_for_selector("text=3 new answers")
@@ -34,6 +35,6 @@ def test_answer_without_script(visit, site, tmp_path):
     page.wait_for_selector("text=Saved 3 answers")
     with Campaign.open(site[1], "no script") as campaign:
         assert [event["kind"] for event in campaign.history()] == ["asked", "told", "refused", "told"]
-    for path in ("", "/table", "/columns", "/ledger", "/rows/3"):
+    for path in ("", "/table", "/map", "/manage", "/columns", "/ledger", "/rows/3"):
         page.goto(f"/campaigns/clinic{path}")
         assert page.locator("h1").count() == 1

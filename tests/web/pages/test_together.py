@@ -1,4 +1,4 @@
-"""Several people at once, in browsers: nobody is given another's cell, and nobody's typing is lost."""
+"""Several people at once, in browsers: nothing moves under anybody's hands, and nobody's typing is lost."""
 
 import pytest
 
@@ -22,69 +22,105 @@ def opened(site, queue):
 
 
 def keys(page):
-    return {each.get_attribute("data-key") for each in page.query_selector_all("[data-card].mine")}
+    return [each.get_attribute("data-key") for each in page.query_selector_all("[data-line]")]
 
 
-def test_two_people_are_never_given_the_same_cell(visit, queue):
+def test_two_people_are_never_given_the_same_value(visit, queue):
     ann, bob = visit("Ann"), visit("Bob")
     for person in (ann, bob):
         person.look(queue)
         person.page.fill("#take-count", "4")
     for person in (ann, bob):
-        person.page.click("text=Take cells for me", no_wait_after=True)
+        person.page.click("text=Take them for me", no_wait_after=True)
     for person in (ann, bob):
-        person.page.wait_for_selector("text=4 cells are reserved for you")
+        person.page.wait_for_selector("text=4 values are reserved for you")
     assert len(keys(ann.page)) == len(keys(bob.page)) == 4
-    assert not keys(ann.page) & keys(bob.page)
+    assert not set(keys(ann.page)) & set(keys(bob.page))
 
 
-def test_who_comes_second_is_told_who_has_it(visit, queue, site):
-    ann = visit("Ann")
-    page = ann.look(queue)
-    card = page.query_selector("[data-card]")
-    row, column = cell_of(card)
-    with page.expect_request("**/events"):  # others' news come over this line; the click comes before them
-        page.reload()
+def test_nothing_moves_when_others_answer(visit, queue, site):
+    page = visit("Ann").look(queue)
+    before = keys(page)
+    shown = page.query_selector_all("[data-line]")
+    first, second, third = (cell_of(line) for line in shown[:3])
+    fill(shown[0], VALUES[first[1]])
+    focus = page.evaluate("() => document.activeElement.id")
     with opened(site, queue) as campaign:
-        campaign.take([(row, column)], who="Bob")
-    page.click("[data-card] [data-key-action=take]")
-    page.wait_for_selector("h1:has-text('Conflict')")
-    assert "is with 'Bob' until" in page.inner_text("main")
-    page.click("text=Back to where you were")
-    page.wait_for_selector(".meta b:text('Taken by Bob')")
+        campaign.tell([(*second, VALUES[second[1]])], who="Bob")
+        campaign.take([third], who="Bob")
+        campaign.ask(count=3)
+    page.wait_for_selector(f"#line-{before[1]}.gone")
+    assert "Bob saved" in page.inner_text(f"#line-{before[1]}")
+    page.wait_for_selector(f"#line-{before[2]} >> text=with Bob")
+    page.wait_for_selector("text=3 new: show them")
+    assert keys(page) == before
+    assert page.evaluate("() => document.activeElement.id") == focus
+    with opened(site, queue) as campaign:
+        campaign.tell([(*first, VALUES[first[1]])], who="Bob")
+    page.wait_for_selector(f"#line-{before[0]} >> text=Yours is not saved")
+    assert keys(page) == before
+    assert page.evaluate("() => document.activeElement.id") == focus
+    page.click("text=3 new: show them")
+    page.wait_for_function(
+        "(n) => document.querySelectorAll('[data-line]').length === n", arg=len(before) + 1
+    )
 
 
-def test_pages_are_renewed_and_what_is_typed_stays(visit, queue, site):
-    ann = visit("Ann")
-    page = ann.look(queue)
-    cards = page.query_selector_all("[data-card]")
-    first, second = (card.get_attribute("data-key") for card in cards[:2])
-    fill(cards[0], VALUES[cell_of(cards[0])[1]])
-    typed = page.input_value(f"#value-{first}")
-    assert typed
-    with opened(site, queue) as campaign:
-        out = campaign.open_purchases()
-        campaign.tell([(out[1].row, out[1].column, VALUES[out[1].column])], who="Bob")
-        campaign.take([(out[2].row, out[2].column)], who="Bob")
-    page.wait_for_selector(f"#card-{second}", state="detached")
-    page.wait_for_selector(".meta b:text('Taken by Bob')")
-    assert "the page is renewed" in page.inner_text("#notification")
-    assert page.input_value(f"#value-{first}") == typed
-    assert page.evaluate("() => document.activeElement.id") == f"value-{first}"
-    with opened(site, queue) as campaign:
-        campaign.tell([(out[0].row, out[0].column, VALUES[out[0].column])], who="Bob")
-    page.wait_for_selector(f"#card-{first} [data-gone]", state="visible")
-    assert page.input_value(f"#value-{first}") == typed
+def test_what_is_typed_is_kept_over_a_reload(visit, queue):
+    page = visit("Ann").look(queue)
+    line = page.query_selector("[data-line]")
+    key = line.get_attribute("data-key")
+    fill(line, VALUES[cell_of(line)[1]])
+    page.reload()
+    page.wait_for_selector(f"#line-{key}.touched")
+    assert "kept from before" in page.inner_text(f"#line-{key}")
+    page.click(f"#line-{key} [data-save]")
+    page.wait_for_selector(f"#line-{key}.saved")
+    page.reload()
+    assert page.query_selector(f"#line-{key}") is None
+
+
+def test_a_form_older_than_the_server_is_sent_again_by_itself(visit, queue):
+    """A server without tokens has a new secret after each start, so that every open form is too old."""
+    page = visit("Ann").look(queue)
+    page.evaluate(
+        """() => document.querySelectorAll("[hx-headers]").forEach(
+        (form) => form.setAttribute("hx-headers", '{"X-CSRF-Token": "old"}'))"""
+    )
+    line = page.query_selector("[data-line]")
+    key = line.get_attribute("data-key")
+    fill(line, VALUES[cell_of(line)[1]])
+    page.click(f"#line-{key} [data-save]")
+    page.wait_for_selector(f"#line-{key}.saved")
+
+
+def test_an_ended_session_is_said_and_nothing_is_lost(visit, queue):
+    page = visit("Ann").look(queue)
+    page.route("**/queue/tell", lambda route: route.fulfill(status=401, body="{}"))
+    line = page.query_selector("[data-line]")
+    key = line.get_attribute("data-key")
+    fill(line, VALUES[cell_of(line)[1]])
+    page.click(f"#line-{key} [data-save]")
+    page.wait_for_selector("#offline >> text=Your session has ended")
+    assert "/login?to=" in page.get_attribute("#offline a", "href")
+    assert page.query_selector(f"#line-{key}.touched")
+
+
+def test_a_deaf_page_says_so(visit, queue):
+    """The line for news is closed for good when a session has ended."""
+    seen = visit("Ann")
+    seen.page.route("**/events", lambda route: route.fulfill(status=401, body="{}"))
+    page = seen.look(queue)
+    page.wait_for_selector("#offline >> text=Your session has ended")
 
 
 def test_the_overview_is_renewed_by_itself(visit, queue, site):
-    ann = visit("Ann")
-    page = ann.look(queue.removesuffix("/queue"))
+    page = visit("Ann").look(queue.removesuffix("/queue"))
     assert page.inner_text("#changed-section").endswith("Nothing has been answered yet.")
     with opened(site, queue) as campaign:
         out = campaign.open_purchases()
         campaign.tell([(each.row, each.column, VALUES[each.column]) for each in out[:6]], who="Bob")
         spent = campaign.spent
-    page.wait_for_selector("text=6 cells bought for")
+    page.wait_for_selector("text=6 values bought for")
     page.wait_for_selector("#curve .main-svg")
     assert f"{spent:.2f}" in page.inner_text("#tiles")

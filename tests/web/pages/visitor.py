@@ -1,8 +1,9 @@
 """Somebody without script: looks at pages, and sends their forms."""
 
 import time
+from dataclasses import dataclass
 
-from tests.web.pages.html import Page
+from tests.web.pages.html import Form, Page
 
 STUDY = "/campaigns/study"
 
@@ -33,9 +34,37 @@ class Visitor:
 
     def wait(self, path, words="being worked out"):
         """Look until a summary is there."""
-        for _ in range(200):
+        for _ in range(600):
             page = self.look(path)
             if words not in page.text:
                 return page
             time.sleep(0.1)
         raise AssertionError("the summary did not come")
+
+
+@dataclass
+class ShownLine:
+    """A line of the queue: its form, key, cell, and the field for its value."""
+
+    form: Form
+    key: str
+    row: str
+    column: str
+    control: dict
+
+    @property
+    def fields(self):
+        """What the form would send for this line alone."""
+        return {**self.form.fields, "only": self.key}
+
+
+def lines(page):
+    """Return the lines of the queue on a page, in their order."""
+    found = []
+    for form in page.forms:
+        for name in form.controls:
+            kind, _, key = name.partition(".")
+            if kind == "column" and key:
+                control = form.controls.get(f"value.{key}", {})
+                found.append(ShownLine(form, key, form.fields["row"], form.fields[name], control))
+    return found

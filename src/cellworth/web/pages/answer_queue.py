@@ -1,63 +1,55 @@
-"""The queue of asked cells: take, tell, refuse, give back or withdraw them, singly or by file."""
+"""The queue of values that are asked for: one line for each, grouped by row, with filters and search.
+
+A page costs O(values on it), and a few passes over arrays of what is open.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from typing import Annotated, Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, File, Form, Request, UploadFile
-from starlette.responses import RedirectResponse, Response
+from fastapi import APIRouter, Depends, Form, Query, Request
+from starlette.responses import JSONResponse, Response
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.answer_file import asks_csv
-from cellworth.campaign.leases import TAKE_LEASE
-from cellworth.errors import MOST_WRONG_LINES, CellworthError, DataError, ParameterError, WrongLinesError
+from cellworth.campaign.events import Asked, Cancelled, GivenBack, Refused, Released, Taken, Told
+from cellworth.errors import CellworthError
+from cellworth.report.grid_summary import guesses_summary
+from cellworth.report.summaries import to_json
 from cellworth.strategy import Purchase
-from cellworth.web.campaign_pool import CampaignPool
-from cellworth.web.dependencies import (
-    CampaignName,
-    FilesDep,
-    PoolDep,
-    UploadsDep,
-    Who,
-    read_upload,
-    require_role,
-)
-from cellworth.web.file_jobs import while_connected
-from cellworth.web.pages.forms import (
-    Name,
-    OptionalText,
-    Text,
-    ValueField,
-    doubt,
-    page_number,
-    value_field,
-    whole,
-)
-from cellworth.web.pages.page_layout import Head, back, head_of, path_of, show
-from cellworth.web.security.sessions import check_csrf
+from cellworth.table import Column
+from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
+from cellworth.web.pages.forms import ValueField, value_field
+from cellworth.web.pages.page_layout import Head, guess_words, head_of, path_of, show, text_of, typed_in
 
 router = APIRouter(include_in_schema=False)
 
-A_PAGE = 20
+A_PAGE = 50
+MOST_FOUND = 12
+"""Most row ids offered to complete a search."""
+MOST_CHIPS = 12
+"""More columns than this are listed to choose from rather than as chips."""
 
 
 @dataclass(frozen=True)
 class QueueFilter:
-    """Which cells to show: by holder or asker, by column, and by text that the row id contains."""
+    """Which values to show: by holder or asker, by column, and by text that the row id contains.
+
+    ``after`` is where the page before ended, 0 for the first.
+    """
 
     who: str = ""
     column: str = ""
     row: str = ""
-    page: str = ""
+    after: str = ""
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> QueueFilter:
         """Read the filter from the query of a URL, ignoring other fields."""
-        return cls(**{name: query.get(name, "")[:200] for name in ("who", "column", "row", "page")})
+        return cls(**{name: query.get(name, "")[:200] for name in ("who", "column", "row", "after")})
 
     def query(self, **other: object) -> str:
         """Return the filter as a URL query, with other fields added or replaced."""
@@ -65,7 +57,7 @@ class QueueFilter:
         return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
 
     def keeps(self, purchase: Purchase, me: str | None) -> bool:
-        """Return whether to show a cell."""
+        """Return whether to show a value."""
         holder = purchase.holder
         by_who = {
             "": True,
@@ -74,6 +66,17 @@ class QueueFilter:
         }.get(self.who, self.who in (f"held:{holder}", f"asked:{purchase.asked_by}"))
         in_column = not self.column or purchase.column == self.column
         return by_who and in_column and self.row.casefold() in purchase.row.casefold()
+
+    def exact(self, me: str | None) -> dict[str, Any]:
+        """Return the filter, but for the row, as keywords of `Campaign.open_page`."""
+        kind, _, name = self.who.partition(":")
+        kinds: dict[str, dict[str, Any]] = {
+            "mine": {"holder": me or ""},
+            "free": {"free": True},
+            "held": {"holder": name},
+            "asked": {"asked_by": name},
+        }
+        return {**kinds.get(kind, {}), "column": self.column or None}
 
 
 async def _filter(request: Request) -> QueueFilter:
@@ -86,25 +89,60 @@ FilterDep = Annotated[QueueFilter, Depends(_filter)]
 
 
 @dataclass(frozen=True)
-class Card:
-    """One cell of the queue."""
+class Line:
+    """One value that is asked for, or was until a moment ago.
+
+    Attributes
+    ----------
+    key : str
+        A short name, usable as an HTML id.
+    row, column : str
+    field : ValueField
+    purchase : Purchase or None
+        None if it is no longer asked for.
+    state : {"open", "saved", "refused", "correcting"}
+    value : str
+        What is typed or saved.
+    error, doubted, comment, reason : str
+        What is wrong with it; the value that is questioned; what was said of it.
+    """
 
     key: str
-    purchase: Purchase
+    row: str
+    column: str
     field: ValueField
+    purchase: Purchase | None = None
+    state: str = "open"
+    value: str = ""
+    error: str = ""
+    doubted: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class RowLines:
+    """The lines of one row (a patient, say): usually what one visit can answer."""
+
+    row: str
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def key(self) -> str:
+        """A short name, usable as an HTML id."""
+        return key_of(self.row, "")
 
 
 @dataclass(frozen=True)
 class QueuePage:
-    """What the queue page shows; ``holders``, ``askers`` and ``columns`` are those of all asked cells."""
+    """What the queue page shows; ``columns`` and ``people`` count what is open."""
 
     head: Head
-    cards: list[Card]
-    total: int
-    matching: int
-    holders: list[str]
-    askers: list[str]
-    columns: list[str]
+    groups: list[RowLines]
+    shown: int
+    columns: list[tuple[str, int]]
+    people: list[tuple[str, int]]
+    free: int
+    after: int | None
 
 
 def key_of(row: str, column: str) -> str:
@@ -112,228 +150,158 @@ def key_of(row: str, column: str) -> str:
     return sha256(f"{row}\0{column}".encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
-def open_cells(view: Campaign, chosen: QueueFilter, me: str | None) -> QueuePage:
-    """Return one page of the queue; O(open cells)."""
-    purchases = view.open_purchases()
-    matching = [each for each in purchases if chosen.keeps(each, me)]
-    first = (page_number(chosen.page) - 1) * A_PAGE
-    fields = {column.name: column for column in view.original.columns}
-    wanted = {each.column for each in purchases}
-    cards = [
-        Card(key_of(each.row, each.column), each, value_field(fields[each.column]))
-        for each in matching[first : first + A_PAGE]
-    ]
-    return QueuePage(
-        head_of(view),
-        cards,
-        len(purchases),
-        len(matching),
-        sorted({each.holder for each in purchases if each.holder is not None}),
-        sorted({each.asked_by for each in purchases if each.asked_by is not None}),
-        [name for name in fields if name in wanted],
-    )
+def line_of(column: Column, row: str, purchase: Purchase | None = None, **more: str) -> Line:
+    """Return the line of a cell."""
+    return Line(key_of(row, column.name), row, column.name, value_field(column), purchase, **more)
+
+
+def open_lines(
+    view: Campaign, chosen: QueueFilter, me: str | None, typed: Mapping[str, Mapping[str, str]]
+) -> QueuePage:
+    """Return one page of the queue; ``typed`` says for some keys what was typed and is wrong with it."""
+    head = head_of(view)
+    purchases, after = _some(view, chosen, me)
+    columns = {column.name: column for column in view.original.columns}
+    groups: dict[str, RowLines] = {}
+    for each in purchases:
+        more = dict(typed.get(key_of(each.row, each.column), {}))
+        group = groups.setdefault(each.row, RowLines(each.row))
+        group.lines.append(line_of(columns[each.column], each.row, each, **more))
+    out = view.open_counts()
+    listed, people = list(out.columns.items()), list(out.holders.items())
+    return QueuePage(head, list(groups.values()), len(purchases), listed, people, out.free, after)
+
+
+def _some(view: Campaign, chosen: QueueFilter, me: str | None) -> tuple[list[Purchase], int | None]:
+    """Return the values of one page, those of a row together, and where the next begins."""
+    first = int(chosen.after) if chosen.after.isdecimal() and len(chosen.after) < 16 else 0
+    wanted = chosen.row.strip() or None
+    page = view.open_page(first, A_PAGE, row_contains=wanted, by_row=True, **chosen.exact(me))
+    return page.purchases, page.after
 
 
 @router.get("/campaigns/{name}/queue", dependencies=[require_role("read")], name="queue")
 async def queue(
     request: Request, name: CampaignName, pool: PoolDep, who: Who, chosen: FilterDep, focus: str = ""
 ) -> Response:
-    """Show the queue; ``focus`` is the cell to continue with."""
-    return await _page(request, name, pool, who, chosen, focus=focus)
+    """Show the queue; ``focus`` is the line to go on with."""
+    typed = typed_in(request)
+    wrong: dict[str, dict[str, str]] = typed.get("lines", {})
+    found = await pool.read(name, lambda view: open_lines(view, chosen, who, wrong))
+    shown = {line.key for group in found.groups for line in group.lines}
+    # What was typed for a value that is no longer here is said at the top, with the way to correct it.
+    lost = [each for key, each in typed.get("lost", {}).items() if key not in shown]
+    return show(
+        request,
+        "queue.html",
+        found.head,
+        tab="queue",
+        open=found,
+        filter=chosen,
+        focus=typed.get("focus", focus)[:12],
+        most_chips=MOST_CHIPS,
+        lost=lost,
+    )
 
 
-@router.post(
-    "/campaigns/{name}/queue/tell", dependencies=[require_role("answer"), Depends(check_csrf)], name="tell"
-)
-async def tell(
-    request: Request,
-    name: CampaignName,
-    pool: PoolDep,
-    who: Who,
-    row: Name,
-    column: Name,
-    value: OptionalText = "",
-    doubted: OptionalText = "",
-    kept: FilterText = "",
-    following: OptionalText = "",
+@router.get("/campaigns/{name}/queue/print", dependencies=[require_role("read")], name="print_queue")
+async def print_queue(
+    request: Request, name: CampaignName, pool: PoolDep, who: Who, chosen: FilterDep
 ) -> Response:
-    """Record a value; an error is shown next to its field. The same value sent again is insisted on."""
-    answer, insist = [(row, column, value)], bool(value) and value == doubted
-    try:
-        new = await pool.write(name, lambda campaign: campaign.tell(answer, who=who, insist=insist))
-    except DataError as error:
-        wrong = {"key": key_of(row, column), "value": value, **doubt(error, value)}
-        chosen = QueueFilter.of(dict(parse_qsl(kept)))
-        return await _page(request, name, pool, who, chosen, focus=wrong["key"], wrong=wrong, status=422)
-    return _on(name, kept, "saved" if new else "known", f"{column} of {row}", following)
+    """Show the queue as a list to print and fill in by hand; all of it, as filtered."""
+    found = await pool.read(name, lambda view: printed(view, chosen, who))
+    return show(request, "print.html", found.head, tab="queue", open=found, filter=chosen)
 
 
-@router.post(
-    "/campaigns/{name}/queue/refuse",
-    dependencies=[require_role("answer"), Depends(check_csrf)],
-    name="refuse",
-)
-async def refuse(
-    request: Request,
-    name: CampaignName,
-    pool: PoolDep,
-    who: Who,
-    row: Name,
-    column: Name,
-    reason: OptionalText = "",
-    kept: FilterText = "",
-    following: OptionalText = "",
-) -> Response:
-    """Record that a cell cannot be obtained, and why."""
-    try:
-        await pool.write(name, lambda campaign: campaign.refuse([(row, column)], reason.strip(), who=who))
-    except (DataError, ParameterError) as error:
-        wrong = {"key": key_of(row, column), "reason": reason, "refusal": str(error)}
-        chosen = QueueFilter.of(dict(parse_qsl(kept)))
-        return await _page(request, name, pool, who, chosen, wrong=wrong, status=422)
-    return _on(name, kept, "refused", f"{column} of {row}", following)
+def printed(view: Campaign, chosen: QueueFilter, me: str | None) -> QueuePage:
+    """Return all values that fit the filter; O(open values)."""
+    columns = {column.name: column for column in view.original.columns}
+    groups: dict[str, RowLines] = {}
+    kept = [each for each in view.open_purchases() if chosen.keeps(each, me)]
+    for each in kept:
+        group = groups.setdefault(each.row, RowLines(each.row))
+        group.lines.append(line_of(columns[each.column], each.row, each))
+    return QueuePage(head_of(view), list(groups.values()), len(kept), [], [], 0, None)
 
 
-@router.post(
-    "/campaigns/{name}/queue/take", dependencies=[require_role("answer"), Depends(check_csrf)], name="take"
-)
-async def take(
-    name: CampaignName,
-    pool: PoolDep,
-    who: Who,
-    row: Name = "",
-    column: Name = "",
-    count: OptionalText = "",
-    kept: FilterText = "",
-) -> Response:
-    """Reserve a cell, or the next few, for the sender."""
-    if who is None:
-        raise ParameterError("To take cells you need a name. Enter yours at the top of the page.")
-    if column:
-        await pool.write(name, lambda campaign: campaign.take([(row, column)], who=who, lease=TAKE_LEASE))
-        return _on(name, kept, "taken", count=1, focus=key_of(row, column))
-    wanted = whole(count, "How many cells", least=1) or 1
-    taken = await pool.write(name, lambda campaign: campaign.take(wanted, who=who, lease=TAKE_LEASE))
-    if not taken:
-        return _on(name, kept, "none-free")
-    first = key_of(taken[0].row, taken[0].column)
-    return _on(name, QueueFilter(who="mine").query(), "taken", count=len(taken), focus=first)
+@router.get("/campaigns/{name}/queue/rows", dependencies=[require_role("read")], name="complete_row")
+async def complete_row(name: CampaignName, pool: PoolDep, row: str = "") -> Response:
+    """Send the row ids that begin with a text or, after those, contain it; O(rows)."""
+    found = await pool.read(name, lambda view: rows_like(view.table.row_ids, row))
+    return JSONResponse(found)
 
 
-@router.post(
-    "/campaigns/{name}/queue/give-back",
-    dependencies=[require_role("answer"), Depends(check_csrf)],
-    name="give_back",
-)
-async def give_back(
-    name: CampaignName, pool: PoolDep, who: Who, row: Name, column: Name, kept: FilterText = ""
-) -> Response:
-    """Give back a taken cell, so that others can take it."""
-    if who is not None:
-        await pool.write(name, lambda campaign: campaign.give_back([(row, column)], who=who))
-    return _on(name, kept, "given-back", f"{column} of {row}")
+def rows_like(ids: Sequence[str], text: str) -> list[str]:
+    """Return at most `MOST_FOUND` row ids, those that begin with the text first.
 
-
-@router.post(
-    "/campaigns/{name}/queue/cancel",
-    dependencies=[require_role("manage"), Depends(check_csrf)],
-    name="cancel",
-)
-async def cancel(
-    name: CampaignName, pool: PoolDep, who: Who, row: Name, column: Name, kept: FilterText = ""
-) -> Response:
-    """Withdraw an asked cell and release its money."""
-    await pool.write(name, lambda campaign: campaign.cancel([(row, column)], who=who))
-    return _on(name, kept, "cancelled", f"{column} of {row}")
-
-
-@router.get("/campaigns/{name}/queue.csv", dependencies=[require_role("read")], name="queue_file")
-async def queue_file(name: CampaignName, pool: PoolDep, who: Who, chosen: FilterDep) -> Response:
-    """Send the filtered queue as CSV, with an empty column for the values."""
-    content = await pool.read(name, lambda view: asks_as_csv(view, chosen, who))
-    headers = {"Content-Disposition": 'attachment; filename="asks.csv"'}
-    return Response(content, headers=headers, media_type="text/csv; charset=utf-8")
-
-
-@router.post(
-    "/campaigns/{name}/upload", dependencies=[require_role("answer"), Depends(check_csrf)], name="upload"
-)
-async def upload(
-    request: Request,
-    name: CampaignName,
-    pool: PoolDep,
-    files: FilesDep,
-    uploads: UploadsDep,
-    who: Who,
-    answers: Annotated[UploadFile, File()],
-) -> Response:
-    """Check an answer file and show what it would change, without saving; it waits on the server."""
-    file = await read_upload(answers, "answers.csv", request.app.state.largest_upload)
-    head = await pool.read(name, head_of)
-    context: dict[str, Any] = {"sent_as": file.name, "most": MOST_WRONG_LINES}
-    try:
-        checked = await while_connected(request, files.check(name, file))
-    except WrongLinesError as error:
-        context["problems"] = error.places
-        return show(request, "upload.html", head, tab="queue", status=422, **context)
-    except CellworthError as error:
-        context["error"] = str(error)
-        return show(request, "upload.html", head, tab="queue", status=422, **context)
-    context |= {
-        "checked": checked,
-        "key": await uploads.keep(file, campaign=name, who=who),
-    }
-    return show(request, "upload.html", head, tab="queue", **context)
-
-
-@router.post(
-    "/campaigns/{name}/upload/save",
-    dependencies=[require_role("answer"), Depends(check_csrf)],
-    name="save_upload",
-)
-async def save(
-    name: CampaignName, pool: PoolDep, files: FilesDep, uploads: UploadsDep, who: Who, key: Text
-) -> Response:
-    """Save a checked file: all of it, or nothing if something has changed since.
-
-    Whoever saves it has seen which of its answers are questioned.
+    >>> rows_like(["b10", "a1", "a10"], "a1")
+    ['a1', 'a10']
     """
-    file = await uploads.get(key, campaign=name, who=who)
-    await pool.number(name)  # fail now if there is no such campaign
-    told = await files.tell(name, file, who=who, key=key, insist=True)
-    return back(path_of(name, "queue"), "uploaded", count=told.new)
+    wanted = text.casefold()
+    first: list[str] = []
+    then: list[str] = []
+    for each in ids:
+        low = each.casefold()
+        if low.startswith(wanted):
+            first.append(each)
+            if len(first) == MOST_FOUND:
+                break
+        elif wanted in low and len(then) < MOST_FOUND:
+            then.append(each)
+    return [*first, *then][:MOST_FOUND]
 
 
-def asks_as_csv(view: Campaign, chosen: QueueFilter, me: str | None) -> str:
-    """Return the filtered list of open cells as CSV; O(open cells)."""
-    return asks_csv(each for each in view.open_purchases() if chosen.keeps(each, me))
-
-
-async def _page(
-    request: Request,
-    name: str,
-    pool: CampaignPool,
-    who: str | None,
-    chosen: QueueFilter,
-    *,
-    status: int = 200,
-    **context: Any,
+@router.get("/campaigns/{name}/queue/news", dependencies=[require_role("read")], name="queue_news")
+async def queue_news(
+    request: Request, name: CampaignName, pool: PoolDep, after: Annotated[int, Query(ge=0)] = 0
 ) -> Response:
-    found = await pool.read(name, lambda view: open_cells(view, chosen, who))
-    page = page_number(chosen.page)
-    if page > 1 and not found.cards:  # all cells of the last page were answered
-        return back(path_of(name, "queue"), **asdict(QueueFilter(chosen.who, chosen.column, chosen.row)))
-    shared: dict[str, Any] = {
-        "open": found,
-        "filter": chosen,
-        "page": page,
-        "pages": -(-found.matching // A_PAGE),
-    }
-    return show(request, "queue.html", found.head, tab="queue", status=status, **shared, **context)
+    """Send what has happened to the values since an event, by their keys; O(new events)."""
+    found = await pool.read(name, lambda view: news_since(view, after))
+    for each in found["cells"].values():
+        each["who"] = each["who"] or text_of(request, "someone")
+    return JSONResponse(found)
 
 
-def _on(name: str, kept: str, done: str, cell: str = "", focus: str = "", **more: object) -> Response:
-    """Redirect to the queue with the same filter, a message on what was done, and the cell to focus."""
-    chosen = QueueFilter.of(dict(parse_qsl(kept)))
-    query = chosen.query(done=done, cell=cell[:200], focus=focus[:12], **more)
-    return RedirectResponse(f"{path_of(name, 'queue')}?{query}", 303)
+def news_since(view: Campaign, after: int) -> dict[str, Any]:
+    """Return what happened to each value last, the number of values newly asked for, and what is open."""
+    cells: dict[str, dict[str, Any]] = {}
+    asked: set[str] = set()
+    for event in view.events(after, 2_000):
+        content = event.content
+        if isinstance(content, Asked):
+            asked.update(key_of(each.row, each.column) for each in content.cells)
+            continue
+        if not isinstance(content, Told | Refused | Cancelled | Taken | GivenBack | Released):
+            continue
+        for each in content.cells:
+            key = key_of(each.row, each.column)
+            asked.discard(key)
+            value = getattr(each, "value", None)
+            cells[key] = {"what": event.kind, "who": event.who, "value": to_json(value)}
+    now = view.totals()
+    return {"number": now.number, "open": now.open, "asked": len(asked), "cells": cells}
+
+
+@router.get("/campaigns/{name}/queue/guesses", dependencies=[require_role("read")], name="guesses")
+async def guesses(
+    request: Request, name: CampaignName, jobs: JobsDep, pool: PoolDep, who: Who, chosen: FilterDep
+) -> Response:
+    """Send what we guess for the values of a page, by their keys; computed aside."""
+    purchases, _ = await pool.read(name, lambda view: _some(view, chosen, who))
+    cells = [(each.row, each.column) for each in purchases]
+    try:
+        found = await jobs.run(name, guesses_summary, cells)
+    except CellworthError:  # a guess is an aid: without one, the queue works as well
+        return JSONResponse({})
+    return JSONResponse(
+        {
+            key_of(*cell): guess_words(request, guess)
+            for cell, guess in zip(cells, found, strict=True)
+            if guess
+        }
+    )
+
+
+def queue_path(name: str) -> str:
+    """Return the path of the queue."""
+    return path_of(name, "queue")

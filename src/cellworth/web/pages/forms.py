@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import Form
 from pydantic import AfterValidator
 
-from cellworth.errors import CellworthError, ParameterError, QuestionedError
+from cellworth.errors import CellworthError, DataError, ParameterError, QuestionedError
+from cellworth.messages import shorten
 from cellworth.table import Column
 from cellworth.table.column import LABELLED
+from cellworth.web.pages.language import message
 
 Text = Annotated[str, Form()]
 """A required field of a form."""
@@ -18,6 +21,7 @@ Name = Annotated[str, Form(), AfterValidator(lambda text: text.replace("\r\n", "
 """A user's name that a form sends back; undoes the line endings that browsers use."""
 OptionalText = Annotated[str, Form()]
 """An optional field of a form; give it the default ""."""
+_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
 @dataclass(frozen=True)
@@ -26,9 +30,10 @@ class ValueField:
 
     Attributes
     ----------
-    control : {"number", "select", "date", "datetime-local"}
+    control : {"text", "buttons", "select", "date", "datetime-local"}
+        Numbers are texts, so that every browser takes a decimal comma.
     step : str
-        Step of a number or time; "any" allows every number.
+        Step of a time.
     low, high : str
         Bounds in the browser's format; "" if unbounded.
     options : tuple of (value, words)
@@ -37,6 +42,10 @@ class ValueField:
         "" if there is none.
     expected : str
         The accepted values, in words.
+    mode : {"", "decimal", "numeric"}
+        The keyboard that a telephone shows.
+    is_yes_no : bool
+        Whether the options are yes and no.
     """
 
     control: str
@@ -46,6 +55,12 @@ class ValueField:
     options: tuple[tuple[str, str], ...] = ()
     unit: str = ""
     expected: str = ""
+    mode: str = ""
+    is_yes_no: bool = False
+
+
+MOST_BUTTONS = 6
+"""Columns with more categories have a list to choose from."""
 
 
 def value_field(column: Column) -> ValueField:
@@ -55,22 +70,43 @@ def value_field(column: Column) -> ValueField:
     --------
     >>> value_field(Column("age", "integer", bounds=(0, 120), unit="years"))
     ... # doctest: +NORMALIZE_WHITESPACE
-    ValueField(control='number', step='1', low='0', high='120', options=(), unit='years',
-               expected='a whole number from 0 to 120')
+    ValueField(control='text', step='', low='0', high='120', options=(), unit='years',
+               expected='a whole number from 0 to 120', mode='numeric', is_yes_no=False)
     """
     unit = column.unit or ""
     if column.kind == "boolean":
-        options = (("true", "yes"), ("false", "no"))
-        return ValueField("select", options=options, expected="yes or no")
+        options = (("true", message("yes")), ("false", message("no")))
+        return ValueField("buttons", options=options, expected=message("yes or no"), is_yes_no=True)
     if column.kind in LABELLED:
         options_of = tuple((text, text) for text in column.categories)
-        return ValueField("select", options=options_of, unit=unit, expected=column.expected)
+        control = "buttons" if len(options_of) <= MOST_BUTTONS else "select"
+        return ValueField(control, options=options_of, unit=unit, expected=column.expected)
     low, high = (_bound(column, bound) for bound in column.bounds)
     if column.kind == "date":
         control = "date" if column.whole_days else "datetime-local"
         return ValueField(control, "" if column.whole_days else "1", low, high, expected=column.expected)
-    step = "1" if column.kind == "integer" else "any"
-    return ValueField("number", step, low, high, unit=unit, expected=column.expected)
+    mode = "numeric" if column.kind == "integer" and not column.bounds[0] < 0 else "decimal"
+    return ValueField("text", "", low, high, unit=unit, expected=column.expected, mode=mode)
+
+
+def plain_number(text: str, column: Column, language: str = "en") -> str:
+    """Return a number with a decimal point that was typed with a comma; any other text as it is.
+
+    Raises DataError for one comma before three digits, such as 1,250, unless the language has decimal commas.
+
+    >>> plain_number("1,5", Column("dose", "number")), plain_number("a,b", Column("hue", "category", ("a",)))
+    ('1.5', 'a,b')
+    """
+    typed = text.strip()
+    if column.kind not in ("number", "integer") or not _COMMA.fullmatch(typed):
+        return text
+    whole_part, _, decimals = typed.partition(",")
+    if language == "en" and len(decimals) == 3 and whole_part.strip("+-0"):
+        raise DataError(
+            f"column {shorten(column.name)}: {typed} may be read in two ways. Type {whole_part}.{decimals} "
+            f"or {whole_part}{decimals}."
+        )
+    return f"{whole_part}.{decimals}"
 
 
 def amount(text: str, what: str) -> float | None:
@@ -78,7 +114,9 @@ def amount(text: str, what: str) -> float | None:
     if not text.strip():
         return None
     try:
-        number = float(text)
+        # One comma before other than three digits is a decimal comma; 1,250 may be either, and is not taken.
+        comma = _COMMA.fullmatch(text.strip()) and len(text.strip().partition(",")[2]) != 3
+        number = float(text.replace(",", ".") if comma else text)
     except ValueError:
         number = -1.0
     if not 0 <= number < float("inf"):
@@ -117,4 +155,4 @@ def doubt(error: CellworthError, value: str) -> dict[str, str]:
     if not isinstance(error, QuestionedError):
         return {"error": str(error)}
     [words] = error.cells.values()
-    return {"error": f"{words} If it is right, save it again.", "doubted": value}
+    return {"error": words, "doubted": value}

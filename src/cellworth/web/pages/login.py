@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import RedirectResponse, Response
 
 from cellworth.web.dependencies import require_role
 from cellworth.web.pages.forms import OptionalText, Text
-from cellworth.web.pages.page_layout import show
+from cellworth.web.pages.language import COOKIE, COOKIE_SECONDS, LANGUAGES, message
+from cellworth.web.pages.page_layout import rejected, show
 from cellworth.web.security.sessions import check_csrf, remember_who, sign_in, sign_out
 from cellworth.web.security.tokens import Access
 
 router = APIRouter(include_in_schema=False)
 
 LONGEST_NAME = 80
+UNKNOWN = message("This token is not known here. Check that you copied all of it, or ask for a new one.")
 
 
 @router.get("/login", name="login")
@@ -32,8 +34,7 @@ async def take_token(
     """Start a session."""
     response = RedirectResponse(own_path(to), 303)
     if sign_in(request, response, token.strip(), stay=bool(stay)) is None:
-        error = "This token is not known here. Check that you copied all of it, or ask for a new one."
-        return show(request, "login.html", to=own_path(to), error=error, status=401)
+        return rejected(request, "/login", UNKNOWN, f"to={quote(own_path(to), safe='')}")
     return response
 
 
@@ -52,6 +53,15 @@ async def give_name(request: Request, who: Text, to: OptionalText = "/") -> Resp
     name = " ".join(who.split())[:LONGEST_NAME]
     if name:
         remember_who(request, response, name)
+    return response
+
+
+@router.post("/login/language", dependencies=[Depends(check_csrf)], name="language")
+async def choose_language(language: Text, to: OptionalText = "/") -> Response:
+    """Remember the language of the pages in this browser; it needs no sign-in."""
+    response = RedirectResponse(own_path(to), 303)
+    if language in LANGUAGES:
+        response.set_cookie(COOKIE, language, COOKIE_SECONDS, path="/", httponly=True, samesite="lax")
     return response
 
 

@@ -1,51 +1,88 @@
-"""What all pages share: the header, summaries, status messages, and error pages."""
+"""What all pages share: the header, summaries, notes on what was done, languages, and error pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
-from fastapi import Request
+from fastapi import HTTPException, Request
+from fastapi.templating import Jinja2Templates
+from jinja2 import Environment, FileSystemLoader
 from starlette.responses import RedirectResponse, Response
 
 from cellworth.campaign import Campaign
-from cellworth.web.dependencies import templates
+from cellworth.report.grid_summary import Guess
+from cellworth.web.dependencies import identity_of
 from cellworth.web.error_responses import ProblemDetails
 from cellworth.web.jobs import JobQueue
+from cellworth.web.pages.kept_notes import KeptNotes, Note
+from cellworth.web.pages.language import LANGUAGES, ReaderNumbers, catalogue, chosen_language, message
+from cellworth.web.security.sessions import CSRF, csrf_token
+from cellworth.web.security.tokens import Identity, Role
 from cellworth.web.wire_format import segment
 
 MESSAGES = {
-    "asked": "Asked for {count} cells. They are in the queue.",
-    "stopped": "A forecast says that the next money is not worth it. Nothing was asked for.",
-    "nothing": "There is nothing that can be had for this money. Nothing was asked for.",
-    "saved": "Saved: {cell}.",
-    "known": "{cell} already has this value. Nothing was recorded.",
-    "refused": "Recorded that {cell} cannot be had.",
-    "taken": "Taken: {count} cells are reserved for you.",
-    "none-free": "No cell is free to take. Ask for more, or see who holds them.",
-    "given-back": "Given back: {cell}.",
-    "cancelled": "Withdrawn: {cell} is no longer asked for.",
-    "corrected": "Corrected: {cell}. The old value stays in the ledger.",
-    "same": "{cell} already has this value. Nothing was recorded.",
-    "uploaded": "Saved {count} answers.",
-    "named": "Your name is saved in this browser.",
+    "asked": message("Asked for %(count)s values. They are in the queue."),
+    "stopped": message("A forecast says that the next money is not worth it. Nothing was asked for."),
+    "nothing": message("Nothing can be bought for this money. Nothing was asked for."),
+    "saved": message("Saved: %(cell)s."),
+    "saved-many": message("Saved %(count)s values."),
+    "known": message("%(cell)s already has this value. Nothing was recorded."),
+    "refused": message("Recorded that %(cell)s is not available."),
+    "taken": message("%(count)s values are reserved for you."),
+    "none-free": message("None of these values is free to take. Ask for more, or see who has them."),
+    "given-back": message("Given back: %(cell)s."),
+    "cancelled": message("Withdrawn: %(cell)s is no longer asked for."),
+    "cancelled-many": message("Withdrawn: %(count)s values are no longer asked for."),
+    "released": message("Freed: %(count)s values can be taken by others."),
+    "corrected": message("Corrected: %(cell)s. The old value stays in the history."),
+    "uploaded": message("Saved %(count)s answers."),
+    "extended": message("Added %(count)s rows."),
+    "budget": message("The budget is changed."),
+    "prices": message("The prices are changed, for what is asked for from now on."),
+    "same": message("Nothing was changed: it was so already."),
+    "expired": message("Your session had ended, so what you sent was not saved. Sign in and send it again."),
 }
-"""Status messages, by their keyword in a URL."""
+"""What a page says of what was done, by its keyword."""
 ADVICE = {
-    403: "The people who run this server can give you a token that allows more.",
-    404: "Go back to the list of campaigns and choose from there.",
-    409: "Someone else was faster, or recorded something different. Check the current state, then decide.",
-    413: "Send a smaller file, or use the command line.",
-    503: "Wait a moment, then try again.",
+    403: message("The people who run this server can give you a token that allows more."),
+    404: message("Go back to the list of campaigns and choose from there."),
+    409: message("Someone else was faster, or recorded something different. Look at it, then decide."),
+    413: message("Send a smaller file, or use the command line."),
+    503: message("Wait a moment, then try again."),
 }
 """What to do about a problem, by its status."""
+TITLES = (
+    message("Invalid request"),
+    message("Token required"),
+    message("Not allowed"),
+    message("Not found"),
+    message("Not possible here"),
+    message("Conflict"),
+    message("Too large"),
+    message("Wrong host"),
+    message("The data cannot be used"),
+    message("Server error"),
+    message("Not now"),
+)
+"""The titles of problems; see `error_responses.KINDS`."""
+FORM_TOO_OLD = message(
+    "The page is older than the server's last start. Go back and send it again: what you typed is below, "
+    "and the queue keeps what you type."
+)
+_PLAIN_IDS = frozenset({"id", "index", "row", "row_id", "nr", "no"})
 
 
 @dataclass(frozen=True)
 class Head:
-    """What the header of each page shows; money in the currency of the prices."""
+    """What the header of each page shows; money in the currency of the prices.
+
+    ``row_word`` is the name of the column that names the rows, such as "patient"; None if it says nothing.
+    """
 
     name: str
     number: int
@@ -54,38 +91,59 @@ class Head:
     spent: float
     reserved: float
     left: float | None
+    currency: str | None
+    open: int
+    missing: int
+    rows: int
+    row_word: str | None
 
     @property
     def path(self) -> str:
         """The base path of the campaign's pages."""
         return path_of(self.name)
 
-    @property
-    def share_gone(self) -> float | None:
-        """The share of the budget spent or reserved, from 0 to 1; None without a budget."""
-        return None if not self.budget else min(1.0, (self.spent + self.reserved) / self.budget)
+    def share(self, amount: float) -> float:
+        """Return an amount as a share of the budget, or of all that is spent and reserved without one."""
+        whole = max(self.budget or 0.0, self.spent + self.reserved)
+        return amount / whole if whole else 0.0
 
 
 def head_of(view: Campaign) -> Head:
-    """Read what the header shows; O(new events + open cells)."""
-    return Head(view.name, view.number, view.strategy, view.budget, view.spent, view.reserved, view.left)
+    """Read what the header shows; O(new events)."""
+    now, named = view.totals(), view.original.row_id
+    plain = named is None or named.casefold() in _PLAIN_IDS
+    return Head(
+        view.name,
+        now.number,
+        view.strategy,
+        now.budget,
+        now.spent,
+        now.reserved,
+        now.left,
+        now.currency,
+        now.open,
+        now.missing,
+        now.rows,
+        None if plain else named,
+    )
 
 
 @dataclass(frozen=True)
 class ShownSummary:
-    """A summary on a page: name, data, the number of its event, and whether it is being updated."""
+    """A summary on a page: name, data, the number of its event, whether it is being updated, and why not."""
 
     what: str
     data: Any
     as_of: int | None
     renewing: bool
+    error: str | None = None
 
 
 def summary_of(jobs: JobQueue, name: str, what: str) -> ShownSummary:
     """Return the newest summary immediately; without data if it has never been computed."""
     latest = jobs.latest(name, what)
     number, data = (None, None) if latest is None else latest
-    return ShownSummary(what, data, number, jobs.is_renewing(name, what))
+    return ShownSummary(what, data, number, jobs.is_renewing(name, what), jobs.error(name, what))
 
 
 def path_of(name: str, *parts: str) -> str:
@@ -109,44 +167,91 @@ def show(
         "tab": tab,
         "summaries": summaries,
         "summary": summaries[0] if summaries else None,
-        "done": _done(request),
+        "note": _note(request),
         # Without JavaScript the page reloads itself, but only while there is nothing to show.
-        "poll": any(each.data is None for each in summaries),
+        "poll": any(each.data is None and each.error is None for each in summaries),
+        **_spoken(request, None if head is None else head.currency),
     }
-    return templates.TemplateResponse(request, template, {**shared, **context}, status_code=status)
+    answer = _templates(shared["language"])
+    return answer.TemplateResponse(request, template, {**shared, **context}, status_code=status)
 
 
-def back(path: str, done: str = "", **query: object) -> Response:
-    """Redirect to a page after a form was handled; ``done`` is a key of `MESSAGES`."""
-    fields = {"done": done, **query}
-    kept = {name: value for name, value in fields.items() if value not in ("", None)}
-    return RedirectResponse(f"{path}?{urlencode(kept)}" if kept else path, 303)
+def back(request: Request, path: str, done: str = "", query: str = "", **values: object) -> Response:
+    """Redirect to a page after a form was handled; ``done`` is a key of `MESSAGES`, ``values`` its values."""
+    note = Note(MESSAGES[done], dict(values)) if done else None
+    return _redirect(request, path, query, note)
+
+
+def rejected(request: Request, path: str, error: str, query: str = "", **typed: Any) -> Response:
+    """Redirect to the page of a form that was rejected; it shows the error, and what was typed again."""
+    return _redirect(request, path, query, Note(error, good=False, typed=typed))
+
+
+def typed_in(request: Request) -> dict[str, Any]:
+    """Return what was typed into the form whose rejection the page shows; empty without one."""
+    note = _note(request)
+    return {} if note is None else note.typed
+
+
+def is_in_place(request: Request) -> bool:
+    """Return whether a script sent the request, and replaces only a part of the page."""
+    return request.headers.get("hx-request") == "true"
+
+
+def text_of(request: Request, text: str, **values: object) -> str:
+    """Return a text of the catalogue in the language of the request."""
+    return catalogue(language_of(request)).gettext(text) % values
+
+
+def guess_words(request: Request, guess: Guess | None) -> str | None:
+    """Return a guess in the language of the request, with its interval if it has one; None for none."""
+    if guess is None or not guess.low:
+        return None if guess is None else guess.estimate
+    return text_of(request, message("%(estimate)s (%(low)s to %(high)s)"), **guess._asdict())
 
 
 async def problem_page(request: Request, problem: ProblemDetails) -> Response:
     """Return a page that explains a problem; redirect to the sign-in page if that is needed."""
-    if problem.status == 401:
+    if problem.status == 401 and not is_in_place(request):
+        return _sign_in(request)
+    advice = ADVICE.get(problem.status)
+    if problem.status == 403 and "too old" in problem.detail:
+        advice = FORM_TOO_OLD
+    context: dict[str, Any] = {"problem": problem, "advice": advice, "back": _came_from(request), "sent": []}
+    if problem.status in (403, 409):
+        context["sent"] = await _sent(request)
+    page = show(request, "problem.html", status=problem.status, **context)
+    page.headers.update(problem.headers)
+    return page
+
+
+def _redirect(request: Request, path: str, query: str, note: Note | None) -> Response:
+    fields = [query] if query else []
+    if note is not None:
+        fields.append(urlencode({"note": _notes(request).keep(request.cookies.get(CSRF, ""), note)}))
+    return RedirectResponse(f"{path}?{'&'.join(fields)}" if fields else path, 303)
+
+
+def _sign_in(request: Request) -> Response:
+    """Redirect to the sign-in page, and from there back to where the person was."""
+    if request.method == "GET":
         target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-        # Only a page can be returned to; the data of a form is gone.
-        wanted = target if request.method == "GET" else "/"
-        return RedirectResponse(f"/login?to={quote(wanted, safe='')}", 303)
-    return templates.TemplateResponse(
-        request,
-        "problem.html",
-        {"problem": problem, "advice": ADVICE.get(problem.status), "back": _came_from(request)},
-        status_code=problem.status,
-        headers=problem.headers,
-    )
+        return RedirectResponse(f"/login?to={quote(target, safe='')}", 303)
+    query = f"to={quote(_came_from(request) or '/', safe='')}"
+    return _redirect(request, "/login", query, Note(MESSAGES["expired"], good=False))
 
 
-def _done(request: Request) -> str | None:
-    query: Mapping[str, str] = request.query_params
-    words = MESSAGES.get(query.get("done", ""))
-    if words is None:
-        return None
-    cell = query.get("cell", "")[:200] or "the cell"
-    count = query.get("count", "0")
-    return words.format(cell=cell, count=count if count.isdecimal() and len(count) < 9 else "some")
+def _note(request: Request) -> Note | None:
+    key = request.query_params.get("note", "")
+    return _notes(request).find(request.cookies.get(CSRF, ""), key) if key else None
+
+
+def _notes(request: Request) -> KeptNotes:
+    state = request.app.state
+    if not hasattr(state, "kept_notes"):
+        state.kept_notes = KeptNotes()
+    notes: KeptNotes = state.kept_notes
+    return notes
 
 
 def _came_from(request: Request) -> str | None:
@@ -156,3 +261,59 @@ def _came_from(request: Request) -> str | None:
     if not ours or came.path == request.url.path:
         return None
     return came.path + (f"?{came.query}" if came.query else "")
+
+
+async def _sent(request: Request) -> list[tuple[str, str]]:
+    """Return what was typed into a form that was not accepted, if it has been read."""
+    if request.method != "POST" or request.headers.get("content-length", "0") == "0":
+        return []
+    form = await request.form()  # read once, for the check that failed
+    shown = ("row", "column", "value", "reason", "comment", "budget")
+    return [(key, str(value)[:500]) for key, value in form.multi_items() if key in shown and value]
+
+
+def language_of(request: Request) -> str:
+    """Return the language of a request."""
+    return chosen_language(request.cookies, request.headers.get("accept-language", ""))
+
+
+def _spoken(request: Request, currency: str | None) -> dict[str, Any]:
+    language = language_of(request)
+    numbers = ReaderNumbers(language, currency)
+    return {
+        "language": language,
+        "languages": LANGUAGES,
+        "numbers": numbers,
+        "money": numbers.money,
+        "translate": catalogue(language).gettext,
+    }
+
+
+@cache
+def _templates(language: str) -> Jinja2Templates:
+    """Return the templates in a language."""
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["segment"] = segment
+    environment.install_gettext_translations(catalogue(language), newstyle=True)  # type: ignore[attr-defined]
+    return Jinja2Templates(env=environment, context_processors=[_context])
+
+
+def _context(request: Request) -> dict[str, Any]:
+    """Return the variables available in every template."""
+    try:
+        identity = identity_of(request)
+    except HTTPException:  # the sign-in page
+        identity = Identity(None, Role.READ)
+    return {
+        "csrf_token": csrf_token(request),
+        "who": identity.who,
+        "role": identity.role.name.lower(),
+        "signed_in": identity.token is not None,
+        "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
+    }

@@ -1,9 +1,10 @@
-"""The table as a map, row by row with estimates and corrections, and column by column."""
+"""The table as a map, row by row with guesses and corrections, and column by column."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from starlette.responses import JSONResponse, Response
@@ -15,8 +16,17 @@ from cellworth.report.cell_summaries import written
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
 from cellworth.web.jobs import JobQueue
-from cellworth.web.pages.forms import Name, OptionalText, doubt, page_number, value_field, whole
-from cellworth.web.pages.page_layout import back, head_of, path_of, show, summary_of
+from cellworth.web.pages.forms import Name, OptionalText, doubt, page_number, plain_number, value_field, whole
+from cellworth.web.pages.page_layout import (
+    back,
+    head_of,
+    language_of,
+    path_of,
+    rejected,
+    show,
+    summary_of,
+    typed_in,
+)
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)
@@ -27,8 +37,8 @@ PATIENCE = 2.0
 """Seconds a page waits for estimates before showing only known values."""
 
 
-@router.get("/campaigns/{name}/table", dependencies=[require_role("read")], name="table")
-async def table(
+@router.get("/campaigns/{name}/map", dependencies=[require_role("read")], name="map")
+async def cell_map(
     request: Request,
     name: CampaignName,
     pool: PoolDep,
@@ -50,26 +60,31 @@ async def table(
             "pages": -(-lines // LINES),
             "lines": range((at - 1) * LINES, min(lines, at * LINES)),
         }
-    return show(request, "table.html", head, tab="table", summaries=[summary], map=part, shown=shown)
+    return show(request, "map.html", head, tab="table", summaries=[summary], map=part, shown=shown)
 
 
-@router.get("/campaigns/{name}/map.json", dependencies=[require_role("read")], name="map")
+@router.get("/campaigns/{name}/map.json", dependencies=[require_role("read")], name="map_data")
 async def map_data(
     name: CampaignName, pool: PoolDep, jobs: JobsDep, first: str = "", last: str = ""
 ) -> Response:
     """Send the data of the map."""
-    await pool.number(name)  # fail now if there is no such campaign
+    await pool.number(name)  # 404 for an unknown campaign, before anything is kept for it
     part = await _part(jobs, name, summary_of(jobs, name, "cell_map").data, first, last)
     return JSONResponse(part, 200 if part is not None else 404)
 
 
 @router.get("/campaigns/{name}/row", dependencies=[require_role("read")], name="find_row")
 async def find_row(
-    name: CampaignName, pool: PoolDep, row_id: Annotated[str, Query(alias="id")] = "", column: str = ""
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    row_id: Annotated[str, Query(alias="id")] = "",
+    column: str = "",
 ) -> Response:
     """Redirect to a row by its id."""
     place = await pool.read(name, lambda view: place_of(view, row_id.strip()))
-    return back(path_of(name, "rows", str(place)), column=column)
+    query = urlencode({"column": column}) if column else ""
+    return back(request, path_of(name, "rows", str(place)), query=query)
 
 
 def place_of(view: Campaign, row: str) -> int:
@@ -99,7 +114,8 @@ async def row(
     column: str = "",
 ) -> Response:
     """Show a row by its position, counted from 0; ``column`` opens the correction form of that column."""
-    return await _row_page(request, name, pool, jobs, place, column=column)
+    wrong = typed_in(request).get("wrong")
+    return await _row_page(request, name, pool, jobs, place, column=column, wrong=wrong)
 
 
 @router.post(
@@ -123,14 +139,31 @@ async def correct(
     """Replace a value that turned out to be wrong; the old one stays in the ledger."""
     why, insist = reason.strip() or None, bool(value) and value == doubted
     try:
+        language = language_of(request)
         changed = await pool.write(
-            name, lambda campaign: campaign.correct(row, column, value, who=who, reason=why, insist=insist)
+            name, lambda campaign: corrected(campaign, row, column, value, language, who, why, insist)
         )
     except DataError as error:
         wrong = {"column": column, "value": value, "reason": reason, **doubt(error, value)}
-        return await _row_page(request, name, pool, jobs, place, column=column, wrong=wrong, status=422)
+        return rejected(request, path_of(name, "rows", str(place)), str(error), wrong=wrong)
     done = "corrected" if changed else "same"
-    return back(path_of(name, "rows", str(place)), done, cell=f"{column} of {row}")
+    return back(request, path_of(name, "rows", str(place)), done, cell=f"{column}, {row}")
+
+
+def corrected(
+    campaign: Campaign,
+    row: str,
+    column: str,
+    value: str,
+    language: str,
+    who: str | None,
+    reason: str | None,
+    insist: bool,
+) -> bool:
+    """Correct a value as it was typed; a decimal comma is one in languages that have it."""
+    found = next((each for each in campaign.original.columns if each.name == column), None)
+    plain = value if found is None else plain_number(value, found, language)
+    return campaign.correct(row, column, plain, who=who, reason=reason, insist=insist)
 
 
 def known_of(view: Campaign, place: int) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import { CONFIG, axis, colour, isNarrow, layout, short, text } from "./figure-st
 
 const MOST = 25;
 
-export function drawColumns(element, { columns }) {
+export function drawColumns(element, { columns, texts }) {
   const narrow = isNarrow(element);
   const shown = columns.filter((column) => column.worth !== null).slice(0, MOST).reverse();
   const at = shown.map((_, place) => place);
@@ -25,7 +25,7 @@ export function drawColumns(element, { columns }) {
       thickness: 3,
       width: 0,
     },
-    hovertemplate: "%{customdata}: worth %{x:.2f}<extra></extra>",
+    hovertemplate: "%{customdata}: %{x:.2f}<extra></extra>",
   };
   const price = {
     x: shown.map((column) => column.price),
@@ -36,7 +36,7 @@ export function drawColumns(element, { columns }) {
     marker: { color: colour("bought") },
     width: 0.5,
     xaxis: "x2",
-    hovertemplate: "%{customdata}: costs %{x:.2f}<extra></extra>",
+    hovertemplate: "%{customdata}: %{x:.2f}<extra></extra>",
   };
   const ticks = { tickvals: at, ticktext: shown.map((column) => short(column.name, narrow ? 12 : 24)) };
   return Plotly.react(
@@ -45,8 +45,8 @@ export function drawColumns(element, { columns }) {
     layout({
       showlegend: false,
       margin: { l: 20, r: 12, t: 8, b: 52 },
-      xaxis: axis(narrow ? "worth" : "worth (average hole = 1)", { domain: [0, 0.58], rangemode: "tozero" }),
-      xaxis2: axis(narrow ? "price" : "price of one cell", { domain: [0.64, 1], rangemode: "tozero" }),
+      xaxis: axis(texts.worth, { domain: [0, 0.58], rangemode: "tozero" }),
+      xaxis2: axis(texts.price, { domain: [0.64, 1], rangemode: "tozero" }),
       yaxis: axis("", { ...ticks, range: [-0.6, shown.length - 0.4], showgrid: false }),
     }),
     CONFIG,

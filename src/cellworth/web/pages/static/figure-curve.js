@@ -15,18 +15,18 @@ function band(x, low, high, fill, name) {
   };
 }
 
-export function drawCurve(element, { metric, history, projection, budget }) {
+export function drawCurve(element, { metric, history, projection, budget, texts }) {
   const x = history.map((point) => point.spent);
   const score = history.map((point) => point.score);
   const start = score[0].value;
   const traces = [
-    band(x, score.map((s) => s.low), score.map((s) => s.high), faded("known", 0.12), "95 % interval"),
+    band(x, score.map((s) => s.low), score.map((s) => s.high), faded("known", 0.12), texts.interval),
     band(
       x,
       history.map((point) => start + point.gain.low),
       history.map((point) => start + point.gain.high),
       faded("known", 0.28),
-      "of its change since the start",
+      texts.change,
     ),
     {
       x,
@@ -38,17 +38,17 @@ export function drawCurve(element, { metric, history, projection, budget }) {
       customdata: history.map((point) => [point.score.low, point.score.high, point.bought]),
       hovertemplate:
         `${metric} %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f})` +
-        "<br>%{x:.2f} spent, %{customdata[2]} cells bought<extra></extra>",
+        `<br>%{x:,.2f} ${texts.money}, %{customdata[2]} ${texts.cells}<extra></extra>`,
     },
   ];
   if (projection) {
-    traces.push(band(projection.money, projection.low, projection.high, faded("bought", 0.22), "of the forecast"), {
+    traces.push(band(projection.money, projection.low, projection.high, faded("bought", 0.22), texts["of forecast"]), {
       x: projection.money,
       y: projection.score,
       mode: "lines",
       line: { color: colour("bought"), width: 2.5, dash: "dash" },
-      name: "forecast",
-      hovertemplate: "expected %{y:.3f} at %{x:.2f}<extra></extra>",
+      name: texts.forecast,
+      hovertemplate: `${texts.expected} %{y:.3f}, %{x:,.2f}<extra></extra>`,
     });
   }
   const end = projection ? projection.money[projection.money.length - 1] : x[x.length - 1];
@@ -62,7 +62,7 @@ export function drawCurve(element, { metric, history, projection, budget }) {
   return Plotly.react(
     element,
     traces,
-    layout({ xaxis: axis("money spent", { rangemode: "tozero" }), yaxis: axis(metric), shapes }),
+    layout({ xaxis: axis(texts.money, { rangemode: "tozero" }), yaxis: axis(metric), shapes }),
     CONFIG,
   );
 }

@@ -127,5 +127,5 @@ function choose(element, found, line) {
   const box = { type: "rect", xref: "paper", x0: 0, x1: 1, y0: line - 0.5, y1: line + 0.5 };
   Plotly.relayout(element, { shapes: [{ ...box, line: { color: colour("ink"), width: 2 } }] });
   const words = document.getElementById(`${element.id}-chosen`);
-  if (words) words.textContent = `${found.names[line]}. Enter opens it.`;
+  if (words) words.textContent = `${found.names[line]}. ${element.dataset.opensIt}`;
 }

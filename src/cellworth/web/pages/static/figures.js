@@ -4,6 +4,7 @@ import { drawCurve } from "./figure-curve.js";
 import { drawColumns } from "./figure-columns.js";
 import { drawFront } from "./figure-front.js";
 import { drawMap } from "./figure-map.js";
+import { words } from "./texts.js";
 
 const DRAW = { curve: drawCurve, columns: drawColumns, front: drawFront, map: drawMap };
 
@@ -28,7 +29,7 @@ function drawAll(part = document) {
   for (const element of part.querySelectorAll("[data-figure]")) {
     draw(element).catch((error) => {
       element.classList.remove("drawn");
-      element.textContent = "The figure could not be drawn; the table below has its numbers.";
+      element.textContent = words("no figure");
       console.warn(error);
     });
   }

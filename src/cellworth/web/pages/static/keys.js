@@ -1,6 +1,6 @@
 // Keyboard shortcuts. The dialog that "?" opens can turn them off; the browser remembers the choice.
 
-const GO = { o: "overview", q: "queue", t: "table", c: "columns", l: "ledger" };
+const GO = { o: "overview", q: "queue", t: "table", c: "columns", l: "ledger", m: "manage" };
 const dialog = document.getElementById("shortcuts");
 const choice = document.getElementById("shortcuts-on");
 let afterG = 0;
@@ -10,26 +10,28 @@ function isOn() {
 }
 
 function move(step) {
-  const cards = [...document.querySelectorAll("[data-card]")];
-  if (!cards.length) return;
-  const here = cards.findIndex((card) => card.contains(document.activeElement));
-  const next = here < 0 ? (step > 0 ? 0 : cards.length - 1) : Math.min(cards.length - 1, Math.max(0, here + step));
-  (cards[next].querySelector("[data-value]") ?? cards[next]).focus();
+  const fields = [...document.querySelectorAll("[data-line]")]
+    .map((line) => line.querySelector("[name^='value.']:checked, [data-value]:enabled"))
+    .filter(Boolean);
+  if (!fields.length) return;
+  const line = document.activeElement?.closest("[data-line]");
+  const here = fields.findIndex((field) => line?.contains(field));
+  const next = here < 0 ? (step > 0 ? 0 : fields.length - 1) : Math.min(fields.length - 1, Math.max(0, here + step));
+  fields[next].focus();
 }
 
 function press(name) {
-  const card = document.activeElement?.closest("[data-card]");
-  const target = card?.querySelector(`[data-key-action="${name}"]`);
-  if (target?.localName === "details") {
-    target.open = true;
-    target.querySelector("input:not([type=hidden])")?.focus();
+  const line = document.activeElement?.closest("[data-line]");
+  if (name === "refuse" && line?.querySelector("details.more")) {
+    line.querySelector("details.more").open = true;
+    line.querySelector("[data-comment]").focus();
   } else {
-    target?.click();
+    line?.querySelector(`[data-${name}]`)?.click();
   }
 }
 
 function isWriting(target) {
-  return target.matches?.("input:not([type=checkbox]), select, textarea") ?? false;
+  return target.matches?.("input:not([type=checkbox]):not([type=radio]), select, textarea") ?? false;
 }
 
 document.addEventListener("keydown", (event) => {

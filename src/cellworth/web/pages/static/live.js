@@ -1,5 +1,7 @@
 // Updates the parts of a page that others change, as they change, but never a field being edited.
-// Parts are elements with an id and data-live: "whole" is replaced entirely, "list" child by child (data-key).
+// Parts are elements with an id and data-live="whole": they are replaced entirely. The queue has its own way.
+
+import { words } from "./texts.js";
 
 const PAUSE = 1500; // milliseconds between updates
 const page = document.body.dataset;
@@ -31,29 +33,6 @@ function replace(before, after) {
   return [after];
 }
 
-function renewList(before, after) {
-  const now = new Map([...after.children].map((child) => [child.dataset.key, child]));
-  const touched = new Set();
-  for (const child of [...before.children]) {
-    if (isTouched(child)) {
-      touched.add(child.dataset.key);
-      const gone = child.querySelector("[data-gone]");
-      if (gone) gone.hidden = now.has(child.dataset.key);
-    } else {
-      child.remove();
-    }
-  }
-  // Touched children stay where they are; the others are inserted around them in the server's order.
-  let at = before.firstElementChild;
-  for (const [key, child] of now) {
-    if (touched.has(key)) {
-      at = [...before.children].find((kept) => kept.dataset.key === key)?.nextElementSibling ?? null;
-    } else {
-      before.insertBefore(child, at);
-    }
-  }
-}
-
 async function renew() {
   waiting = null;
   if (document.hidden) return;
@@ -69,8 +48,7 @@ async function renew() {
   for (const before of document.querySelectorAll("[data-live]")) {
     const after = fresh.getElementById(before.id);
     if (!after) continue;
-    if (before.dataset.live === "list") renewList(before, document.adoptNode(after));
-    else if (isTouched(before)) held = true;
+    if (isTouched(before)) held = true;
     else replaced.push(...replace(before, document.adoptNode(after)));
   }
   const events = Number(number) - Number(page.number);
@@ -82,10 +60,8 @@ async function renew() {
 
 function say(events, held) {
   const note = document.getElementById("notification");
-  const what = events === 1 ? "1 new event" : `${events} new events`;
-  const parts = held ? "the page is renewed, but not where you are writing" : "the page is renewed";
-  note.textContent = events > 0 ? `${what}: ${parts}.` : "The figures are renewed.";
-  setTimeout(() => { note.textContent = ""; }, 6000);
+  note.textContent = words(held ? "held" : "renewed");
+  setTimeout(() => { note.textContent = ""; }, 4000);
 }
 
 // data-summaries lists the summaries shown and the event each describes: "columns:12 front:-1".
@@ -106,10 +82,19 @@ function later() {
 if (page.events) {
   for (const part of document.querySelectorAll("[data-live=whole]")) asSent.set(part.id, part.outerHTML);
   const source = new EventSource(page.events);
+  const queue = document.querySelector("[data-guesses]") !== null;
   const hear = (event) => {
     newest = JSON.parse(event.data);
-    later();
+    if (!queue) later();
+    else if (newest.number > Number(page.number)) document.dispatchEvent(new CustomEvent("news"));
   };
+  // A line that the server closes for good, rather than one that breaks, means that the session has ended.
+  source.addEventListener("error", async () => {
+    if (source.readyState !== EventSource.CLOSED) return;
+    const answer = await fetch(page.events, { headers: { Accept: "application/json" } }).catch(() => null);
+    if (answer?.status === 401 || answer?.redirected) document.dispatchEvent(new CustomEvent("signed-out"));
+    answer?.body?.cancel();
+  });
   source.addEventListener("notification", hear);
   document.addEventListener("visibilitychange", () => { if (!document.hidden) later(); });
   window.addEventListener("pagehide", () => source.close());

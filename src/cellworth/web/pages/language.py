@@ -1,0 +1,96 @@
+"""The language of a page: one catalogue of texts, and numbers and money as its readers write them."""
+
+from __future__ import annotations
+
+import gettext
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from cellworth.prices.currency import money_text
+
+LANGUAGES = {"en": "English", "de": "Deutsch"}
+"""The languages of the pages, each by its own name; English is the source."""
+COOKIE = "cellworth_language"
+COOKIE_SECONDS = 365 * 24 * 3600
+_LOCALE = Path(__file__).parent / "locale"
+_POINTS = {"en": (",", "."), "de": (".", ",")}  # thousands, decimals
+
+
+def message(text: str) -> str:
+    """Mark a text of the pages for the catalogue, and return it; it is translated where it is shown."""
+    return text
+
+
+@cache
+def catalogue(language: str) -> gettext.NullTranslations:
+    """Return the catalogue of a language."""
+    return gettext.translation("pages", _LOCALE, [language], fallback=language == "en")
+
+
+def chosen_language(cookies: Mapping[str, str], accepted: str) -> str:
+    """Return the language to speak: the one chosen with the switch, or the first accepted that we have.
+
+    >>> chosen_language({}, "fr;q=0.9, de-CH, en;q=0.8"), chosen_language({COOKIE: "en"}, "de")
+    ('de', 'en')
+    """
+    if cookies.get(COOKIE) in LANGUAGES:
+        return cookies[COOKIE]
+    wishes = []
+    for place, part in enumerate(accepted[:500].split(",")):
+        tag, _, weight = part.partition(";")
+        try:
+            wishes.append((-float(weight.strip().removeprefix("q=") or 1), place, tag.strip().lower()[:2]))
+        except ValueError:
+            continue
+    return next((tag for _, _, tag in sorted(wishes) if tag in LANGUAGES), "en")
+
+
+class ReaderNumbers:
+    """Numbers as the readers of a language write them; ``currency`` is that of the money, if it has one.
+
+    Examples
+    --------
+    >>> ReaderNumbers("de", "EUR").money(1234.5), ReaderNumbers("en").signed(-0.0001)
+    ('1.234,50 EUR', '0.000')
+    """
+
+    def __init__(self, language: str, currency: str | None = None) -> None:
+        self._thousands, self._point = _POINTS[language]
+        self._currency = currency
+
+    def money(self, amount: float | None) -> str:
+        """Return an amount with thousands marks and its currency; "" for None."""
+        if amount is None:
+            return ""
+        plain, _, currency = money_text(amount, self._currency).partition(" ")
+        whole, _, decimals = plain.partition(".")
+        text = f"{int(whole):,}" if whole not in ("-0", "-") else "-0"
+        text = text.replace(",", self._thousands) + (self._point + decimals if decimals else "")
+        return f"{text} {currency}" if currency else text
+
+    def count(self, number: int) -> str:
+        """Return a whole number with thousands marks."""
+        return f"{number:,}".replace(",", self._thousands)
+
+    def score(self, value: float, decimals: int = 3) -> str:
+        """Return a score; what rounds to zero has no sign."""
+        return self._pointed(f"{value:.{decimals}f}")
+
+    def signed(self, value: float, decimals: int = 3) -> str:
+        """Return a difference with its sign; what rounds to zero has none."""
+        text = f"{value:+.{decimals}f}"
+        return self._pointed(text[1:] if float(text) == 0 else text)
+
+    def short(self, value: float, digits: int = 2) -> str:
+        """Return a number with so many significant digits."""
+        text = f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+        return self._pointed(text)
+
+    def percent(self, share: float) -> str:
+        """Return a share as a whole percentage."""
+        return f"{100 * share:.0f} %"
+
+    def _pointed(self, text: str) -> str:
+        text = text[1:] if text.startswith("-") and not text.strip("-0.,") else text
+        return text.translate({ord(","): self._thousands, ord("."): self._point})

@@ -1,0 +1,166 @@
+"""Managing a campaign: take files away, add rows, free or withdraw many values, change budget and prices."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, File, HTTPException, Request, UploadFile
+from starlette.responses import Response
+
+from cellworth.campaign import Campaign
+from cellworth.campaign.open_cells import OpenCounts
+from cellworth.errors import CellworthError
+from cellworth.prices import Prices
+from cellworth.report.export_files import FORMATS, report_file, table_file
+from cellworth.web.dependencies import (
+    CampaignName,
+    IdentityDep,
+    JobsDep,
+    PoolDep,
+    Who,
+    read_upload,
+    require_role,
+)
+from cellworth.web.pages.forms import OptionalText, amount
+from cellworth.web.pages.page_layout import Head, back, head_of, path_of, rejected, show
+from cellworth.web.security.sessions import check_csrf
+from cellworth.web.security.tokens import Access, Role
+
+router = APIRouter(include_in_schema=False)
+
+MAY_MANAGE = [require_role("manage"), Depends(check_csrf)]
+AT_ONCE = 10_000
+"""Most values freed or withdrawn by one form."""
+MEDIA = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+@router.get("/campaigns/{name}/manage", dependencies=[require_role("read")], name="manage")
+async def manage(request: Request, name: CampaignName, pool: PoolDep, identity: IdentityDep) -> Response:
+    """Show what can be taken away and, to managers, changed."""
+
+    def look(view: Campaign) -> tuple[Head, OpenCounts]:
+        return head_of(view), view.open_counts()
+
+    head, counts = await pool.read(name, look)
+    access: Access = request.app.state.access
+    tokens = [] if access.open or identity.role < Role.MANAGE else access.tokens
+    return show(
+        request,
+        "manage.html",
+        head,
+        tab="manage",
+        counts=counts,
+        formats=FORMATS,
+        tokens=tokens,
+        is_open=access.open,
+    )
+
+
+@router.get("/campaigns/{name}/files/{file}", dependencies=[require_role("read")], name="take_away")
+async def take_away(name: CampaignName, file: str, pool: PoolDep, jobs: JobsDep) -> Response:
+    """Send the table, the filled table or the report; what is costly is computed aside."""
+    await pool.number(name)  # fail now if there is no such campaign
+    what, _, suffix = file.partition(".")
+    if file == "report.html":
+        content = await jobs.run(name, report_file)
+        # Sent as a file, not shown here: it has styles and scripts of its own.
+        return _file(content, "report.html", "text/html; charset=utf-8")
+    if what not in ("table", "filled") or suffix not in FORMATS:
+        raise HTTPException(404, f"There is no file {file[:40]!r} of a campaign.")
+    content = await jobs.run(name, partial(table_file, filled=what == "filled"), suffix)
+    return _file(content, f"{what}.{suffix}", MEDIA[suffix])
+
+
+def _file(content: bytes, name: str, media: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(content, headers=headers, media_type=media)
+
+
+@router.post("/campaigns/{name}/manage/budget", dependencies=MAY_MANAGE, name="change_budget")
+async def change_budget(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    who: Who,
+    budget: OptionalText = "",
+    reason: OptionalText = "",
+) -> Response:
+    """Change the budget; blank for no limit."""
+    why = reason.strip() or None
+
+    def change(campaign: Campaign) -> bool:
+        return campaign.change_budget(amount(budget, "Budget"), who=who, reason=why)
+
+    return await _changed(request, name, pool, change, "budget")
+
+
+@router.post("/campaigns/{name}/manage/prices", dependencies=MAY_MANAGE, name="change_prices")
+async def change_prices(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    who: Who,
+    prices: Annotated[UploadFile, File()],
+    reason: OptionalText = "",
+) -> Response:
+    """Change the prices of what is asked for from now on, by a file."""
+    most: int = request.app.state.largest_upload
+    file, why = await read_upload(prices, "prices.csv", most), reason.strip() or None
+
+    def change(campaign: Campaign) -> bool:
+        return campaign.change_prices(Prices.read(file), who=who, reason=why)
+
+    return await _changed(request, name, pool, change, "prices")
+
+
+@router.post("/campaigns/{name}/manage/rows", dependencies=MAY_MANAGE, name="add_rows")
+async def add_rows(
+    request: Request, name: CampaignName, pool: PoolDep, who: Who, rows: Annotated[UploadFile, File()]
+) -> Response:
+    """Append the rows of a file to the table."""
+    file = await read_upload(rows, "rows.csv", request.app.state.largest_upload)
+    return await _changed(request, name, pool, lambda campaign: campaign.extend(file, who=who), "extended")
+
+
+@router.post("/campaigns/{name}/manage/free", dependencies=MAY_MANAGE, name="free_many")
+async def free_many(
+    request: Request, name: CampaignName, pool: PoolDep, who: Who, holder: OptionalText = ""
+) -> Response:
+    """Free the values that a person has taken, for others to take; they stay asked for."""
+
+    def free(campaign: Campaign) -> int:
+        held = campaign.open_page(most=AT_ONCE, holder=holder).purchases
+        return campaign.release(held, who=who)
+
+    return await _changed(request, name, pool, free, "released")
+
+
+@router.post("/campaigns/{name}/manage/withdraw", dependencies=MAY_MANAGE, name="withdraw_many")
+async def withdraw_many(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    who: Who,
+    column: OptionalText = "",
+) -> Response:
+    """Withdraw the values asked for in a column, or all that nobody has taken, and release their money."""
+
+    def withdraw(campaign: Campaign) -> int:
+        which: dict[str, Any] = {"column": column} if column else {"free": True}
+        return campaign.cancel(campaign.open_page(most=AT_ONCE, **which).purchases, who=who)
+
+    return await _changed(request, name, pool, withdraw, "cancelled-many")
+
+
+async def _changed(request: Request, name: str, pool: Any, change: Any, done: str) -> Response:
+    """Make a change and say so, or say what is wrong with it."""
+    try:
+        count = await pool.write(name, change)
+    except CellworthError as error:
+        return rejected(request, path_of(name, "manage"), str(error))
+    return back(request, path_of(name, "manage"), done if count else "same", count=int(count))

@@ -1,0 +1,215 @@
+"""Begin a campaign: send a table, see how it is read, change what is not right, and only then fix it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Depends, File, Request, UploadFile
+from starlette.datastructures import FormData
+from starlette.responses import RedirectResponse, Response
+
+from cellworth import strategy as strategies
+from cellworth.errors import CellworthError, ParameterError
+from cellworth.prices import Prices
+from cellworth.report.cell_summaries import written
+from cellworth.table import Table
+from cellworth.table.column import KINDS, LABELLED
+from cellworth.table.files import FileBytes
+from cellworth.web.dependencies import PoolDep, UploadsDep, Who, read_upload, require_role
+from cellworth.web.pages.forms import amount
+from cellworth.web.pages.language import message
+from cellworth.web.pages.page_layout import back, path_of, rejected, show, typed_in
+from cellworth.web.security.sessions import check_csrf
+
+router = APIRouter(include_in_schema=False)
+
+MAY_MANAGE = [require_role("manage"), Depends(check_csrf)]
+PLACE = "a new campaign"
+"""What files for a campaign that does not exist yet wait under."""
+SHOWN_ROWS = 8
+MOST_COLUMNS = 150
+"""Wider tables are begun without a line for each column, whose fields would be too many for a form."""
+SEPARATORS = {
+    "": message("found out"),
+    ",": message("comma"),
+    ";": message("semicolon"),
+    "\t": message("tab"),
+    "|": "|",
+}
+ENCODINGS = {"": message("found out"), "utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16"}
+KIND_WORDS = {
+    "number": message("number"),
+    "integer": message("whole number"),
+    "boolean": message("yes or no"),
+    "ordered": message("ordered categories"),
+    "category": message("categories"),
+    "date": message("date"),
+}
+
+
+@router.get("/new", dependencies=[require_role("manage")], name="new")
+async def form(request: Request) -> Response:
+    """Show the form for the table's file."""
+    return show(request, "new.html")
+
+
+@router.post("/new", dependencies=MAY_MANAGE)
+async def take_table(
+    request: Request,
+    uploads: UploadsDep,
+    who: Who,
+    table: Annotated[UploadFile, File()],
+    prices: Annotated[UploadFile | None, File()] = None,
+) -> Response:
+    """Take the files; they wait on the server, and the next page says how they are read."""
+    most: int = request.app.state.largest_upload
+    try:
+        key = await uploads.keep(await read_upload(table, "table.csv", most), campaign=PLACE, who=who)
+        stated = None if prices is None else await read_upload(prices, "prices.csv", most)
+    except CellworthError as error:
+        return rejected(request, "/new", str(error))
+    price_key = ""
+    if stated is not None and stated.content:  # browsers send an empty file if none was chosen
+        price_key = await uploads.keep(stated, campaign=PLACE, who=who)
+    return RedirectResponse(f"/new/{key}" + (f"?prices={price_key}" if price_key else ""), 303)
+
+
+@router.get("/new/{key}", dependencies=[require_role("manage")], name="new_settings")
+async def settings(
+    request: Request, key: str, pool: PoolDep, uploads: UploadsDep, who: Who, prices: str = ""
+) -> Response:
+    """Show how the table is read, with fields to change it; nothing is fixed yet."""
+    file = await uploads.get(key, campaign=PLACE, who=who)
+    stated = await uploads.get(prices, campaign=PLACE, who=who) if prices else None
+    typed: dict[str, str] = typed_in(request).get("typed", {})
+    if not typed:
+        typed = {"name": file.name.rpartition(".")[0].partition(".")[0][:80]}
+    found: dict[str, Any] = {"error": None, "table": None, "lines": [], "rows": []}
+    try:
+        found |= await pool.in_thread(partial(_read, file, stated, typed))
+    except CellworthError as error:
+        found["error"] = str(error)
+    return show(
+        request,
+        "new_settings.html",
+        key=key,
+        prices_key=prices,
+        file_name=file.name,
+        typed=typed,
+        separators=SEPARATORS,
+        encodings=ENCODINGS,
+        kinds=KIND_WORDS,
+        strategies=[strategies.get(each) for each in strategies.names()],
+        **found,
+    )
+
+
+@router.post("/new/{key}", dependencies=MAY_MANAGE)
+async def decide(request: Request, key: str, pool: PoolDep, uploads: UploadsDep, who: Who) -> Response:
+    """Look again at how the table is read or, with ``act=begin``, begin the campaign."""
+    typed = _typed(await request.form())
+    query = f"prices={typed['prices']}" if typed.get("prices") else ""
+    if typed.get("act") != "begin":
+        return rejected(request, f"/new/{key}", "", query, typed=typed)
+    name = typed.get("name", "").strip()
+    try:
+        file = await uploads.get(key, campaign=PLACE, who=who)
+        stated = None
+        if typed.get("prices"):
+            stated = await uploads.get(typed["prices"], campaign=PLACE, who=who)
+        found = await pool.in_thread(partial(_read, file, stated, typed))
+        await pool.create(
+            found["table"],
+            name=name,
+            prices=found["prices"],
+            strategy=typed.get("strategy") or "recommended",
+            budget=amount(typed.get("budget", ""), "Budget"),
+            who=who,
+        )
+    except CellworthError as error:
+        return rejected(request, f"/new/{key}", str(error), query, typed=typed)
+    return back(request, path_of(name))
+
+
+def _typed(form: FormData) -> dict[str, str]:
+    return {name: value[:2000] for name, value in form.items() if isinstance(value, str)}
+
+
+def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -> dict[str, Any]:
+    """Read the files as they are said to be written; return the table, prices, and what to show of them."""
+    table = Table.read(file, **_keywords(typed))
+    prices = _prices(table, stated, typed)
+    alone = prices.on(table).alone
+    lines = [
+        {
+            "name": column.name,
+            "kind": column.kind,
+            "unit": column.unit or "",
+            "low": _end(column.bounds[0]) if column.kind != "date" else "",
+            "high": _end(column.bounds[1]) if column.kind != "date" else "",
+            "has_bounds": column.kind in ("number", "integer"),
+            "categories": ", ".join(column.categories[:12]) if column.kind in LABELLED else "",
+            "missing": float(table.holes[:, j].mean()),
+            "price": f"{float(alone[:, j].min()):g}",
+        }
+        for j, column in enumerate(table.columns[:MOST_COLUMNS])
+    ]
+    rows = [
+        [row, *(written(c.format(float(v))) for c, v in zip(table.columns, values, strict=True))]
+        for row, values in zip(table.row_ids[:SHOWN_ROWS], table.values[:SHOWN_ROWS], strict=True)
+    ]
+    return {"table": table, "prices": prices, "from_file": stated is not None, "lines": lines, "rows": rows}
+
+
+def _keywords(typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return the keywords of `Table.read` that were typed."""
+    said: dict[str, Any] = {
+        name: typed[name].strip() or None
+        for name in ("target", "row_id", "encoding", "date_format")
+        if name in typed
+    }
+    said["delimiter"] = typed.get("delimiter") or None
+    said["decimal"] = typed.get("decimal") or None
+    said["missing"] = list[object](typed.get("missing", "").split())
+    columns = {field.partition(".")[2]: name for field, name in typed.items() if field.startswith("column.")}
+    kinds, units, bounds = {}, {}, {}
+    for j, name in columns.items():
+        if typed.get(f"kind.{j}") in KINDS:
+            kinds[name] = typed[f"kind.{j}"]
+        if typed.get(f"unit.{j}", "").strip():
+            units[name] = typed[f"unit.{j}"].strip()
+        low, high = typed.get(f"low.{j}", "").strip(), typed.get(f"high.{j}", "").strip()
+        if (low or high) and kinds.get(name, "number") in ("number", "integer"):
+            bounds[name] = (_bound(low, name, -np.inf), _bound(high, name, np.inf))
+    of_columns: dict[str, dict[str, Any]] = {"kinds": kinds, "units": units, "bounds": bounds}
+    for each in of_columns.values():
+        for gone in (said.get("target"), said.get("row_id")):
+            each.pop(gone or "", None)
+    return {**said, **of_columns}
+
+
+def _bound(text: str, name: str, otherwise: float) -> float:
+    try:
+        return float(text.replace(",", ".")) if text else otherwise
+    except ValueError:
+        raise ParameterError(f"{name}: expected a number as a bound, got {text[:40]!r}.") from None
+
+
+def _prices(table: Table, stated: FileBytes | None, typed: Mapping[str, str]) -> Prices:
+    if stated is not None:
+        return Prices.read(stated)
+    named = {name: field.partition(".")[2] for field, name in typed.items() if field.startswith("column.")}
+    amounts = {}
+    for name in table.column_names:
+        found = amount(typed.get(f"price.{named[name]}", ""), f"Price of {name}") if name in named else None
+        if found is not None:
+            amounts[name] = found
+    currency = typed.get("currency", "").strip().upper() or None
+    return Prices.per_column(amounts, default=1.0, currency=currency)
+
+
+def _end(bound: float) -> str:
+    return f"{bound:g}" if np.isfinite(bound) else ""

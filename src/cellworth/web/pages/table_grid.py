@@ -1,0 +1,161 @@
+"""The table as a grid: values and faint guesses, sorted and filtered here, sent in windows of rows."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+from urllib.parse import urlencode
+
+import numpy as np
+from fastapi import APIRouter, Depends, Query, Request
+from starlette.responses import JSONResponse, Response
+
+from cellworth.arrays import AnyArray
+from cellworth.campaign import Campaign
+from cellworth.errors import CellworthError
+from cellworth.report.cell_summaries import written
+from cellworth.report.grid_summary import row_guesses
+from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, require_role
+from cellworth.web.pages.forms import page_number
+from cellworth.web.pages.page_layout import Head, guess_words, head_of, show
+
+router = APIRouter(include_in_schema=False)
+
+A_PAGE = 50
+"""Rows of the page without a script, and of one window."""
+MOST_ROWS = 200
+"""Most rows in a window."""
+
+
+@dataclass(frozen=True)
+class GridFilter:
+    """Which rows, and in what order: by text in their id, by a column whose value is missing."""
+
+    find: str = ""
+    missing: str = ""
+    sort: str = ""
+    down: str = ""
+
+    def query(self, **other: object) -> str:
+        """Return it as a URL query, with other fields added or replaced."""
+        fields = {**asdict(self), **other}
+        return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
+
+
+async def _filter(find: str = "", missing: str = "", sort: str = "", down: str = "") -> GridFilter:
+    return GridFilter(find.strip()[:200], missing[:200], sort[:200], "1" if down else "")
+
+
+GridDep = Annotated[GridFilter, Depends(_filter)]
+
+
+@dataclass(frozen=True)
+class GridWindow:
+    """Some rows of the grid.
+
+    Attributes
+    ----------
+    head : Head
+    columns : list of (str, str)
+        Names and units.
+    total : int
+        Rows that fit the filter.
+    first : int
+        The position of the first row sent among them.
+    rows : list of dict
+        ``place`` in the table, ``id``, and for each column its status and text.
+    """
+
+    head: Head
+    columns: list[tuple[str, str]]
+    total: int
+    first: int
+    rows: list[dict[str, Any]]
+
+
+def window_of(view: Campaign, chosen: GridFilter, first: int, count: int) -> GridWindow:
+    """Return a window of the grid; O(n log n) with a sort, O(n) with a filter, else O(rows sent)."""
+    table = view.table
+    places = _places(view, chosen)
+    total = table.shape[0] if places is None else len(places)
+    first = min(first, max(0, total - 1))
+    stop = min(total, first + min(count, MOST_ROWS))
+    shown = range(first, stop) if places is None else places[first:stop].tolist()
+    rows = []
+    for place in shown:
+        record = view.rows(after=place, most=1)[0]
+        cells = [
+            [cell.status, "" if np.isnan(number) else str(written(column.format(float(number))))]
+            for cell, column, number in zip(record.cells, table.columns, table.values[place], strict=True)
+        ]
+        rows.append({"place": place, "id": record.row, "cells": cells})
+    columns = [(column.name, column.unit or "") for column in table.columns]
+    return GridWindow(head_of(view), columns, total, first, rows)
+
+
+def _places(view: Campaign, chosen: GridFilter) -> AnyArray | None:
+    """Return the places of the rows to show, in order; None for all rows as they are."""
+    table, names = view.table, view.table.column_names
+    places = np.arange(table.shape[0])
+    if chosen.find:
+        wanted = chosen.find.casefold()
+        places = places[[wanted in row.casefold() for row in table.row_ids]]
+    if chosen.missing in names:
+        places = places[table.holes[places, names.index(chosen.missing)]]
+    if chosen.sort in names:
+        values = table.values[places, names.index(chosen.sort)]
+        places = places[np.argsort(-values if chosen.down else values, kind="stable")]  # NaN comes last
+    elif chosen.down:
+        places = places[::-1]
+    elif len(places) == table.shape[0]:
+        return None
+    return places
+
+
+@router.get("/campaigns/{name}/table", dependencies=[require_role("read")], name="table")
+async def table(
+    request: Request, name: CampaignName, pool: PoolDep, chosen: GridDep, page: str = "1"
+) -> Response:
+    """Show the table; without a script in pages."""
+    at = page_number(page)
+    found = await pool.read(name, lambda view: window_of(view, chosen, (at - 1) * A_PAGE, A_PAGE))
+    pages = max(1, -(-found.total // A_PAGE))
+    return show(
+        request,
+        "table.html",
+        found.head,
+        tab="table",
+        grid=found,
+        filter=chosen,
+        page=min(at, pages),
+        pages=pages,
+    )
+
+
+@router.get("/campaigns/{name}/table/rows.json", dependencies=[require_role("read")], name="grid_rows")
+async def grid_rows(
+    name: CampaignName,
+    pool: PoolDep,
+    chosen: GridDep,
+    first: Annotated[int, Query(ge=0)] = 0,
+    count: Annotated[int, Query(ge=1, le=MOST_ROWS)] = A_PAGE,
+) -> Response:
+    """Send a window of rows."""
+    found = await pool.read(name, lambda view: window_of(view, chosen, first, count))
+    return JSONResponse({"total": found.total, "first": found.first, "rows": found.rows})
+
+
+@router.get("/campaigns/{name}/table/guesses.json", dependencies=[require_role("read")], name="grid_guesses")
+async def grid_guesses(
+    request: Request,
+    name: CampaignName,
+    jobs: JobsDep,
+    place: Annotated[list[int], Query(max_length=MOST_ROWS)],
+) -> Response:
+    """Send what we guess for the missing values of some rows, by their places; computed aside."""
+    try:
+        found = await jobs.run(name, row_guesses, place)
+    except (CellworthError, IndexError):
+        return JSONResponse({})
+    texts = [[guess_words(request, guess) for guess in row] for row in found]
+    return JSONResponse(dict(zip(map(str, place), texts, strict=True)))

@@ -1,0 +1,62 @@
+"""Files to take away, and what managers change."""
+
+import io
+
+import pytest
+
+from cellworth.campaign import Campaign
+from cellworth.table import Table
+from cellworth.table.files import FileBytes
+from tests.web.pages.visitor import STUDY
+
+
+@pytest.mark.slow
+def test_files_are_taken_away(fresh):
+    for suffix in ("csv", "xlsx", "parquet"):
+        answer = fresh.client.get(f"{STUDY}/files/table.{suffix}")
+        assert answer.status_code == 200
+        assert "attachment" in answer.headers["content-disposition"]
+        assert Table.read(FileBytes(f"table.{suffix}", answer.content)).shape[0] == 60
+    filled = Table.read(FileBytes("f.csv", fresh.client.get(f"{STUDY}/files/filled.csv").content))
+    assert not filled.holes.any()
+    assert b"<html" in fresh.client.get(f"{STUDY}/files/report.html").content
+    for name in ("table.exe", "secret.csv", "..%2Fstudy.db"):
+        assert fresh.client.get(f"{STUDY}/files/{name}").status_code == 404
+
+
+def test_budget_and_prices_are_changed_as_events(fresh):
+    page = fresh.look(STUDY + "/manage")
+    assert "The budget is changed." in fresh.send(page.form("/budget"), budget="1.5e3", reason="more").text
+    assert "it was so already" in fresh.send(page.form("/budget"), budget="1500").text
+    wrong = fresh.send(page.form("/budget"), budget="much")
+    assert "expected an amount of money" in wrong.text
+    prices = {"prices": ("p.csv", b"column,price\n(other columns),3\n", "text/csv")}
+    assert "The prices are changed" in fresh.send(page.form("/prices"), files=prices).text
+    with Campaign.open(fresh.url) as campaign:
+        assert [event["kind"] for event in campaign.history()][1:] == ["budget changed", "prices changed"]
+        assert campaign.budget == 1500
+
+
+def test_rows_are_added(fresh):
+    with Campaign.open(fresh.url) as campaign:
+        rows = campaign.table.to_csv().splitlines()[:2]
+    named = rows[0].partition(",")[0]
+    lines = io.StringIO()
+    lines.write(rows[0] + "\n" + "new" + rows[1][rows[1].index(",") :] + "\n")
+    page = fresh.look(STUDY + "/manage")
+    added = fresh.send(page.form("/rows"), files={"rows": ("r.csv", lines.getvalue().encode(), "text/csv")})
+    assert "Added 1 rows." in added.text, named
+    again = fresh.send(page.form("/rows"), files={"rows": ("r.csv", b"x\n1\n", "text/csv")})
+    assert "page-note" in again.answer.text
+
+
+def test_others_values_are_freed_and_many_withdrawn(fresh):
+    with Campaign.open(fresh.url) as campaign:
+        campaign.take(4, who="Cy")
+    page = fresh.look(STUDY + "/manage")
+    assert "4 values can be taken by others" in fresh.send(page.form("/free"), holder="Cy").text
+    page = fresh.look(STUDY + "/manage")
+    assert "Withdrawn: 30 values" in fresh.send(page.form("/withdraw"), column="").text
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.open_purchases() == []
+        assert campaign.reserved == 0

@@ -1,0 +1,68 @@
+"""A campaign begins from the files that people choose, once they have seen how they are read."""
+
+from cellworth.campaign import Campaign
+from tests.web.pages.studies import CLINIC, names_in
+
+TABLE = ("clinic.csv", CLINIC.read_bytes(), "text/csv")
+NONE = ("", b"", "application/octet-stream")  # what a browser sends where no file was chosen
+TYPED = {"name": "a/b %", "target": "outcome", "row_id": "id", "missing": "?", "budget": "500"}
+
+
+def settings(fresh, prices=NONE, table=TABLE):
+    return fresh.send(fresh.look("/new").form("/new"), files={"table": table, "prices": prices})
+
+
+def begin_form(page):
+    return next(form for form in page.forms if form.action.startswith("/new/"))
+
+
+def test_begin_a_campaign(fresh):
+    page = settings(fresh)
+    form = begin_form(page)
+    assert form.fields["name"] == "clinic"
+    assert "new-error" in page.ids  # what it cannot read, before anything is fixed
+    assert "200 rows, 8 columns" in fresh.send(form, act="look", **TYPED).text
+    wrong = fresh.send(form, act="begin", **{**TYPED, "target": "outcoem"})
+    assert "outcome" in wrong.text
+    assert begin_form(wrong).fields["row_id"] == "id"  # what was typed stays, and so does the file
+    assert "outcome" in fresh.look(str(wrong.answer.url)).text
+    done = fresh.send(begin_form(wrong), act="begin", target="outcome")
+    assert "a/b %" in done.text
+    assert "a/b %" in names_in(fresh.url)
+    again = fresh.send(begin_form(settings(fresh)), act="begin", **TYPED)
+    assert "a/b %" in again.text  # the name is taken
+    assert "Python" not in again.text
+
+
+def test_kinds_units_bounds_and_prices_are_seen_and_changed_first(fresh):
+    looked = fresh.send(begin_form(settings(fresh)), act="look", **TYPED)
+    assert len(names_in(fresh.url)) == 1  # nothing is fixed yet
+    form = begin_form(looked)
+    columns = {value: name.partition(".")[2] for name, value in form.fields.items() if "column." in name}
+    j = columns["pressure"]
+    said = {f"unit.{j}": "mmHg", f"low.{j}": "50", f"high.{j}": "260", f"price.{j}": "3,50"}
+    fresh.send(form, act="begin", currency="eur", **said)
+    with Campaign.open(fresh.url, "a/b %") as campaign:
+        column = campaign.table.columns[campaign.table.column_index("pressure")]
+        assert (column.unit, column.bounds, campaign.table.row_id) == ("mmHg", (50, 260), "id")
+        assert campaign.prices.currency == "EUR"
+        assert campaign.prices.on(campaign.table).alone[0].tolist()[int(j)] == 3.5
+        assert campaign.budget == 500
+
+
+def test_a_file_with_semicolons_and_commas(fresh):
+    lines = b"id;x;y\n1;1,5;a\n2;;b\n3;2,5;a\n4;3,5;b\n"
+    page = settings(fresh, table=("t.csv", lines, "text/csv"))
+    again = fresh.send(begin_form(page), act="look", delimiter=";", decimal=",", row_id="id")
+    assert "1.5" in again.text
+    assert "4 rows, 2 columns" in again.text
+
+
+def test_prices_from_a_file(fresh):
+    prices = ("prices.csv", b"column,price\npressure,1\n(other columns),2\n", "text/csv")
+    page = settings(fresh, prices)
+    form = begin_form(page)
+    assert not [name for name in form.controls if name.startswith("price.")]
+    fresh.send(form, act="begin", **TYPED)
+    with Campaign.open(fresh.url, "a/b %") as campaign:
+        assert set(campaign.prices.on(campaign.table).alone[0].tolist()) == {1.0, 2.0}

@@ -1,0 +1,58 @@
+"""The grid: windows of rows, sorted and filtered on the server."""
+
+import numpy as np
+import pytest
+
+from cellworth.campaign import Campaign
+from tests.web.pages.visitor import STUDY
+
+
+def rows(ann, query=""):
+    return ann.client.get(f"{STUDY}/table/rows.json?{query}").json()
+
+
+def test_a_window_of_rows(ann, looked_at):
+    found = rows(ann, "first=10&count=5")
+    assert (found["total"], found["first"]) == (60, 10)
+    assert [row["id"] for row in found["rows"]] == [f"p{k}" for k in range(10, 15)]
+    with Campaign.open(looked_at, "study") as campaign:
+        record = campaign.rows(after=10, most=1)[0]
+    assert [status for status, _ in found["rows"][0]["cells"]] == [cell.status for cell in record.cells]
+    assert len(rows(ann, "first=58&count=50")["rows"]) == 2
+    assert len(rows(ann, "first=99999")["rows"]) == 1
+    assert ann.client.get(f"{STUDY}/table/rows.json?count=100000").status_code == 422
+
+
+def test_sorted_and_filtered(ann, looked_at):
+    with Campaign.open(looked_at, "study") as campaign:
+        table = campaign.table
+    j = table.column_index("age")
+    places = [row["place"] for row in rows(ann, "sort=age&count=200")["rows"]]
+    known = table.values[places, j]
+    known = known[~np.isnan(known)]
+    assert known.tolist() == sorted(known)
+    assert np.isnan(table.values[places, j][len(known) :]).all()  # missing ones last
+    down = [row["place"] for row in rows(ann, "sort=age&down=1&count=200")["rows"]]
+    assert table.values[down[0], j] == known.max()
+    missing = rows(ann, "missing=age&count=200")
+    assert missing["total"] == table.holes[:, j].sum()
+    assert {row["id"] for row in rows(ann, "find=P1&count=200")["rows"]} == {
+        row for row in table.row_ids if "p1" in row
+    }
+    assert rows(ann, "find=nobody")["rows"] == []
+
+
+def test_without_a_script_there_are_pages(ann):
+    page = ann.look(STUDY + "/table?page=2")
+    assert "p55" in page.text
+    assert "p49" not in page.text
+    assert "No row fits" in ann.look(STUDY + "/table?find=nobody").text
+
+
+@pytest.mark.slow
+def test_guesses_of_rows(ann, looked_at):
+    found = ann.client.get(f"{STUDY}/table/guesses.json?place=3&place=4").json()
+    with Campaign.open(looked_at, "study") as campaign:
+        holes = campaign.table.holes[3]
+    assert [text is not None for text in found["3"]] == holes.tolist()
+    assert ann.client.get(f"{STUDY}/table/guesses.json?place=99999").status_code in (200, 503)
