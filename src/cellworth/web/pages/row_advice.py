@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
@@ -15,12 +17,14 @@ from cellworth.report.next_steps import known_values, next_step
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.pages.forms import amount, value_field
-from cellworth.web.pages.page_layout import back, head_of, path_of, show
+from cellworth.web.pages.page_layout import back, head_of, path_of, rejected, show, typed_in
 from cellworth.web.security.sessions import check_csrf
 from cellworth.web.security.tokens import Role
 
 router = APIRouter(include_in_schema=False)
 
+SETTINGS = ("error_cost", "confidence", "budget", "spent", "row")
+_VALUE = re.compile(r"v\d{1,6}")  # the value of a column, by its number
 CONFIDENCE = "90"
 """In per cent: enough for classes, unless an error has a cost."""
 
@@ -28,7 +32,8 @@ CONFIDENCE = "90"
 @router.get("/campaigns/{name}/next", dependencies=[require_role("read")], name="next cell")
 async def new_row(request: Request, name: CampaignName, pool: PoolDep, row: str = "") -> Response:
     """Show the form for a new row, or for a row of the table with what is known of it."""
-    return await _page(request, name, pool, {"row": row, "confidence": CONFIDENCE})
+    typed = typed_in(request) or {"row": row, "confidence": CONFIDENCE}
+    return await _page(request, name, pool, typed)
 
 
 @router.post(
@@ -36,7 +41,7 @@ async def new_row(request: Request, name: CampaignName, pool: PoolDep, row: str 
 )
 async def advise_row(request: Request, name: CampaignName, pool: PoolDep, jobs: JobsDep) -> Response:
     """Show the prediction and what to measure next; nothing is recorded."""
-    form = {key: str(value) for key, value in (await request.form()).items()}
+    form = await _form(request)
     try:
         columns, number = await pool.read(name, _columns)
         values = _typed(form, columns)
@@ -45,7 +50,7 @@ async def advise_row(request: Request, name: CampaignName, pool: PoolDep, jobs: 
             name, partial(next_step, **settings), values, spent=_money(form, "spent") or 0.0
         )
     except CellworthError as error:
-        return await _page(request, name, pool, form, error=str(error), status=422)
+        return rejected(request, path_of(name, "next"), str(error), **form)
     return await _page(request, name, pool, form, step=step)
 
 
@@ -58,7 +63,7 @@ async def keep_row(
     request: Request, name: CampaignName, pool: PoolDep, who: Who, identity: IdentityDep
 ) -> Response:
     """Record what was typed in: as answers for a row of the table, or as a new row."""
-    form = {key: str(value) for key, value in (await request.form()).items()}
+    form = await _form(request)
     row = form.get("row", "").strip()
     may_add = identity.role >= Role.MANAGE
     try:
@@ -66,8 +71,8 @@ async def keep_row(
         values = _typed(form, columns)
         new = await pool.write(name, lambda campaign: _keep(campaign, row, values, who, may_add=may_add))
     except CellworthError as error:
-        return await _page(request, name, pool, form, error=str(error), status=422)
-    return back(path_of(name, "next"), "uploaded", count=new, row=row)
+        return rejected(request, path_of(name, "next"), str(error), **form)
+    return back(request, path_of(name, "next"), "uploaded", urlencode({"row": row}), count=new)
 
 
 def _keep(campaign: Campaign, row: str, values: Mapping[str, str], who: str | None, *, may_add: bool) -> int:
@@ -84,6 +89,12 @@ def _keep(campaign: Campaign, row: str, values: Mapping[str, str], who: str | No
         raise DataError(f"There is no row {row!r}, and adding one needs the role 'manage'.")
     campaign.extend({row: dict(values)}, who=who)
     return len(values)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """Return the fields of the page's form, and no others."""
+    sent = (await request.form()).items()
+    return {name: str(value) for name, value in sent if name in SETTINGS or _VALUE.fullmatch(name)}
 
 
 def _columns(campaign: Campaign) -> tuple[tuple[str, ...], bool]:
@@ -119,8 +130,6 @@ async def _page(
     name: str,
     pool: CampaignPool,
     form: Mapping[str, str],
-    *,
-    status: int = 200,
     **context: Any,
 ) -> Response:
     def read(campaign: Campaign) -> dict[str, Any]:
@@ -139,7 +148,7 @@ async def _page(
 
     head = await pool.read(name, head_of)
     found = await pool.read(name, read)
-    return show(request, "row_advice.html", head, tab="next", status=status, form=form, **found, **context)
+    return show(request, "row_advice.html", head, tab="next", form=form, **found, **context)
 
 
 def _written(value: Any) -> str:
