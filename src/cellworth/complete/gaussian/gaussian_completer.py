@@ -56,7 +56,7 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     shrinkage : float or "auto", default="auto"
         :math:`\kappa`, nonnegative: the penalty weighs as much as this many rows with uncorrelated columns.
         It matters for columns observed in few rows, and vanishes for those observed in many. "auto" picks
-        the one from 3 to 1,000 that completes held-out observed cells best, or 3 for a long table.
+        the one from 3 to 500 that completes held-out observed cells best, or 3 for a long table.
     margins : {"auto", "normal", "rank"}, default="auto"
         "normal" uses columns as they are. "rank" first maps each by its ranks to normal scores (a
         Gaussian copula), which is better for skewed columns with monotone relations; completions then
