@@ -28,7 +28,8 @@ def write_page(path: Path, wanted: Sequence[StartTask], kept: Mapping[StartTask,
         "# The next cell of a new row",
         "",
         "By `python -m studies.next_cell`; the protocol is in `studies/next_cell/PROTOCOL.md`. "
-        f"{len(kept)} of {len(wanted)} runs." + (f" Not run yet: {', '.join(missing)}." if missing else ""),
+        f"{len(kept)} of {len(wanted)} runs, {len({task.seed for task in kept})} of the protocol's two seeds."
+        + (f" Not run yet: {', '.join(missing)}." if missing else ""),
         "",
         *_summary(found),
         "",

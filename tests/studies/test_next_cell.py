@@ -44,7 +44,7 @@ def test_a_run_and_its_page(small, tmp_path):
     assert set(report.POLICIES) <= {policy for policy, _ in scores}
     report.write_page(tmp_path / "page.md", tasks, kept)
     page = (tmp_path / "page.md").read_text()
-    assert "1 of 2 runs. Not run yet: other (seed 0)." in page
+    assert "1 of 2 runs, 1 of the protocol's two seeds. Not run yet: other (seed 0)." in page
     assert "| made up | 0.500 |" in page
 
 
