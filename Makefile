@@ -5,6 +5,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Bytecode is kept, also where the surroundings say otherwise: four processes and the commands that tests start would
+# each compile all modules anew, and pytest rewrite the assertions of all tests.
+unexport PYTHONDONTWRITEBYTECODE
 # Three processes, each with a run of neighbouring tests, which share their servers, browsers and clusters; one that
 # ends first takes over work of the others. Two cores are busy with three, since tests wait for servers and disks.
 PYTEST := -m pytest -n 3 --dist worksteal
@@ -37,7 +40,7 @@ types: $(VENV)/.dev   ## mypy, strict
 	$(BIN)/mypy
 
 fast: $(VENV)/.dev   ## the tests that start nothing and take no more than about a second
-	$(BIN)/python $(PYTEST) -q -m "not slow and not service and not alone"
+	$(BIN)/python $(PYTEST) -q -m "not slow and not service and not alone" --ignore=tests/web -p no:schemathesis
 
 alone: $(VENV)/.dev   ## the tests that measure memory: nothing else runs meanwhile
 	$(BIN)/python -m pytest -q -m alone
@@ -84,23 +87,25 @@ gallery: $(VENV)/.dev   ## run the pages of the gallery again, and draw their pi
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: $(VENV)/bin/python pyproject.toml
+KERNELS := $(wildcard src/cellworth/complete/compiled/*.[ch])
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --editable ".[plot]"
 	@touch $@
 
-$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --editable ".[dev]"
 	@touch $@ $(VENV)/.installed
 
 # The lower bounds are read from pyproject.toml, so that what is tested is what is promised.
-.venv-lowest/.installed: pyproject.toml
+.venv-lowest/.installed: pyproject.toml $(KERNELS)
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python tests/lowest.py > .venv-lowest/constraints.txt
 	.venv-lowest/bin/python -m pip install --quiet --editable ".[parquet,excel,plot,fast,postgres,web,dask]" pytest pytest-xdist hypothesis cvxpy \
 		"pandas<3" polars -c .venv-lowest/constraints.txt
 	@touch $@
 
-$(VENV)/.studies: $(VENV)/bin/python pyproject.toml
+$(VENV)/.studies: $(VENV)/bin/python pyproject.toml $(KERNELS)
 	$(BIN)/python -m pip install --quiet --editable ".[parquet,plot,fast]" pandas
 	@touch $@ $(VENV)/.installed
 
@@ -113,10 +118,11 @@ paper: $(VENV)/.studies   ## the paper's tables and figures, run again: ARGS="fi
 
 studies: paper   ## the paper and the studies of completion and acquisition, from which docs/results come
 	$(BIN)/python -m studies.completion
+	$(BIN)/python -m studies.completion.calibration
 	$(BIN)/python -m studies.acquisition
 
-bench: $(VENV)/.bench   ## speed and memory against peers, as ratios in one run
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.bench   ## speed and memory against peers, as ratios in one run: writes docs/benchmarks.md
+	$(BIN)/python -m benchmarks --out docs/benchmarks.md --plot docs/images/scaling.png $(ARGS)
 
 clean:           ## remove everything that the other commands made
 	rm -rf $(VENV) .venv-lowest site build dist .coverage .pytest_cache .mypy_cache .ruff_cache

@@ -6,11 +6,12 @@ import argparse
 import importlib
 import os
 import platform
+import sys
 import time
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks.report import Section, write_markdown
+from benchmarks.report import Section, table_of_aims, write_page
 from benchmarks.settings import Settings
 
 PARTS = (
@@ -44,7 +45,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         help="limit for one solver at one size; default: %(default)s",
     )
     parser.add_argument("--seed", type=int, default=0, help="seed of the data")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the tables as Markdown")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="also write the page, in Markdown")
     parser.add_argument("--plot", metavar="FILE", help="plot the scaling part")
     options = parser.parse_args(arguments)
     unknown = set(options.parts) - set(PARTS)
@@ -63,15 +64,25 @@ def main(arguments: list[str] | None = None) -> None:
         section: Section = importlib.import_module(f"benchmarks.parts.{part}").run(settings)
         print(section.text(), flush=True)
         sections.append(section)
+    aims = table_of_aims([aim for section in sections for aim in section.aims])
+    if aims.rows:
+        print(aims.text(), flush=True)
     if options.out:
-        write_markdown(sections, options.out, machine())
+        picture = os.path.relpath(options.plot, options.out.parent) if options.plot else None
+        write_page(sections, options.out, machine(), _command(arguments), picture)
     print(f"{time.perf_counter() - begun:.0f} s in all")
 
 
 def machine() -> str:
     """Describe the machine and the versions in one line."""
-    versions = ", ".join(map(_named, ("numpy", "scipy", "scikit-learn", "alipy", "pandas", "pyarrow")))
+    versions = ", ".join(
+        map(_named, ("numpy", "scipy", "scikit-learn", "alipy", "gcimpute", "pandas", "pyarrow"))
+    )
     return f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores, {platform.machine()}."
+
+
+def _command(arguments: list[str] | None) -> str:
+    return " ".join(["python -m benchmarks", *(sys.argv[1:] if arguments is None else arguments)])
 
 
 def _named(package: str) -> str:

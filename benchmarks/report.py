@@ -7,6 +7,34 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 WIDTH = 110  # characters per line of text
+INTRODUCTION = """One run of `{command}` wrote this page, aims and verdicts included. Figures are meant as
+ratios within the run: seconds differ between machines and hours, ratios less so. CPU time is that of the
+process, its threads and its children, so other programs on the machine disturb it less than wall time."""
+
+
+@dataclass(frozen=True)
+class Aim:
+    """What a part aimed at, what came out in this run, and whether that meets it."""
+
+    what: str
+    came_out: str
+    met: bool
+
+
+def at_most(what: str, value: float, limit: float, form: str = ".2f", unit: str = "") -> Aim:
+    """Return the aim of a value of at most ``limit``."""
+    return Aim(f"{what}: at most {limit:g}{unit}", format(value, form) + unit, value <= limit)
+
+
+def at_least(what: str, value: float, limit: float, form: str = ".2f", unit: str = "") -> Aim:
+    """Return the aim of a value of at least ``limit``."""
+    return Aim(f"{what}: at least {limit:g}{unit}", format(value, form) + unit, value >= limit)
+
+
+def table_of_aims(aims: list[Aim]) -> Section:
+    """Return all aims as a table of their own."""
+    rows = [[aim.what, aim.came_out, "met" if aim.met else "missed"] for aim in aims]
+    return Section("What was aimed at, and what came out", ["aim", "came out", "verdict"], rows)
 
 
 @dataclass
@@ -17,6 +45,7 @@ class Section:
     header: list[str]
     rows: list[list[str]]
     notes: list[str] = field(default_factory=list)
+    aims: list[Aim] = field(default_factory=list)
 
     def text(self) -> str:
         """Return the section with aligned columns."""
@@ -36,9 +65,15 @@ class Section:
         return _is_text([row[j] for row in self.rows])
 
 
-def write_markdown(sections: list[Section], path: Path, machine: str) -> None:
-    """Write all sections to one file."""
-    path.write_text("\n".join(["# Benchmarks", "", machine, "", *(s.markdown() for s in sections)]))
+def write_page(sections: list[Section], path: Path, machine: str, command: str, picture: str | None) -> None:
+    """Write all sections to one page, the aims first."""
+    shown = f"![CPU seconds and peak memory against the number of rows]({picture})"
+    aims = table_of_aims([aim for section in sections for aim in section.aims])
+    lines = ["# Speed and memory", "", INTRODUCTION.format(command=command), ""]
+    lines += [aims.markdown()] if aims.rows else []
+    lines += [shown, ""] if picture else []
+    lines += [f"*{machine}*", "", *(section.markdown() for section in sections)]
+    path.write_text("\n".join(lines))
 
 
 def number(value: float | None, form: str = ".3g") -> str:

@@ -36,9 +36,11 @@ def paper_classifier() -> LinearSVC:
 
 
 def as_published(strategy: str | Strategy) -> Strategy:
-    """Return a strategy with as many iterations of the bi-objective search as the paper's own has."""
+    """Return a strategy with the bi-objective search as published: its start, and as many iterations."""
     found = get(strategy)
-    return replace(found, selector=Poss("paper")) if isinstance(found.selector, Poss) else found
+    if found.name == "afasmc-poss":
+        return replace(found, selector=Poss("paper", start="empty"))
+    return found
 
 
 @lru_cache(maxsize=8)

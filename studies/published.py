@@ -143,6 +143,7 @@ LABELS = {
     "random": "Random",
     "afasmc-ratio": "AFASMC+Cost1 (ratio)",
     "afasmc-poss": "AFASMC+Cost2 (POSS)",
+    "afasmc-poss-from-ratio": "POSS from ratios",
     "afasmc-knapsack": "AFASMC+knapsack",
     "all completions": "m = all (AFASMC)",
 } | {f"last {m}": f"m = {m}" for m in WINDOWS if m is not None}
@@ -152,6 +153,7 @@ OURS = (
     "SoftImpute",
     "Gaussian",
     "Auto",
+    "afasmc-poss-from-ratio",
     "afasmc-knapsack",
     "recommended",
     "random-gaussian",

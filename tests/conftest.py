@@ -53,6 +53,15 @@ def need(present: bool, what: str) -> None:
         pytest.fail(message) if os.environ.get("CELLWORTH_REQUIRE_ALL") == "1" else pytest.skip(message)
 
 
+def first_quick(cases, ids=str):
+    """Return parameters of a test of which all but the first are slow: they repeat what that one tries."""
+    first, *others = cases
+    return [
+        pytest.param(first, id=ids(first)),
+        *(pytest.param(case, id=ids(case), marks=pytest.mark.slow) for case in others),
+    ]
+
+
 @pytest.fixture(scope="session")
 def paper_folder() -> Path:
     """Return the folder of the paper's six tables."""
@@ -65,11 +74,16 @@ def paper_folder() -> Path:
 
 @pytest.fixture
 def linear_model_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Score campaigns by a linear model, where which model it is does not matter: trees take their time."""
+    """Score campaigns by a linear model of one penalty, where which model it is does not matter.
+
+    Trees take their time, and so do the nineteen fits by which a penalty is chosen.
+    """
     from cellworth.campaign import model_in_use
+    from cellworth.model import learners
 
     def linear(table, seed):
         assert table.target is not None
         return "ridge regression" if table.target.label_kind == "number" else "logistic regression"
 
     monkeypatch.setattr(model_in_use, "choose_in_use", linear)
+    monkeypatch.setattr(learners, "INVERSE_PENALTIES", (0.1,))

@@ -13,7 +13,7 @@ LAZY = [
     "cellworth",
     *(f"cellworth.{part}" for part in ("complete", "model", "outlook", "score", "select", "strategy")),
 ]
-HEAVY = ["sklearn", "scipy", "pandas", "polars", "joblib", "matplotlib"]
+HEAVY = ["sklearn", "scipy", "pandas", "polars", "joblib", "matplotlib", "sqlalchemy"]
 COMMANDS = [["log"], ["list"], ["status"], ["ask", "--open"], ["export"], ["--help"], ["ask", "--help"]]
 
 

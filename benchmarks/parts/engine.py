@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks import memory
 from benchmarks.isolate import run_isolated
-from benchmarks.report import Section, number
+from benchmarks.report import Section, at_least, at_most, number
 from benchmarks.settings import Settings, progress, size_name
 
 COLUMNS = 20
@@ -52,7 +52,7 @@ def run(settings: Settings) -> Section:
             }
             alone = _measure(section, place, "1 worker", completer, compared, settings, workers=1)
             local = _measure(section, place, "2 threads", completer, compared, settings, threads=2)
-            section.notes.append(_in_words(completer, scaling, alone, local, compared))
+            _judge(section, completer, scaling, alone, local, compared)
         shutil.rmtree(Path(place) / "tables", ignore_errors=True)
         n = (LIMIT if settings.quick else TIMES * LIMIT) // ROW_BYTES
         outside = _measure(
@@ -71,6 +71,8 @@ def run(settings: Settings) -> Section:
         f"{LIMIT / 1e6:.0f} MB of the worker, whose memory never went above {outside['peak'] / 1e6:.0f} MB; "
         f"the process that leads it took {outside['here'] / 1e6:.0f} MB."
     )
+    what = f"a table of {n * ROW_BYTES / LIMIT:.0f} times the memory of its worker: peak"
+    section.aims.append(at_most(what, outside["peak"] / 1e6, LIMIT / 1e6, ".0f", " MB"))
     progress("empty blocks")
     per_block = run_isolated("benchmarks.parts.engine:overhead_here")
     section.notes.append(
@@ -112,22 +114,24 @@ def _measure(
     return found
 
 
-def _in_words(
+def _judge(
+    section: Section,
     completer: str,
     scaling: dict[int, dict[str, float]],
     alone: dict[str, float],
     local: dict[str, float],
     n: int,
-) -> str:
+) -> None:
+    """Add the aims of one completer."""
     seconds = [found["seconds"] for found in scaling.values()]
     slope = np.polyfit(np.log(list(scaling)), np.log(seconds), 1)[0]
     efficiency = alone["seconds"] / (2 * scaling[n]["seconds"])
     overhead = scaling[n]["seconds"] / local["seconds"]
-    return (
-        f"{completer}: slope of log s against log rows {slope:.2f} (goal <= 1.1); at {n:,} rows, efficiency "
-        f"of 2 workers against 1 {efficiency:.2f} (goal >= 0.7), time on Dask over time on threads "
-        f"{overhead:.2f} (goal <= 1.3)."
-    )
+    section.aims += [
+        at_most(f"{completer} on Dask: log-log slope of wall time", float(slope), 1.1),
+        at_least(f"{completer}, {n:,} rows: efficiency of 2 workers against 1", efficiency, 0.7),
+        at_most(f"{completer}, {n:,} rows: wall time on Dask over threads", overhead, 1.3),
+    ]
 
 
 def measure_here(

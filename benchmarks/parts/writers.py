@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.isolate import THREAD_VARIABLES
 from benchmarks.problem import make_problem
-from benchmarks.report import Section, number
+from benchmarks.report import Section, at_least, at_most, number
 from benchmarks.settings import Settings, progress, size_name
 
 SIZE = (1_000, 20)
@@ -24,7 +24,7 @@ COUNT = 2  # cells per ask
 ANSWERS, QUICK_ANSWERS = 100_000, 20_000
 PAUSE = 0.05  # seconds between the answers of a writer
 WRITERS = 2
-HEADER = ["what", "processes", "per second, or seconds", "ratio", "goal"]
+HEADER = ["what", "processes", "per second, or seconds", "ratio"]
 
 _CONTEXT = multiprocessing.get_context("spawn")
 
@@ -37,16 +37,18 @@ def run(settings: Settings) -> Section:
     for processes in PROCESSES:
         progress(f"{processes} processes ask for {seconds:.0f} s")
         rates[processes] = asks_per_second(processes, seconds, settings.seed)
-    rows = [
-        ["asks", str(k), number(rate), number(rate / rates[1], ".2f"), "at least 1 of 8" if k == 8 else ""]
-        for k, rate in rates.items()
-    ]
+    rows = [["asks", str(k), number(rate), number(rate / rates[1], ".2f")] for k, rate in rates.items()]
     progress(f"a tell of {answers:,} alone, and against {WRITERS} writers")
     alone, _ = tell_many(answers, 0, settings.seed)
     together, others = tell_many(answers, WRITERS, settings.seed)
     what = f"tell of {answers:,}"
-    rows.append([what, "1", number(alone), "1.00", ""])
-    rows.append([what, str(1 + WRITERS), number(together), number(together / alone, ".2f"), "at most 3"])
+    rows.append([what, "1", number(alone), "1.00"])
+    rows.append([what, str(1 + WRITERS), number(together), number(together / alone, ".2f")])
+    most = max(PROCESSES)
+    aims = [
+        at_least(f"asks of {most} processes over those of one, wall time", rates[most] / rates[1], 1.0),
+        at_most(f"a {what} against {WRITERS} writers over alone, wall time", together / alone, 3.0),
+    ]
     notes = [
         f"Asks: {size_name(*SIZE)}, 60 % observed, SQLite with full synchronisation, strategy "
         f"`linear-impact`, one thread each; for {seconds:.0f} s each process asks for {COUNT} cells and "
@@ -54,7 +56,7 @@ def run(settings: Settings) -> Section:
         f"Tell: {WRITERS} other processes tell one cell each {1e3 * PAUSE:.0f} ms; they told {others:,} "
         "cells meanwhile. Wall seconds; the ratio is to the same tell alone.",
     ]
-    return Section("Several writers", HEADER, rows, notes)
+    return Section("Several writers", HEADER, rows, notes, aims)
 
 
 def asks_per_second(processes: int, seconds: float, seed: int) -> float:
@@ -94,6 +96,7 @@ def ask_and_tell(link: Connection, store: str, seconds: float) -> float:
     from cellworth import Campaign
 
     with Campaign.open(store) as campaign:
+        campaign.preview(count=COUNT)  # imports what a first ask imports
         meet(link)
         end, asks = time.monotonic() + seconds, 0
         while time.monotonic() < end:

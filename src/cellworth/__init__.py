@@ -16,10 +16,12 @@ if TYPE_CHECKING:
         SoftImputeCompleter,
         SparseCompleter,
         SupervisedCompleter,
+        TreeCompleter,
         fill,
     )
     from cellworth.model import CompletingClassifier, CompletingRegressor
     from cellworth.outlook import StopRule, forecast
+    from cellworth.policy import Policy
     from cellworth.prices import Group, Prices
     from cellworth.simulation import plot_curves, simulate
     from cellworth.strategy import Batch, Purchase, Strategy, advise
@@ -37,6 +39,7 @@ __all__ = [
     "LMaFitCompleter",
     "NNLSCompleter",
     "OptSpaceCompleter",
+    "Policy",
     "Prices",
     "Purchase",
     "SoftImputeCompleter",
@@ -45,6 +48,7 @@ __all__ = [
     "Strategy",
     "SupervisedCompleter",
     "Table",
+    "TreeCompleter",
     "advise",
     "fill",
     "forecast",
@@ -68,10 +72,12 @@ __getattr__, __dir__ = lazy_names(
             "SoftImputeCompleter",
             "SparseCompleter",
             "SupervisedCompleter",
+            "TreeCompleter",
             "fill",
         ],
         "model": ["CompletingClassifier", "CompletingRegressor"],
         "outlook": ["StopRule", "forecast"],
+        "policy": ["Policy"],
         "prices": ["Group", "Prices"],
         "simulation": ["plot_curves", "simulate"],
         "strategy": ["Batch", "Purchase", "Strategy", "advise"],
@@ -84,6 +90,7 @@ __getattr__, __dir__ = lazy_names(
         "datasets",
         "model",
         "outlook",
+        "policy",
         "prices",
         "report",
         "score",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from studies.paper.experiments import MONEY_SHARES, ONE_TABLE, Row
+from studies.paper.experiments import FROM_RATIOS, MONEY_SHARES, ONE_TABLE, Row
 from studies.paper.samples import (
     Curves,
     Interval,
@@ -217,6 +217,14 @@ def claims_on_figure_2(rows: Sequence[Row]) -> list[Claim]:
             measured,
             _cases(curves, [("afasmc-poss", "afasmc-ratio")]),
             "always",
+        ),
+        Claim(
+            "Figure 2",
+            "POSS that starts from what dividing by cost buys beats dividing by cost",
+            measured,
+            _cases(curves, [(FROM_RATIOS, "afasmc-ratio")]),
+            "always",
+            ours=True,
         ),
         Claim(
             "Figure 2",

@@ -34,6 +34,7 @@ _COLOUR = {
     "last 4": "#0072B2",
     "last 8": "#009E73",
     "last 16": "#CC79A7",
+    "afasmc-poss-from-ratio": "#009E73",
     "afasmc-knapsack": "#000000",
     "linear-impact": "#000000",
     "random-gaussian": "#7F7F7F",
@@ -42,6 +43,7 @@ _COLOUR = {
     "afasmc-window4": "#D55E00",
 }
 _DASHES = {
+    "afasmc-poss-from-ratio": (0, (2, 1.5)),
     "afasmc-knapsack": (0, (1, 1.2)),
     "linear-impact": (0, (5, 1.5)),
     "random-gaussian": (0, (2, 1.5)),

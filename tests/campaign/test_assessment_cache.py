@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cellworth.campaign.adviser_cache import pack_cache
 from cellworth.campaign.assessment_cache import MOST_CURVES, MOST_POINTS, AssessmentCache
+from cellworth.campaign.stored_cache import pack_cache
 from cellworth.errors import UnusableCacheError
 from cellworth.model.cross_validation import Score
 from tests.outlook.outlooks import outlook as made_up

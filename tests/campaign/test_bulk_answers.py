@@ -1,5 +1,8 @@
 """A file told column by column is told as if line by line: the same event, result and errors."""
 
+import gc
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -96,3 +99,16 @@ def test_plain_files_are_read_column_by_column():
         assert bulk_answers.read_bulk(file, index, None) is None
     assert bulk_answers.read_bulk(FileBytes("answers.csv", b"value,row\n1,p1\n"), index, None) is None
     assert np.isfinite(found.numbers).all()
+
+
+@pytest.mark.parametrize("was_on", [True, False])
+def test_the_collector_is_afterwards_as_it_was(was_on):
+    before = gc.isenabled()
+    try:
+        (gc.enable if was_on else gc.disable)()
+        with suppress(ZeroDivisionError), bulk_answers.without_collector():
+            assert not gc.isenabled()
+            raise ZeroDivisionError
+        assert gc.isenabled() == was_on
+    finally:
+        (gc.enable if before else gc.disable)()

@@ -32,7 +32,8 @@ def test_what_is_far_apart():
         assert (clock_problem("study", NOON + gap, NOON) is not None) == wrong
         assert (new_time(NOON + gap, NOON, None) is not None) == wrong
     for gap, allowed in ((FAR_BEHIND, True), (FAR_BEHIND * 2, False), (-IDLE, True), (-IDLE * 2, False)):
-        assert may_lease(NOON + gap, NOON) == allowed
+        assert may_lease(NOON + gap, NOON, ends_leases=True) == allowed
+        assert may_lease(NOON + gap, NOON, ends_leases=False) == (allowed or gap < timedelta(0))
     assert new_time(NOON + timedelta(hours=1), NOON, "why") == ClockSet(3600.0, "why")
     assert late_leases([NOON + timedelta(days=7)], NOON) is None
     assert late_leases([NOON + 2 * IDLE] * 2, NOON).startswith("2 leases end more than a year")
@@ -97,15 +98,33 @@ def test_holds_end_earlier_too_and_replays_by_time_go_by_the_time_set(two):
     assert campaign.replay(NOON).number == 1
 
 
-def test_a_campaign_idle_for_more_than_a_year_goes_on_once_that_is_said():
+def test_a_campaign_with_nothing_out_that_rested_for_more_than_a_year_goes_on_with_a_warning():
     clock = Clock()
     campaign = begin(clock=clock, strategy="random")
+    campaign.tell(answers_to(campaign.ask(count=2, lease="7d")))
+    campaign.ask(count=1, lease=None)  # a lease without an end cannot end too early
     clock.advance(days=400)
-    with pytest.raises(ConflictError, match="more than a year later"):
+    with pytest.warns(UserWarning, match="more than a year later"):
+        assert campaign.ask(count=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert campaign.ask(count=1)  # said once
+
+
+@pytest.mark.parametrize("held", [False, True])
+def test_with_cells_out_a_jump_of_more_than_a_year_must_be_confirmed(held):
+    """If the clock were wrong, they would be paid for twice."""
+    clock = Clock()
+    campaign = begin(clock=clock, strategy="random")
+    out = campaign.ask(count=1, lease=None if held else "7d")
+    if held:
+        campaign.take(out, who="Zoe", lease="8h")
+    clock.advance(days=400)
+    with pytest.raises(ConflictError, match=r"more than a year later.*cellworth clock --set"):
         campaign.ask(count=1)
     assert campaign.set_clock(who="Ann")
     assert campaign.ask(count=1)
-    assert campaign.events()[0].content.back == -400 * 86400
+    assert campaign.events()[-2].content.back == -400 * 86400
 
 
 def test_check_reports_odd_times():

@@ -82,7 +82,7 @@ def test_eight_writers_on_one_file(tmp_path):
     """Each asks and answers; in the end all advisers would go on in the same way."""
     url = f"sqlite:///{tmp_path}/study.db"
     clock = Clock()
-    Campaign.create(make_table(n=40), store=url, budget=200.0, clock=clock).close()
+    begin(make_table(n=40), prices=None, store=url, budget=200.0, clock=clock).close()
     mine, errors, previews = [[] for _ in range(8)], [], []
     all_done = threading.Barrier(8, timeout=60)
 

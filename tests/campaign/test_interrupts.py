@@ -2,7 +2,9 @@
 
 import signal
 import sys
+import time
 
+import numpy as np
 import pytest
 
 from cellworth.campaign import Campaign
@@ -87,3 +89,55 @@ def test_an_interrupted_campaign_is_as_if_opened_anew(which):
         again = Campaign.open(store, clock=Clock()).replay(campaign.number)
         assert cells(campaign.preview(count=4)) == cells(again.ask(count=4, lease=None))
     assert heard > 50
+
+
+def test_an_interrupted_turn_is_over(url, opened):
+    """Whoever presses Ctrl-C while a process takes its turn, or ends it, keeps nobody waiting."""
+    mine, theirs = opened(url), opened(url)
+    campaign_in(mine)
+
+    def take():
+        with mine.turn("study", 0):
+            pass
+
+    take()
+    total, heard = lines_of(take), 0
+    for at in range(1, total, max(1, total // 60)):
+        try:
+            with Interruption(at):
+                take()
+        except KeyboardInterrupt:
+            heard += 1
+        with theirs.turn("study", 1) as taken:
+            assert taken
+    assert heard > 10
+
+
+def test_ctrl_c_in_a_large_tell_is_heard():
+    """No part of it swallows the interrupt, as comparing NumPy's scalars with an IntEnum did."""
+    table = make_table(n=400, seed=3)
+    answers = {
+        (table.row_ids[i], table.column_names[j]): VALUES[table.column_names[j]]
+        for i, j in np.argwhere(table.holes).tolist()
+    }
+    pressed = []
+
+    def press(*_):
+        pressed.append(True)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGVTALRM, press)  # by the time of the processor, also inside C code
+    campaign, begun = begin(table, strategy="stating"), time.process_time()
+    campaign.tell(answers, unsolicited=True, insist=True)
+    took, heard = time.process_time() - begun, 0
+    for delay in np.linspace(0.02, 0.98, 50) * took:
+        campaign = begin(table, strategy="stating")
+        try:
+            signal.setitimer(signal.ITIMER_VIRTUAL, delay)
+            campaign.tell(answers, unsolicited=True, insist=True)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        except KeyboardInterrupt:
+            heard += 1
+    signal.signal(signal.SIGVTALRM, before)
+    assert len(pressed) > 20
+    assert heard >= len(pressed) - 1  # Python itself ignores one in a destructor

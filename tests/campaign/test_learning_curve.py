@@ -38,12 +38,12 @@ def test_the_score_rises_while_what_matters_is_bought(kind, metric):
 def test_labels_do_not_leak():
     """Labels that have nothing to do with the cells get an area of one half, however many holes there are."""
     areas = []
-    for seed in range(8):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
         X = np.where(rng.random((100, 6)) < 0.6, np.nan, rng.normal(size=(100, 6)))
         campaign = begin(Table.from_arrays(X, rng.random(100) < 0.5), prices=Prices.same(1.0))
         areas.append(campaign.status(repeats=1, max_rounds=1, model="logistic regression").score.value)
-    assert abs(np.mean(areas) - 0.5) < 0.07  # the spread of one is 0.06, of the mean 0.02
+    assert abs(np.mean(areas) - 0.5) < 0.07  # the spread of one is 0.06, of the mean 0.025
 
 
 def test_without_labels_there_is_no_score():

@@ -102,6 +102,8 @@ def test_as_a_plain_loop(steps, time, sought, by_row, most):
             assert getattr(counts, field) == {name: names.count(name) for name in names}
         columns = [cell[1] for cell, *_ in out]
         assert counts.columns == {j: columns.count(j) for j in columns}
+        ends = [hold.until for hold in held.values()]
+        assert copy.holds_end_between(START, time) == any(START < until <= time for until in ends)
         assert copy.rows(time).tolist() == sorted({cell[0] for cell, *_ in out})
 
 

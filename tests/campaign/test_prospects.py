@@ -12,6 +12,8 @@ from cellworth.errors import DataError
 from cellworth.model.cross_validation import Estimate
 from tests.campaign.campaigns import PRICES, begin, gaussian_table, make_table
 
+pytestmark = pytest.mark.usefixtures("linear_model_in_use")
+
 EARLY = Forecast("too early")
 PRICE = Prices.same(2.0)
 MODEL, RIDGE = "logistic regression", "ridge regression"

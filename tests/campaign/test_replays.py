@@ -62,7 +62,7 @@ def test_each_recorded_ask_can_be_worked_out_again_from_what_it_says():
         log = Log(store, "study", until=event.number - 1)
         rounds = [*log.state.rounds[: asked.round - 1], asked.based_on]
         asker = Again(log, campaign, rounds)
-        assert replace(asker.asked(asked.wish, event.time, may_begin=False), until=asked.until) == asked
+        assert replace(asker.asked(asked.wish, event.time), until=asked.until) == asked
 
 
 class Again(Asker):

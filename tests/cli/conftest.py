@@ -4,7 +4,7 @@ from tests.cli.study import Study
 
 
 @pytest.fixture
-def study(tmp_path, monkeypatch, capsys):
+def study(tmp_path, monkeypatch, capsys, linear_model_in_use):
     """A folder with the files of a study; no campaign has begun."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CELLWORTH_STORE", raising=False)

@@ -1,5 +1,6 @@
 """What holds for every command: help with an example, exit codes, one line per error, light imports."""
 
+import re
 import shlex
 import signal
 import socket
@@ -53,6 +54,7 @@ def test_the_version():
     [
         ([], "Missing command", "cellworth"),
         (["nonsense"], "No such command 'nonsense'", "cellworth"),
+        (["stats"], "No such command 'stats'. Did you mean 'status'?", "cellworth"),
         (["demo", "--nonsense"], "No such option", "cellworth demo"),
         (["demo", "--seed", "x"], "Invalid value for '--seed'", "cellworth demo"),
     ],
@@ -62,8 +64,13 @@ def test_wrong_usage_is_one_line(words, message, command, capsys):
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith(f"cellworth: {message}")
-    assert captured.err.endswith(f". See: {command} --help\n")
+    assert re.search(rf"[.?] See: {command} --help\n$", captured.err)
     assert captured.err.count("\n") == 1
+
+
+def test_a_command_that_is_called_is_built_alone_and_the_help_lists_all():
+    assert [each.name for each in module.called(["log", "--since", "2"]).registered_commands] == ["log"]
+    assert module.called([]) is module.called(["--help"]) is module.called(["lgo"]) is module.app
 
 
 def test_wrong_usage_ends_the_process_with_2():
@@ -133,13 +140,13 @@ def test_errors_have_their_codes(error, code, message, capsys, monkeypatch):
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr(module, "app", fails)
+    monkeypatch.setattr(module, "called", lambda _: fails)
     assert main([]) == code
     assert capsys.readouterr().err == message
 
 
 def test_an_error_that_nobody_foresaw_is_not_hidden(monkeypatch):
-    monkeypatch.setattr(module, "app", lambda **_: 1 / 0)
+    monkeypatch.setattr(module, "called", lambda _: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main([])
 

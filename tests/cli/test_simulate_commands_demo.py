@@ -14,7 +14,7 @@ FLAT = Comparison(np.array([0.0, 400.0]), SCORES, SCORES + np.array([0, 0.02]), 
 
 
 @pytest.fixture
-def quick(tmp_path, monkeypatch):
+def quick(tmp_path, monkeypatch, linear_model_in_use):
     """Words of a short demonstration, in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("cellworth.demo.compare", lambda *_, **__: FLAT)

@@ -28,6 +28,14 @@ def low_rank(seed):
     return X, np.where(rng.random(X.shape) < 0.5, X, np.nan)
 
 
+def curved(seed):
+    """Return curves of one variable, and the same with 30 % holes."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-2, 2, size=300)
+    X = np.column_stack([x, x**2, np.sin(3 * x), np.abs(x)]) + 0.1 * rng.normal(size=(300, 4))
+    return X, np.where(rng.random(X.shape) < 0.7, X, np.nan)
+
+
 def noise(seed):
     """Return columns that say nothing about each other, and the same with 30 % holes."""
     rng = np.random.default_rng(seed)
@@ -67,9 +75,10 @@ def test_is_sensible_on_awkward_tables():
     ("kind", "expected"),
     [
         (gaussian, {"gaussian"}),
-        (skewed, {"gaussian, ranks"}),
+        (skewed, {"gaussian"}),
         (low_rank, {"nnls"}),
-        (noise, {"column means", "gaussian, 5 factors"}),
+        (noise, {"column means", "gaussian"}),
+        (curved, {"trees"}),
     ],
 )
 @pytest.mark.parametrize("seed", [0, 2])
@@ -89,7 +98,7 @@ def test_labels_are_used_where_they_fill_cells_better():
     y = rng.integers(2, size=500)
     X = 3.0 * y[:, None] + rng.normal(size=(500, 4))
     holed = np.where(rng.random(X.shape) < 0.5, X, np.nan)
-    assert AutoCompleter().fit(holed, y).best_name_ == "gaussian, labels"
+    assert "labels" in AutoCompleter().fit(holed, y).best_name_
     chosen = AutoCompleter().fit(holed, rng.permutation(y)).best_name_
     assert "labels" not in chosen
     assert "supervised" not in chosen
@@ -147,6 +156,6 @@ def test_progress_is_shown_on_request_only(capsys):
     AutoCompleter(candidates=QUICK, progress=True).fit(holed)
     out, shown = capsys.readouterr()
     assert out == ""
-    assert "10/10" in shown
+    assert "7/7" in shown
     assert " left" in shown
     assert shown.endswith("\n")

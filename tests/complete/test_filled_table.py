@@ -101,3 +101,39 @@ def test_columns_of_intervals_that_do_not_exist_are_refused(table, completer, le
     assert filled.upper is None
     with pytest.raises(DataError, match=reason):
         filled.with_interval_columns()
+
+
+def coloured(n=1500):
+    """Return a table whose hues follow two numbers, with holes in both, and the true hues."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(n, 2))
+    odds = np.exp(np.column_stack([1.5 * x[:, 0], 1.5 * x[:, 1], np.zeros(n)]))
+    hue = np.array([rng.choice(3, p=each / each.sum()) for each in odds])
+    names = np.array(["blue", "green", "red"], dtype=object)[hue]
+    holed = np.where(rng.random(n) < 0.3, None, names)
+    rows = [[a, b, c, c == "red" if c is not None else None] for a, b, c in zip(*x.T, holed, strict=True)]
+    return Table.from_arrays(rows, columns=["a", "b", "hue", "is_red"]), hue
+
+
+def test_probabilities_of_categories_are_calibrated():
+    table, hue = coloured()
+    filled = fill(table)
+    chances = filled.probabilities("hue")
+    hole = filled.guessed[:, 2]
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    np.testing.assert_array_equal(chances[~hole], np.eye(3)[hue[~hole]])
+    of_truth = chances[hole, hue[hole]]
+    shares = np.bincount(hue[~hole]) / (~hole).sum()
+    # The log-loss of the true chances is 0.79, that of the shares 1.10.
+    assert -np.log(of_truth).mean() < 0.95 < -np.log(shares[hue[hole]]).mean()
+    likeliest = chances[hole].max(axis=1)
+    right = chances[hole].argmax(axis=1) == hue[hole]
+    for low, high in ((0.3, 0.5), (0.5, 0.7), (0.7, 1.01)):
+        at = (low <= likeliest) & (likeliest < high)
+        # About 150 cells: a standard error of 0.04.
+        assert right[at].mean() == pytest.approx(likeliest[at].mean(), abs=0.12)
+    both = filled.probabilities("is_red")
+    assert both.shape == (1500, 2)
+    np.testing.assert_allclose(both.sum(axis=1), 1)
+    with pytest.raises(DataError, match=r"column 'a' holds number values, which have no probabilities"):
+        filled.probabilities("a")

@@ -24,9 +24,18 @@ def test_bad_tables_are_refused_in_the_users_terms():
         SupervisedCompleter().fit(frame, y[:-1])
 
 
-def test_a_large_infinity_free_table_is_not_mistaken():
+@pytest.mark.parametrize("Completer", [GaussianCompleter, SupervisedCompleter, SoftImputeCompleter])
+@pytest.mark.parametrize("huge", [1e160, -1e308])
+def test_numbers_whose_squares_overflow_are_refused_at_the_door(Completer, huge):
     X, y = random_table(np.random.default_rng(15))
-    SupervisedCompleter().fit(X * 1e300, y)
+    fitted = Completer().fit(X * 1e140, y)
+    row, column = np.argwhere(~np.isnan(X))[7]
+    X[row, column] = huge
+    told = rf"X is too large: column {column} .*row {row} .*another unit"
+    with pytest.raises(DataError, match=told):
+        Completer().fit(X, y)
+    with pytest.raises(DataError, match=told):
+        fitted.transform(X)
 
 
 @pytest.mark.parametrize("Completer", [GaussianCompleter, SupervisedCompleter, SoftImputeCompleter])

@@ -21,6 +21,7 @@ from tests.complete.low_rank_cases import (
     tiny_tables,
 )
 from tests.complete.scikit_learn import check_with_scikit_learn
+from tests.conftest import first_quick
 
 SETTINGS = [
     {},
@@ -37,7 +38,7 @@ def solve(values, observed, rank, tol, max_iter=20_000):
     return relax(values, observed, values @ V, V.T, tol=tol, max_iter=max_iter)
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("setting", first_quick(SETTINGS))
 def test_keeps_the_contract_of_completers(setting):
     check_completer(LMaFitCompleter(**setting))
 
@@ -50,7 +51,7 @@ def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(LMaFitCompleter())
 
 
-@pytest.mark.parametrize("setting", SETTINGS[:-1], ids=str)
+@pytest.mark.parametrize("setting", first_quick(SETTINGS[:-1]))
 def test_is_sensible_on_awkward_tables(setting):
     check_sensible_on_awkward_tables(LMaFitCompleter(**setting))
 

@@ -20,6 +20,7 @@ from tests.complete.low_rank_cases import (
     trace_oracle,
 )
 from tests.complete.scikit_learn import check_with_scikit_learn
+from tests.conftest import first_quick
 
 SETTINGS = [
     {},
@@ -30,7 +31,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("setting", first_quick(SETTINGS))
 def test_keeps_the_contract_of_completers(setting):
     check_completer(NNLSCompleter(**setting))
 
@@ -43,7 +44,7 @@ def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(NNLSCompleter())
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("setting", first_quick(SETTINGS))
 def test_is_sensible_on_awkward_tables(setting):
     check_sensible_on_awkward_tables(NNLSCompleter(**setting))
 

@@ -22,6 +22,7 @@ from tests.complete.low_rank_cases import (
     trace_oracle,
 )
 from tests.complete.scikit_learn import check_with_scikit_learn
+from tests.conftest import first_quick
 
 SETTINGS = [
     {},
@@ -48,7 +49,7 @@ def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(SoftImputeCompleter())
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("setting", first_quick(SETTINGS))
 def test_is_sensible_on_awkward_tables(setting):
     check_sensible_on_awkward_tables(SoftImputeCompleter(**setting))
 

@@ -18,6 +18,7 @@ from cellworth.errors import ParameterError
 from cellworth.testing import check_completer
 from cellworth.testing.completer_contract import random_table
 from tests.complete.scikit_learn import check_with_scikit_learn
+from tests.conftest import first_quick
 
 SETTINGS = [
     {},
@@ -31,7 +32,7 @@ SETTINGS = [
 ]
 
 
-@pytest.mark.parametrize("setting", SETTINGS, ids=str)
+@pytest.mark.parametrize("setting", first_quick(SETTINGS))
 def test_keeps_the_contract_of_completers(setting):
     check_completer(SupervisedCompleter(**setting))
 
@@ -40,7 +41,7 @@ def test_without_scaling_keeps_the_contract_but_for_units():
     check_completer(SupervisedCompleter(scale=None), unit_free=False)
 
 
-@pytest.mark.parametrize("setting", SETTINGS[:3], ids=str)
+@pytest.mark.parametrize("setting", first_quick(SETTINGS[:3]))
 def test_passes_every_check_of_scikit_learn(setting):
     check_with_scikit_learn(SupervisedCompleter(**setting))
 

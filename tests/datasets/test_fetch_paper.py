@@ -54,8 +54,9 @@ def zipped(members):
     return buffer.getvalue()
 
 
+@pytest.fixture(scope="module")
 def zips(parts):
-    """Return the first home of every file."""
+    """Return the archive of every first home, with the files it has."""
     members = {}
     for file in FILES:
         members.setdefault(file.homes[0], {}).update({name: parts[name] for name in file.parts})
@@ -63,8 +64,8 @@ def zips(parts):
 
 
 @pytest.fixture
-def archive(parts):
-    with serving(Site(zips(parts))) as site:
+def archive(zips):
+    with serving(Site(zips)) as site:
         yield site
 
 
@@ -247,13 +248,13 @@ def test_a_beginning_of_an_older_file_is_thrown_away(nearly, archive):
     assert complete(folder)
 
 
-def test_a_beginning_from_one_server_is_not_sent_to_another(nearly, archive, parts):
+def test_a_beginning_from_one_server_is_not_sent_to_another(nearly, archive, zips):
     folder = nearly("HTRU_2.csv.gz")
     home = BY_NAME["HTRU_2.csv.gz"].homes[0]
     archive.cuts[home] = [1000, 1000]
     with pytest.raises(DataError):
         fetch(folder, archive=archive.address, patience=HURRIED)
-    with serving(Site(zips(parts))) as mirror:
+    with serving(Site(zips)) as mirror:
         fetch(folder, archive=mirror.address, patience=HURRIED)
     assert mirror.asked == [(home, None)]
 

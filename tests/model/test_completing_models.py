@@ -242,3 +242,82 @@ def test_errors_say_what_to_do():
     fitted = light.fit(table)
     with pytest.raises(DataError, match="must have the columns"):
         fitted.predict(Table.from_arrays(X))
+
+
+def weighted_task(kind, seed=0):
+    """Complete rows, labels, and weights 0, 1, 2 and 3; the same with each row as often as its weight."""
+    _, y, X = holed(classes=2 if kind is CompletingClassifier else 0, seed=seed)
+    weights = np.random.default_rng(seed).integers(0, 4, len(y))
+    return X, y, weights, np.repeat(X, weights, axis=0), np.repeat(y, weights)
+
+
+@pytest.mark.parametrize(
+    ("kind", "own"),
+    [
+        (CompletingClassifier, LogisticRegression(tol=1e-10, max_iter=5000)),
+        (CompletingClassifier, make_pipeline(StandardScaler(), LogisticRegression(tol=1e-10, max_iter=5000))),
+        (CompletingRegressor, Ridge()),
+        (CompletingRegressor, make_pipeline(StandardScaler(), Ridge())),
+    ],
+)
+def test_without_holes_a_weight_is_a_number_of_rows(kind, own):
+    """Oracle: the same rows repeated. The bound is the tolerance of the logistic solver."""
+    X, y, weights, repeated, labels = weighted_task(kind)
+    weighted = kind(model=own).fit(X, y, sample_weight=weights)
+    expected = kind(model=own).fit(repeated, labels)
+    outputs = [
+        model.predict_proba(X) if kind is CompletingClassifier else model.predict(X)
+        for model in (weighted, expected, kind(model=own).fit(X, y))
+    ]
+    assert outputs[0] == pytest.approx(outputs[1], abs=1e-5)
+    assert abs(outputs[0] - outputs[2]).max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", [CompletingClassifier, CompletingRegressor])
+def test_with_holes_rows_of_weight_0_are_left_out_and_weights_of_1_change_nothing(kind):
+    X, y, _ = holed(classes=2 if kind is CompletingClassifier else 0)
+    own = LogisticRegression() if kind is CompletingClassifier else Ridge()
+    without = np.arange(len(y)) % 5 > 0
+    found = kind(model=own, completer=LIGHT).fit(X, y, sample_weight=without.astype(float))
+    expected = kind(model=own, completer=LIGHT).fit(X[without], y[without])
+    np.testing.assert_array_equal(found.predict(X), expected.predict(X))
+    assert found.at_hand_score_ == expected.at_hand_score_
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [CompletingClassifier, CompletingRegressor])
+def test_candidates_that_take_no_weights_say_so(kind):
+    X, y, _ = holed(classes=2 if kind is CompletingClassifier else 0)
+    weights = 1.0 + np.arange(len(y)) % 2
+    model = kind(completer=LIGHT, folds=2).fit(X, y, sample_weight=weights)
+    notes = dict(zip(model.cv_results_["name"], model.cv_results_["note"], strict=True))
+    said = {name for name, note in notes.items() if "cannot be trained with sample_weight" in note}
+    assert said == {
+        name for name in notes if name.startswith(("joint Gaussian", "linear SVM")) and " + " not in name
+    }
+    assert not {name for name in notes if notes[name]} - said
+    with pytest.raises(DataError, match="JointGaussian cannot be trained with sample_weight"):
+        kind(model="joint Gaussian", completer=LIGHT).fit(X, y, sample_weight=weights)
+
+
+def test_a_table_takes_weights_too():
+    table = mixed_table()
+    weights = np.arange(table.shape[0]) % 3
+    model = CompletingClassifier(model=LogisticRegression(), completer=LIGHT, folds=2)
+    assert len(model.fit(table, sample_weight=weights).predict(table)) == table.shape[0]
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(3), r"sample_weight.shape == \(3,\), expected \(160,\)"),
+        (np.ones((160, 2)), "must be 1D"),
+        (np.where(np.arange(160) == 7, -2.0, 1.0), "0 or more; got -2 for row 7"),
+        (np.where(np.arange(160) == 7, np.nan, 1.0), "finite numbers, 0 or more; got nan for row 7"),
+        (np.zeros(160), "every sample_weight is zero"),
+    ],
+)
+def test_weights_that_make_no_sense(weights, message):
+    X, y, _ = holed(classes=2)
+    with pytest.raises(DataError, match=message):
+        CompletingClassifier(model=LogisticRegression()).fit(X, y, sample_weight=weights)

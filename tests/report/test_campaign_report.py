@@ -145,7 +145,7 @@ def test_whatever_users_write_is_shown_as_text(tmp_path):
 
 def test_a_large_table_makes_a_page_of_bounded_size(tmp_path):
     rng = np.random.default_rng(0)
-    n, p = 2500, 8
+    n, p = 1200, 8
     X = rng.normal(size=(n, 4)) @ rng.normal(size=(4, p)) + rng.normal(size=(n, p))
     y = X[:, 0] > 0
     truth, X[rng.random(X.shape) < 0.4] = X.copy(), np.nan

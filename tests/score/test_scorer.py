@@ -21,21 +21,24 @@ from tests.score.rounds import squared_ranges, told
 SCORERS = [
     Variance(),
     Variance(window=2),
-    Variance(window=4),
-    Variance(window=20),
     Random(),
     PosteriorVariance(),
     PosteriorImpact(),
-    PosteriorImpact(power=1.0),
-    ExpectedUtility(),
     ExpectedUtility(draws=3),
     QueryByCommittee(),
     CommitteeStability(),
 ]
+OTHER_SETTINGS = [Variance(window=4), Variance(window=20), PosteriorImpact(power=1.0), ExpectedUtility()]
 
 
 @pytest.mark.parametrize("scorer", SCORERS, ids=str)
 def test_keeps_the_contract_of_scorers(scorer):
+    check_scorer(scorer)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scorer", OTHER_SETTINGS, ids=str)
+def test_keeps_it_with_other_settings(scorer):
     check_scorer(scorer)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cellworth.errors import ParameterError
-from cellworth.select import Draw
+from cellworth.select import Draw, Offer
+from cellworth.select.draw import finishes_rows
 from tests.select.offers import large_offer, offer_of
 
 DRAWS = 4000
@@ -113,6 +114,36 @@ def test_by_row_with_fees_keeps_the_budget_and_finishes_visits():
     assert len(np.unique(batch.cells[:, 0])) == 4
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e150])
+@pytest.mark.parametrize(
+    ("rows", "worths", "finished"),
+    [
+        (400, [1, 1, 1, 1], True),  # 16 of 1,600 cells: 1 %
+        (200, [1, 1, 1, 1], False),  # 16 of 800: 2 %
+        (200, [1, 1, 0, 0], True),  # two columns count, 4 of 800: 0.5 %
+        (30, [1, 1e-6, 1e-6, 1e-6], True),  # one column counts, 1 of 120
+        (400, [0, 0, 0, 0], False),
+    ],
+)
+def test_auto_finishes_rows_where_few_columns_count_and_rows_are_many(rows, worths, finished, scale):
+    offer = offer_of(np.tile(np.array(worths, dtype=float) * scale, (rows, 1)))
+    assert finishes_rows(offer) == finished
+    auto, same = (
+        Draw(by=by).select(offer, count=40, rng=np.random.default_rng(1))
+        for by in ("auto", "row" if finished else "cell")
+    )
+    assert np.array_equal(auto.cells, same.cells)
+
+
+def test_auto_looks_at_nothing_but_what_is_on_offer():
+    scores = np.ones((200, 4))
+    whole = offer_of(scores.copy())
+    scores[:, 2:] = np.nan
+    available = ~np.isnan(scores)
+    assert finishes_rows(Offer(scores, available, whole.prices, ~available))
+    assert not finishes_rows(whole)
+
+
 def test_rejects_other_things_to_draw_by():
-    with pytest.raises(ParameterError, match="by must be 'cell' or 'row'"):
+    with pytest.raises(ParameterError, match="by must be 'cell', 'row' or 'auto'"):
         Draw(by="column")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.errors import ParameterError
-from cellworth.select import Knapsack, Poss, poss
+from cellworth.select import Knapsack, Poss, Ratio, Top, poss
 from cellworth.select.poss import (
     MOST_ITERATIONS,
     PAPER_ITERATIONS,
@@ -82,11 +82,30 @@ def test_more_iterations_come_closer_to_the_best():
     offer = large_offer(300, 6)
     best = Knapsack().select(offer, budget=100, rng=None).score
     scores = [
-        Poss(iterations).select(offer, budget=100, rng=np.random.default_rng(0)).score / best
+        Poss(iterations, start="empty").select(offer, budget=100, rng=np.random.default_rng(0)).score / best
         for iterations in (1000, 30_000, 1_000_000)
     ]
     assert scores[0] < scores[1] < scores[2] <= 1 + 1e-12
     assert scores[2] > 0.9
+
+
+@pytest.mark.parametrize("limits", [{"budget": 100.0}, {"budget": 40.0, "count": 20}, {"count": 30}], ids=str)
+@pytest.mark.parametrize("spread", [{}, {"per_row": 1}])
+def test_from_the_order_of_ratios_no_batch_is_below_the_greedy_one(limits, spread):
+    offer = large_offer(300, 6)
+    rng = np.random.default_rng(0)
+    greedy = Ratio(**spread) if "budget" in limits else Top(**spread)
+    batch = Poss(10, **spread).select(offer, rng=rng, **limits)
+    assert batch.score >= greedy.select(offer, rng=rng, **limits).score * (1 - 1e-12)
+    assert len(batch.front.costs) > 20  # the prefixes, which few random steps have left alone
+
+
+def test_from_the_empty_set_a_batch_below_the_greedy_one_is_said_to_be():
+    offer = large_offer(300, 6)
+    with pytest.warns(RuntimeWarning, match=r"with \d+% of the score that Ratio gets"):
+        Poss(1000, start="empty").select(offer, budget=100, rng=np.random.default_rng(0))
+    with pytest.raises(ParameterError, match="'ratio' or 'empty'; got 'full'"):
+        Poss(start="full")
 
 
 def test_a_count_alone_counts_every_cell_as_one():
@@ -102,7 +121,7 @@ def test_the_default_is_the_publications_number_up_to_a_limit():
     large = problem_of(large_offer(), 500.0, Spread())
     assert default_iterations(large, 500) == MOST_ITERATIONS
     assert default_iterations(large, 500, PAPER_ITERATIONS) == PAPER_ITERATIONS
-    assert repr(Poss("paper")) == "Poss(iterations='paper', per_row=None, crowding=1.0)"
+    assert repr(Poss("paper")) == "Poss(iterations='paper', per_row=None, crowding=1.0, start='ratio')"
     with pytest.raises(ParameterError, match="'paper' or None; got 'fast'"):
         Poss("fast")
 

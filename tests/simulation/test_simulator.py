@@ -71,7 +71,7 @@ def test_prices_are_kept_and_own_holes_are_never_bought():
     table = Table.from_arrays(X, y[:150], columns=list("abcd"))
     prices = Prices.per_column({"a": 1.0, "b": 2.0, "c": 4.0, "d": 8.0}, visit=3.0)
     bought = simulate(
-        table, "recommended", prices=prices, budget_per_round=50, rounds=100, observed=0.5, classifier=SVM
+        table, "linear-impact", prices=prices, budget_per_round=50, rounds=100, observed=0.5, classifier=SVM
     )
     steps = np.diff(bought["money"])
     assert (steps > 0).all()

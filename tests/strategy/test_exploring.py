@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cellworth import Campaign, CompletingClassifier, Table, advise, fill
+from cellworth.campaign.stores import MemoryStore
 from cellworth.strategy.exploring import FIRST_CELLS, explored
 
 TRUTH = np.random.default_rng(1).normal(size=(60, 3)) @ [[1, 0.8, 0], [0, 1, 0], [0, 0.5, 1]]
@@ -84,3 +85,19 @@ def test_a_campaign_runs_from_the_first_ask_to_the_status(table, tmp_path):
     assert [purchase.column for purchase in again].count("dose") < 20
     filled = campaign.fill()
     assert not filled.table.holes.any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["recommended", "linear-impact"])
+def test_after_the_first_answer_it_is_still_asked_for(table, name):
+    """One cell at a time. Of four columns, its share is 3 of 12."""
+    small = Table(table.columns[:4], table.values[:, :4], table.row_ids, table.target)
+    campaign = Campaign.create(small, prices=1.0, strategy=name, store=MemoryStore())
+    columns = []
+    for _ in range(12):
+        (cell,) = campaign.ask(count=1)
+        columns.append(cell.column)
+        value = 10 + 2 * TRUTH[int(cell.row), 0]
+        campaign.tell({(cell.row, cell.column): float(np.clip(value, 0, 20))})
+    assert columns[0] == "dose"
+    assert columns.count("dose") >= 3

@@ -10,6 +10,7 @@ import pytest
 
 from studies.paper import report, tables
 from studies.paper.claims_on_completion import checks, claims
+from studies.paper.experiments import FROM_RATIOS
 from studies.paper.report import WRITERS
 from studies.paper.tables import Grid, escape_latex, to_csv, to_html, to_latex
 from studies.published import SHARES, TABLE_2
@@ -141,6 +142,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("parts")
 
 
+PRICED = ("afasmc", "afasmc-ratio", "afasmc-poss", FROM_RATIOS, "afasmc-knapsack", "linear-impact")
 STRATEGIES = ("random", "qbc", "stability", "afasmc", "em-inference", "linear-impact", "random-gaussian")
 
 
@@ -149,7 +151,7 @@ STRATEGIES = ("random", "qbc", "stability", "afasmc", "em-inference", "linear-im
     [
         ("table2", STRATEGIES, ["letter"]),
         ("figure1", STRATEGIES, ["letter", "image"]),
-        ("figure2", ("afasmc", "afasmc-ratio", "afasmc-poss", "afasmc-knapsack", "linear-impact"), ["HTRU2"]),
+        ("figure2", PRICED, ["HTRU2"]),
         ("figure3", ("last 2", "last 4", "last 8", "last 16", "all completions"), ["HTRU2"]),
     ],
 )

@@ -46,6 +46,8 @@ def files(draw):
     fields = [draw(st.sampled_from(FIELDS)) for _ in range(draw(st.integers(1, 3)))]
     rows = draw(st.lists(st.tuples(*fields), min_size=1, max_size=12))
     delimiter = draw(st.sampled_from([",", ",", ";", "\t"]))
+    if draw(st.booleans()):
+        rows = [tuple(_quoted(draw, field) for field in row) for row in rows]
     lines = [delimiter.join(f" c{place} " if place else "c0" for place in range(len(fields)))]
     lines += [delimiter.join(row) for row in rows]
     damage = draw(st.sampled_from(["", "", "", "blank", "ragged", "quotes", "first"]))
@@ -65,6 +67,13 @@ def files(draw):
     decimal = draw(st.sampled_from([".", ".", ".", ","]))
     given = None if delimiter == "," and draw(st.booleans()) else delimiter
     return TextFile(FileBytes("t.csv", content), stated, given, decimal), draw(st.sampled_from(KEYWORDS))
+
+
+def _quoted(draw, field):
+    """Quote a field or not, well or badly; a quoted one may hold separators, quotes and line ends."""
+    inside = draw(st.sampled_from(["", "", "", "", ",", ";", '""', "\n", "\r\n", ' ""x""', "\n\n"]))
+    ways = ["{0}", '"{0}"', '"{0}"', '"{0}{1}"', '"{1}{0}"', ' "{0}"', '"{0}" ', '"{0}']
+    return draw(st.sampled_from(ways[:5] * 4 + ways)).format(field.replace('"', '""'), inside)
 
 
 def outcome(file, keywords):
@@ -136,10 +145,25 @@ def test_plain_files_are_read_quickly(monkeypatch):
     text = many(500, lambda row: ["1.5", "", "NA", "-2"][row % 4])
     found = arrow_csv.parse_quickly(text.encode(), ",", arrow_csv.Wishes())
     assert found is not None
-    names, cells = found
+    names, cells, lines = found
+    assert lines == range(2, 502)
     assert names == ["a", "b"]
     assert [each.numbers.whole for each in cells] == [False, True]
     assert np.isnan(cells[0].numbers.values).sum() == 250
     assert list(cells[0].texts[:4]) == ["1.5", "", "NA", "-2"]
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert arrow_csv.parse_quickly(text.encode(), ",", arrow_csv.Wishes()) is None
+
+
+def test_quoted_fields_are_read_quickly_and_lines_are_counted():
+    text = '"a ""b""",b\n' + "".join(f'"{row}, or\nmore","{row / 2}"\n' for row in range(300))
+    found = arrow_csv.parse_quickly(text.encode(), ",", arrow_csv.Wishes())
+    assert found.names == ['a "b"', "b"]
+    assert found.lines[:3] == [2, 4, 6]
+    assert list(found.cells[0].texts[:2]) == ["0, or\nmore", "1, or\nmore"]
+    np.testing.assert_array_equal(found.cells[1].numbers.values, np.arange(300) / 2)
+
+
+@pytest.mark.parametrize("row", ['1," 2"x', '1, "2"', '1,2"3', '1,"2', '"1""",2"', '1,"2"3"'])
+def test_odd_quotes_are_left_to_the_plain_reader(row):
+    assert arrow_csv.parse_quickly(f'a,b\n"3","4"\n{row}\n5,6'.encode(), ",", arrow_csv.Wishes()) is None

@@ -1,4 +1,4 @@
-from datetime import datetime, timedelta, timezone
+from datetime import date, datetime, timedelta, timezone
 
 import numpy as np
 import pytest
@@ -7,14 +7,17 @@ from hypothesis import strategies as st
 
 from cellworth.table.dates import (
     LAST_MOMENT,
+    as_written,
     day_number,
     days_from_stamps,
     format_day,
     is_date,
     parse_date,
     parse_dates,
+    read_in,
     stamps_from_days,
     to_microsecond,
+    write_in,
 )
 
 from .tables import moments
@@ -66,3 +69,19 @@ def test_nat_is_a_hole_and_other_centuries_are_refused():
     for year in ("20000", "-0001"):
         with pytest.raises(ValueError, match="1 to 9999"):
             days_from_stamps(np.array([f"{year}-01-01"], dtype="datetime64[s]"))
+
+
+@given(
+    st.lists(st.dates(date(1000, 1, 1), date(9999, 12, 31)), min_size=1, max_size=20),
+    st.sampled_from(["%d.%m.%Y", "%-d.%-m.%Y", "%-d.%m.%Y", "%-m/%-d/%Y", "%m/%d/%Y"]),
+)
+def test_dates_come_back_with_the_zeros_that_people_wrote(days, used):
+    moments = [datetime(day.year, day.month, day.day) for day in days]
+    texts = [write_in(used, moment) for moment in moments]
+    assert [read_in(used, text) for text in texts] == moments
+    found = as_written(used.replace("%-", "%"), texts)
+    assert [write_in(found, moment) for moment in moments] == texts
+
+
+def test_where_people_did_not_agree_all_zeros_are_written():
+    assert as_written("%d.%m.%Y", ["4.7.2020", "04.07.2020"]) == "%d.%m.%Y"

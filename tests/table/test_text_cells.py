@@ -6,14 +6,14 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellworth.table.text_cells import LazyTexts, TextCells, tally
+from cellworth.table.text_cells import LazyTexts, TextCells, count_texts
 
 cells = st.lists(st.sampled_from(["", "a", "b", "c", "dd"]), max_size=12)
 
 
 @given(cells)
 def test_a_tally_is_what_counting_gives(texts):
-    found = tally(texts)
+    found = count_texts(texts)
     observed = [text for text in texts if text]
     assert found.distinct == tuple(dict.fromkeys(observed))
     assert found.counts == Counter(observed)
@@ -27,15 +27,15 @@ def test_a_tally_is_what_counting_gives(texts):
 
 @given(cells, st.dictionaries(st.sampled_from("abc"), st.sampled_from(["", "a", "new"])))
 def test_renaming_merges_and_opens_holes(texts, names):
-    found = tally(texts)
+    found = count_texts(texts)
     renamed = found.renamed([names.get(text, text) for text in found.distinct])
-    plain = tally([names.get(text, text) for text in texts])
+    plain = count_texts([names.get(text, text) for text in texts])
     assert renamed.distinct == plain.distinct
     assert renamed.codes.tolist() == plain.codes.tolist()
 
 
 def test_rows_of_some_texts():
-    assert tally(["b", "", "a", "b"]).rows_of([0]).tolist() == [0, 3]
+    assert count_texts(["b", "", "a", "b"]).rows_of([0]).tolist() == [0, 3]
 
 
 def test_texts_are_read_when_looked_at():
@@ -53,6 +53,6 @@ def test_texts_are_read_when_looked_at():
 
 
 def test_counted_cells_are_those_they_were_counted_from():
-    counted = TextCells.counted(tally(["a", "", "a"]))
+    counted = TextCells.counted(count_texts(["a", "", "a"]))
     assert list(counted.texts) == ["a", "", "a"]
     assert counted.holes.tolist() == TextCells(["a", "", "a"]).holes.tolist() == [False, True, False]

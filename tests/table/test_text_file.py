@@ -153,3 +153,14 @@ def test_decimal_marks_and_formats_as_keywords(tmp_path):
         Table.read(tmp_path / "t.csv", decimal=";")
     with pytest.raises(ParameterError, match="date_format must have a day"):
         Table.read(tmp_path / "t.csv", date_format="DD.MM")
+
+
+def test_dates_without_leading_zeros_come_back_without(tmp_path):
+    text = "id,seen,sent,x\na,4.7.2020,04.07.2020,1\nb,12.11.2021,12.11.2021,2\nc,,,3\n"
+    (tmp_path / "t.csv").write_text(text)
+    table = Table.read(tmp_path / "t.csv", row_id="id", date_format="DD.MM.YYYY")
+    assert table.to_csv().splitlines()[1] == "a,4.7.2020,04.07.2020,1"
+    assert table.columns[0].parse("5.6.2021") == table.columns[0].parse("05.06.2021")
+    for suffix in ("csv", "parquet"):
+        table.write(tmp_path / f"again.{suffix}")
+        assert Table.read(tmp_path / f"again.{suffix}", **table.keywords()).equals(table)

@@ -8,11 +8,9 @@ from contextlib import ExitStack, contextmanager
 from functools import cache
 from typing import Any, Self
 
-import numpy as np
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-from cellworth.arrays import FloatArray
 from cellworth.blocks.protocol import (
     Blocks,
     Function,
@@ -20,6 +18,7 @@ from cellworth.blocks.protocol import (
     PassProgress,
     Watch,
     add,
+    in_groups,
     merge_in_tree,
     suitable_rows,
 )
@@ -143,24 +142,29 @@ class RowBlocks:
         Bytes per value.
     engine : ThreadEngine or None
         None runs the blocks one at a time.
+
+    Attributes
+    ----------
+    size : int
+        Rows per block; the last one may be shorter.
     """
 
     def __init__(self, shape: tuple[int, int], itemsize: int, engine: ThreadEngine | None) -> None:
-        n, size = shape[0], block_size(shape, itemsize)
-        self._blocks = [slice(i, min(i + size, n)) for i in range(0, n, size)]
+        n, self.size = shape[0], block_size(shape, itemsize)
+        self._blocks = [slice(i, min(i + self.size, n)) for i in range(0, n, self.size)]
+        self._runs = [slice(run[0].start, run[-1].stop) for run in in_groups(self._blocks)]
         self._engine = engine
-
-    def arrays(self, n_rows: Callable[[int], int], like: FloatArray) -> dict[int, FloatArray]:
-        """Return an array of zeros for each block, keyed by the index of the block's first row.
-
-        It has as many columns as ``like`` and ``n_rows(rows of the block)`` rows.
-        """
-        shapes = {b.start: (n_rows(b.stop - b.start), like.shape[1]) for b in self._blocks}
-        return {start: np.zeros(shape, dtype=like.dtype) for start, shape in shapes.items()}
 
     def sum(self, function: Callable[[slice], tuple[Any, ...]]) -> tuple[Any, ...]:
         """Call ``function`` on the slice of each block and return the element-wise sum of its results."""
         return add_up(function, self._blocks, self._engine)
+
+    def sum_runs(self, function: Callable[[slice], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """Do the same for runs of adjacent blocks: one level of the tree in which results are merged.
+
+        A function that adds the results of the blocks of a run in their order gives the result of `sum`.
+        """
+        return add_up(function, self._runs, self._engine)
 
 
 def block_size(shape: tuple[int, int], itemsize: int) -> int:

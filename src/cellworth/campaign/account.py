@@ -83,7 +83,7 @@ class Account:
         return float(self._spent)
 
     def ask(self, cell: Cell, terms: Terms) -> None:
-        """Reserve what a cell costs that goes out."""
+        """Reserve the price of a cell that is asked for."""
         self._own += as_money(terms.own)
         for share, fee in terms.shares(cell):
             self._fees -= self._open_fee(share)
@@ -91,7 +91,7 @@ class Account:
             self._fees += self._open_fee(share)
 
     def release(self, cell: Cell, terms: Terms) -> None:
-        """Release what is reserved for a cell that is no longer out."""
+        """Release the money reserved for a cell that is no longer out."""
         self._own -= as_money(terms.own)
         for share, _ in terms.shares(cell):
             self._fees -= self._open_fee(share)
@@ -100,8 +100,12 @@ class Account:
             if not self._out[share]:
                 del self._out[share]
 
+    def give_back(self, price: float, times: int = 1) -> None:
+        """Release a reserved price that shares nothing, once or several times."""
+        self._own -= as_money(price) * times
+
     def pay(self, cell: Cell, terms: Terms) -> None:
-        """Spend what the answer to a cell adds to what is owed."""
+        """Spend what the answer to a cell adds to the bill."""
         self._spent += as_money(terms.own)
         for share, fee in terms.shares(cell):
             paid = self._paid.get(share) or _NOTHING
@@ -121,7 +125,7 @@ class Account:
         return {"sums": [_shortest(each) for each in sums], "paid": self._paid.to_plain()}
 
     def restore(self, plain: dict[str, Any], out: Iterable[Due]) -> None:
-        """Become the account that `to_plain` returned, given the cells that were out, in order."""
+        """Restore what `to_plain` returned, given the cells that were out, in order."""
         self._paid.restore(plain["paid"])
         for terms, cell in out:
             for share, fee in terms.shares(cell):
@@ -207,7 +211,7 @@ def terms_map() -> ArrayMap[Cell, Terms]:
 
 
 def _shortest(money: Money) -> list[int]:
-    """Return the units and decimals of an amount, without zeros at its end."""
+    """Return the units and decimals of an amount, without trailing zeros."""
     units, decimals = money.units, money.decimals
     while decimals and units % 10 == 0:
         units, decimals = units // 10, decimals - 1

@@ -34,7 +34,14 @@ from cellworth.campaign.plausible import question
 from cellworth.campaign.settings import LARGEST_NUMBER, check_numbers
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.campaign.status import Totals
-from cellworth.errors import ConflictError, ContradictionError, DataError, OverspentWarning, ParameterError
+from cellworth.errors import (
+    MOST_WRONG_LINES,
+    ConflictError,
+    ContradictionError,
+    DataError,
+    OverspentWarning,
+    ParameterError,
+)
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
 from cellworth.settings_language import setting
@@ -161,6 +168,21 @@ def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float
     prices = state.money.charges(zip(terms, cells, strict=True)) if each is None else itertools.repeat(each)
     told = (_told(state, answer, price) for answer, price in zip(new, prices, strict=False))
     return Told(tuple(told), stated=each is not None)
+
+
+def faults(
+    state: State, answers: Iterable[tuple[object, str, object]], *, unsolicited: bool
+) -> list[tuple[int, str]]:
+    """Return the position and fault of each answer that `told` would reject, at most `MOST_WRONG_LINES`."""
+    found = []
+    for place, triple in enumerate(answers):
+        try:
+            told(state, as_answers(state, [triple]), unsolicited=unsolicited, price=None)
+        except (DataError, ConflictError) as error:
+            found.append((place, str(error)))
+        if len(found) == MOST_WRONG_LINES:
+            break
+    return found
 
 
 def warn_if_overspent(event: Event | None, totals: Totals) -> None:

@@ -57,7 +57,9 @@ class ArrayMap(Generic[Key, Value]):
         self._decode = decode
         self._new: dict[Key, Value] = {}
         self._words: list[str | None] = []  # sorted; strings are their positions in this list
-        self._columns: list[AnyArray] = [_column(field, []) for field in self._fields]
+        self._columns: list[AnyArray] = [
+            np.empty(0, dtype=np.float64 if field is float else np.int64) for field in self._fields
+        ]
 
     def __setitem__(self, key: Key, value: Value) -> None:
         self._new[key] = value
@@ -87,17 +89,28 @@ class ArrayMap(Generic[Key, Value]):
 
     def settle(self) -> None:
         """Move the new entries into the arrays; O(new) Python steps, and sorts of N numbers."""
-        if not self._new:
+        if self._new:
+            flat = ((*key, *self._encode(value)) for key, value in self._new.items())
+            self.absorb(flat, len(self._new))
+            self._new = {}
+
+    def absorb(self, entries: Iterable[tuple[Any, ...]], count: int) -> None:
+        """Add this many entries, each the elements of key and record; the last of a key counts."""
+        if count == 0:
             return
         texts = [place for place, field in enumerate(self._fields) if field is str]
-        codes = {word: place for place, word in enumerate(self._words)}
-        parts, left = [self._columns], iter(self._new.items())
-        while some := [(*key, *self._encode(value)) for key, value in itertools.islice(left, _AT_ONCE)]:
+        codes = _Codes((word, place) for place, word in enumerate(self._words))
+        start, left = len(self._columns[0]), iter(entries)
+        columns = [np.empty(start + count, dtype=column.dtype) for column in self._columns]
+        for column, settled in zip(columns, self._columns, strict=True):
+            column[:start] = settled
+        while some := list(itertools.islice(left, _AT_ONCE)):
             new = list(zip(*some, strict=True))
             for place in texts:
-                new[place] = tuple(codes.setdefault(word, len(codes)) for word in new[place])
-            parts.append(list(map(_column, self._fields, new)))
-        columns = [np.concatenate(each) for each in zip(*parts, strict=True)]
+                new[place] = tuple(map(codes.__getitem__, new[place]))
+            for column, values in zip(columns, new, strict=True):
+                column[start : start + len(some)] = values
+            start += len(some)
         words = sorted(codes, key=_order)
         sorted_code = np.empty(len(words), dtype=np.int64)
         sorted_code[[codes[word] for word in words]] = np.arange(len(words))
@@ -106,17 +119,17 @@ class ArrayMap(Generic[Key, Value]):
         order = np.lexsort(columns[self._width - 1 :: -1])
         keys = np.array([column[order] for column in columns[: self._width]])
         last = np.append((keys[:, 1:] != keys[:, :-1]).any(axis=0), True)  # of each key, the newest entry
-        columns = [column[order[last]] for column in columns]
+        order = order[last]
         used = np.zeros(len(words), dtype=bool)
-        for place in texts:
-            used[columns[place]] = True
+        for place in range(len(columns)):
+            columns[place] = columns[place][order]
+            if place in texts:
+                used[columns[place]] = True
         shift = np.cumsum(used) - 1
-        self._columns = [
-            shift[column] if field is str else column
-            for field, column in zip(self._fields, columns, strict=True)
-        ]
+        for place in texts:
+            columns[place] = shift[columns[place]]
+        self._columns = columns
         self._words = [word for word, is_used in zip(words, used.tolist(), strict=True) if is_used]
-        self._new = {}
 
     def to_plain(self) -> dict[str, Any]:
         """Settle, and return all entries as arrays and JSON; equal maps give equal ones."""
@@ -165,8 +178,11 @@ class ArrayMap(Generic[Key, Value]):
         return self._words[int(element)] if field is str else field(element)
 
 
-def _column(field: Field, values: Iterable[Any]) -> AnyArray:
-    return np.array(list(values), dtype=np.float64 if field is float else np.int64)
+class _Codes(dict[str | None, int]):
+    """Numbers words in the order in which they come."""
+
+    def __missing__(self, word: str | None) -> int:
+        return self.setdefault(word, len(self))
 
 
 def _order(word: str | None) -> tuple[bool, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from contextlib import nullcontext
 from datetime import datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -47,6 +48,7 @@ class Asker:
         If nothing can be bought, or a rule has ``stopped`` the ask, it is recorded only if it has a key.
         """
         attempts = itertools.count()
+        since = self._log.newest().table_number
 
         def make(state: State, time: datetime) -> Asked | None:
             # After a conflict, start no further round, so that the next attempt is quick. When others wait,
@@ -54,14 +56,18 @@ class Asker:
             attempt = next(attempts)
             found = None
             if not stopped:
-                found = self.asked(wish, time, may_begin=attempt == 0, may_run=attempt < FAIR)
+                begin = since if attempt == 0 else None
+                found = self.asked(wish, time, since=begin, may_run=attempt < FAIR)
             return Asked(0, 0, None, (), wish) if found is None and key is not None else found
 
         if self._log.read_only:
             return self._batch(self._recorded(wish) or self._log.sketch(make, who=who))
-        event = self._log.write(Asked, make, who=who, key=key, request=lambda _: wish.to_json())
-        if event is not None and self._rounds is not None:
-            self._rounds.save(event.number)
+        known = key is not None and self._log.keyed(key) is not None
+        may_run = not (known or stopped) and self._offered(wish, self._log.now()) is not None
+        with self._own_rounds().turn(since) if may_run else nullcontext():
+            event = self._log.write(Asked, make, who=who, key=key, request=lambda _: wish.to_json())
+            if event is not None and self._rounds is not None:
+                self._rounds.save(event.number)
         return self._batch(event)
 
     def _recorded(self, wish: Wish) -> Event | None:
@@ -73,7 +79,8 @@ class Asker:
     def preview(self, wish: Wish) -> Batch:
         """Return what would be asked for now."""
         self._log.refresh()
-        make = partial(self.asked, wish, may_begin=True, tentative=True)
+        since = self._log.state.table_number
+        make = partial(self.asked, wish, since=since, tentative=True)
         return self._batch(self._log.sketch(lambda _, time: make(time), who=None))
 
     def leave(self) -> None:
@@ -88,7 +95,13 @@ class Asker:
         return Rounds(self._log, self._strategy, self._tariff, self._log.settings["seed"])
 
     def asked(
-        self, wish: Wish, time: datetime, *, may_begin: bool, may_run: bool = True, tentative: bool = False
+        self,
+        wish: Wish,
+        time: datetime,
+        *,
+        since: int | None = None,
+        may_run: bool = True,
+        tentative: bool = False,
     ) -> Asked | None:
         """Return what to ask for in the newest state; None if nothing can be bought.
 
@@ -98,15 +111,12 @@ class Asker:
         from cellworth.strategy.reasons import Reasons
 
         state = self._log.state
-        available, before, limit = self._offered(wish, time)
-        if wish.count == 0 or not available.any():
+        offered = self._offered(wish, time)
+        if offered is None:
             return None
+        available, before, limit = offered
         prices = self._price_list()
-        if limit is not None and prices.marginal(before)[available].min() > limit:
-            return None
-        if self._rounds is None:
-            self._rounds = self.make_rounds()
-        newest = self._rounds.newest(may_begin=may_begin, may_run=may_run, tentative=tentative)
+        newest = self._own_rounds().newest(since=since, may_run=may_run, tentative=tentative)
         selection = choose(
             self._strategy.selector,
             newest.scored,
@@ -140,8 +150,16 @@ class Asker:
         terms = self._terms(prices, selection, before)
         return Asked(newest.round, newest.based_on, until, cells, wish, terms)
 
-    def _offered(self, wish: Wish, time: datetime) -> tuple[BoolArray, BoolArray, float | None]:
-        """Return the cells that can be bought, those already known, and the most money to spend."""
+    def _own_rounds(self) -> Rounds:
+        if self._rounds is None:
+            self._rounds = self.make_rounds()
+        return self._rounds
+
+    def _offered(self, wish: Wish, time: datetime) -> tuple[BoolArray, BoolArray, float | None] | None:
+        """Return the cells that can be bought, those already known, and the most money to spend.
+
+        None if nothing can be bought.
+        """
         state = self._log.state
         available = state.status == CellStatus.HOLE
         for cell in state.open.expired(time):
@@ -156,6 +174,10 @@ class Asker:
                 f"the campaign has no budget, so an ask needs a limit: give {setting('budget')}, "
                 f"{setting('count')}, or both."
             )
+        if wish.count == 0 or not available.any():
+            return None
+        if limit is not None and self._price_list().marginal(before)[available].min() > limit:
+            return None
         return available, before, limit
 
     def _terms(self, prices: PriceList, selection: Selection, before: BoolArray) -> tuple[Terms, ...] | None:

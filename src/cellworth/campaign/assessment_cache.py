@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.campaign.adviser_cache import pack_cache, unpack_cache
+from cellworth.campaign.stored_cache import pack_cache, unpack_cache
 from cellworth.errors import UnusableCacheError
 from cellworth.model.cross_validation import Score
 from cellworth.outlook.forecast_result import Outlook
@@ -63,7 +63,7 @@ class AssessmentCache:
         return self._outlook[1] if self._outlook is not None and self._outlook[0] <= number else None
 
     def pack(self) -> bytes:
-        """Return it as bytes; see `cellworth.campaign.adviser_cache`."""
+        """Return it as bytes; see `cellworth.campaign.stored_cache`."""
         curves = [
             {"key": key, "numbers": list(points), "scores": [_plain_score(each) for each in points.values()]}
             for key, points in self._curves.items()

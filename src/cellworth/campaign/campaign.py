@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
 
@@ -14,8 +14,9 @@ from cellworth.campaign.campaign_view import CampaignView
 from cellworth.campaign.clock import new_time
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Log, Make, utc_now
-from cellworth.campaign.new_rows import Rows, extended
+from cellworth.campaign.new_rows import Rows, extended, request_of
 from cellworth.campaign.settings import make_record, only_name, opened
+from cellworth.campaign.state import State
 from cellworth.campaign.stores import Store
 from cellworth.campaign.tariff import NewBudget, NewPrices
 from cellworth.campaign.wish import Wish
@@ -167,12 +168,15 @@ class Campaign(CampaignView):
         See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Raises
         WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
-        bulk = bulk_answers.bulk_telling(path, self._log, encoding, unsolicited=unsolicited, insist=insist)
-        if bulk is not None:
-            event = self._log.write(kinds.Told, bulk, who=who, key=key, request=bulk.request)
-            if bulk.fits:
-                reports.warn_if_overspent(event, self.totals())
-                return bulk.result(kinds.size(event))
+        with bulk_answers.without_collector():
+            bulk = bulk_answers.bulk_telling(
+                path, self._log, encoding, unsolicited=unsolicited, insist=insist
+            )
+            if bulk is not None:
+                event = self._log.write(kinds.Told, bulk, who=who, key=key, request=bulk.request)
+                if bulk.fits:
+                    reports.warn_if_overspent(event, self.totals())
+                    return bulk.result(kinds.size(event))
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
             triples = answer_file.triples(lines)
@@ -214,27 +218,36 @@ class Campaign(CampaignView):
         change = reports.Change(row, column, value, reason, insist)
         return self._write(kinds.Corrected, lambda state, _: reports.corrected(state, change), who) > 0
 
-    def extend(self, rows: Rows | AnyFile, *, who: str | None = None) -> int:
-        """Append rows with new ids to the table, and return how many.
+    def extend(self, rows: Rows | AnyFile, *, who: str | None = None, key: str | None = None) -> int:
+        """Append rows with new ids to the table, and return how many; ``key`` is as in `ask`.
 
         Pass {row id: {column: value}}, a Table from ``Table.read(path, **campaign.table.keywords())``, or a
         file: its marks of missing values, decimal mark and dates are read as those of the campaign's table
         were, if that came from `Table.read`. Pass a `TextFile` to say how the file is written.
         """
-        return self._write(
-            kinds.Extended, lambda state, _: extended(state, rows, self._tariff.prices, self.how_read), who
-        )
 
-    def take(self, cells: Cells | int, *, who: str, lease: str | timedelta = TAKE_LEASE) -> list[Purchase]:
+        def make(state: State, _: datetime) -> kinds.Extended:
+            return extended(state, rows, self._tariff.prices, self.how_read)
+
+        request = None if key is None else request_of(rows)
+        event = self._log.write(kinds.Extended, make, who=who, key=key, request=lambda _: request)
+        return kinds.size(event)
+
+    def take(
+        self, cells: Cells | int, *, who: str, lease: str | timedelta = TAKE_LEASE, key: str | None = None
+    ) -> list[Purchase]:
         """Take cells that are out, so that nobody else works on them in the meantime.
 
         Takes all the cells named or, if one is unavailable, none; a number takes that many cells that nobody
         has, in the order they were asked for. Taking them again renews the lease. Returns them with
-        ``holder`` and ``held_until``. Answers from others are still recorded. Raises ConflictError if
-        somebody else has a cell or it is no longer out; DataError if a cell was never asked for.
+        ``holder`` and ``held_until``. Answers from others are still recorded. With a ``key``, the same
+        request sent again takes nothing more, and returns those of its cells that are still out. Raises
+        ConflictError if somebody else has a cell or it is no longer out; DataError if a cell was never asked
+        for.
         """
         self._log.check_clock()
-        event = self._log.write(kinds.Taken, open_cells.Taking(cells, who, lease), who=who)
+        make = open_cells.Taking(cells, who, lease)
+        event = self._log.write(kinds.Taken, make, who=who, key=key, request=make.request)
         return open_cells.purchases_of(self._log.state, event, self._tariff.groups)
 
     def give_back(self, cells: Cells, *, who: str) -> int:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
+
 from cellworth import complete
 from cellworth import model as models
+from cellworth.campaign import answers as reports
 from cellworth.campaign import open_cells
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
 from cellworth.campaign.clock import Times, clock_problem
 from cellworth.campaign.events import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
+from cellworth.campaign.row_decisions import RowDecisions
 from cellworth.campaign.self_assessment import SelfAssessment
 from cellworth.campaign.settings import check_strategy, how_read, strategy_of
 from cellworth.campaign.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.tariff import Tariff
 from cellworth.outlook import Outlook, StopAdvice, StopRule
+from cellworth.policy import NextStep, Policy
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
@@ -42,6 +48,7 @@ class CampaignView:
         self._tariff = Tariff(log)
         self._asker = Asker(log, self._tariff)
         self.assessment = SelfAssessment(log, self._tariff, assessed)
+        self._decisions = RowDecisions(log)
 
     @cached_property
     def settled(self) -> Strategy:
@@ -137,6 +144,20 @@ class CampaignView:
         """Return how many cells are out now: in all, free, by column, by asker and by holder."""
         return open_cells.open_counts(self._log.newest(), self._log.now())
 
+    def faults(
+        self, answers: Iterable[tuple[object, str, object]], *, unsolicited: bool = False
+    ) -> list[tuple[int, str]]:
+        """Return what is wrong with each of the answers that `tell` rejects: its position, and why."""
+        return reports.faults(self._log.newest(), answers, unsolicited=unsolicited)
+
+    def check_names(self, row: str | None = None, column: str | None = None) -> None:
+        """Raise DataError, suggesting the closest name, if there is no such row or column."""
+        index = self._log.newest().index
+        if row is not None:
+            index.row(row)
+        if column is not None:
+            index.cell(index.row_ids[0], column)
+
     def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
         """Return rows as they are now, with the status of each cell, skipping the first ``after`` rows."""
         return row_records(self._log.newest(), self._log.now(), max(after, 0), max(after, 0) + most)
@@ -168,6 +189,27 @@ class CampaignView:
         them. ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`: ``seconds=60``, ...
         """
         return models.model_of(self._log.newest().table(), **settings)
+
+    def policy(self, **settings: Any) -> Policy:
+        """Return a policy for new rows: which cell next, by the model in use and the campaign's prices.
+
+        ``settings`` are those of `cellworth.policy.Policy`: ``error_cost=500``, ``confidence=0.95``, ...;
+        ``model`` is the name of a candidate. Costs a fit, once for each state of the table.
+        """
+        return self._decisions.policy(self.prices, self.assessment.cache, self.seed, settings)
+
+    def next_cell(self, row: object, **settings: Any) -> NextStep:
+        """Return what to measure next in one row of the table, given by its id; see `policy`.
+
+        Cells that are asked for or refused are left out. What is measured is recorded with
+        ``tell(..., unsolicited=True)``; a row that is new to the table is added with `extend`.
+        """
+        policy = self.policy(**settings)
+        return self._decisions.steps(policy, np.array([self.table.row_index(row)]))[0]
+
+    def undecided(self, **settings: Any) -> list[NextStep]:
+        """Return the next step of each row without a label where a cell is worth its price; see `policy`."""
+        return self._decisions.undecided(self.policy(**settings))
 
     def status(
         self, *, until: StopRule | None = None, progress: Steps | None = None, **settings: Any

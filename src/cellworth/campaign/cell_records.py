@@ -106,7 +106,7 @@ def cell_arrays(state: State, prices: Prices, rounds: Rounds) -> CellArrays:
     available = table.holes & (status != CellStatus.REFUSED)
     worth = np.zeros(table.shape)
     if available.any():
-        worth = np.where(available, rounds.newest(may_begin=True).scored.scores, 0.0)
+        worth = np.where(available, rounds.newest(since=state.table_number).scored.scores, 0.0)
     return CellArrays(
         known=status == CellStatus.KNOWN,
         bought=status == CellStatus.TOLD,

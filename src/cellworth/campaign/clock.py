@@ -48,15 +48,21 @@ def clock_problem(name: str, last: datetime, time: datetime) -> str | None:
         )
     if time - last > IDLE:
         return (
-            f"{said}more than a year later. All leases would end. Correct the clock if it is wrong; if it is "
-            f"right, {HOW_TO_SET}."
+            f"{said}more than a year later. Correct the clock if it is wrong; if it is right, {HOW_TO_SET}."
         )
     return None
 
 
-def may_lease(last: datetime, time: datetime) -> bool:
-    """Return whether leases may begin: the clock is at most a day behind the last event, or a year ahead."""
-    return last - time <= FAR_BEHIND and time - last <= IDLE
+def may_lease(last: datetime, time: datetime, *, ends_leases: bool) -> bool:
+    """Return whether leases may begin by this clock, given the time of the last event.
+
+    A clock that is far behind may date none: a lease of a week would end in years. A clock that is far ahead
+    is refused only if leases that still ran at the last event would end by it (``ends_leases``): were it
+    wrong, their cells would be asked for, and paid for, a second time. With nothing out, a campaign that
+    rested for more than a year simply goes on, with a warning: rests are common, clocks that are years ahead
+    are rare, and events that one has dated can be set right.
+    """
+    return last - time <= FAR_BEHIND and not (ends_leases and time - last > IDLE)
 
 
 def late_leases(ends: list[datetime], time: datetime) -> str | None:

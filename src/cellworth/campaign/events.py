@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import get_args
+from typing import Any, get_args
 
 from cellworth.campaign.event_contents import (
     Asked,
@@ -70,6 +71,7 @@ __all__ = [
     "fingerprint",
     "size",
     "value_from_json",
+    "value_reader",
     "value_to_json",
 ]
 
@@ -178,9 +180,14 @@ def value_to_json(column: Column, number: float) -> Value:
 
 def value_from_json(column: Column, value: Value) -> float:
     """Undo `value_to_json`: return the number stored in the table, without checking it again."""
+    return value_reader(column)(value)
+
+
+def value_reader(column: Column) -> Callable[[Any], float]:
+    """Return `value_from_json` for one column."""
     if column.kind in LABELLED:
-        return float(column.categories.index(str(value)))
-    return column.parse(value) if column.kind in ("date", "boolean") else float(value)
+        return lambda value: float(column.categories.index(str(value)))
+    return column.parse if column.kind in ("date", "boolean") else float
 
 
 def fingerprint(data: object) -> str:

@@ -7,9 +7,11 @@ again and its money is released; when the lease of a holder ends, others may tak
 from __future__ import annotations
 
 import heapq
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from cellworth.campaign.account import Terms
@@ -131,6 +133,12 @@ class OpenCells:
         self.held.pop(cell, None)
         return self.asked.pop(cell, None)
 
+    def close_all(self, cells: Sequence[Cell]) -> Iterator[OpenAsk | None]:
+        """Close the ask for each of many cells, and yield it; None if the cell was not asked for."""
+        if self.held or self._index is not None:
+            return map(self.close, cells)
+        return map(self.asked.pop, cells, itertools.repeat(None))
+
     def hold(self, cells: Sequence[Cell], hold: Hold) -> None:
         """Record that cells were taken."""
         if self._index is not None:
@@ -180,6 +188,15 @@ class OpenCells:
                 look += (2 * at + 1, 2 * at + 2)
         return found
 
+    def ends_between(self, last: datetime, time: datetime) -> bool:
+        """Return whether any lease that has not ended at one time has ended at a later one."""
+        asks = len(self.expired(time)) > len(self.expired(last))
+        if self._index is not None:
+            return asks or self._index.holds_end_between(last, time)
+        return asks or any(
+            has_ended(hold.until, time) and not has_ended(hold.until, last) for hold in self.held.values()
+        )
+
     def is_out(self, cell: Cell, time: datetime) -> bool:
         """Return whether a cell is asked for and its lease has not ended at a given time."""
         ask = self.asked.get(cell)
@@ -198,8 +215,8 @@ class OpenCells:
     def to_plain(self) -> dict[str, Any]:
         """Return all asks and holds as arrays and JSON; O(cells that are asked for)."""
         asks, holds = _ask_map(), _hold_map()
-        for cell, ask in self.asked.items():
-            asks[(ask.place,)] = cell, ask
+        flat = ((entry[1].place, *_plain(entry)) for entry in self.asked.items())
+        asks.absorb(flat, len(self.asked))
         for cell, hold in self.held.items():
             holds[cell] = hold
         return {"n_asked": self._n_asked, "asks": asks.to_plain(), "holds": holds.to_plain()}
@@ -243,8 +260,14 @@ def _hold_map() -> ArrayMap[Cell, Hold]:
 
 
 def _plain(asked: tuple[Cell, OpenAsk]) -> tuple[Any, ...]:
-    cell, (terms, worth, why, until, *others) = asked
-    return *cell, *terms, worth, why, None if until is None else until.isoformat(), *others
+    (i, j), (terms, worth, why, until, number, who, place) = asked
+    return i, j, *terms, worth, why, _text(until), number, who, place
+
+
+@lru_cache(maxsize=100)
+def _text(until: datetime | None) -> str | None:
+    """Write a time down; the cells of an ask all have the same."""
+    return None if until is None else until.isoformat()
 
 
 def _ask(i: int, j: int, *fields: Any) -> tuple[Cell, OpenAsk]:

@@ -173,13 +173,15 @@ class Log:
         return time.astimezone(UTC)
 
     def check_clock(self) -> None:
-        """Raise ConflictError if the clock and the last event are too far apart to date a lease."""
+        """Raise ConflictError if the clock may not date a lease; warn if it is odd. See `may_lease`."""
         if self.read_only:
             return
         self.refresh()
         last, time = self.last_time, self.clock_time()
-        if not may_lease(last, time):
+        if not may_lease(last, time, ends_leases=self.state.open.ends_between(last, time)):
             raise ConflictError(clock_problem(self.name, last, time))
+        if time > last and (problem := clock_problem(self.name, last, time)):
+            warnings.warn(problem, stacklevel=3)
 
     def tables(self, numbers: list[int]) -> Iterator[Table]:
         """Yield the table as of each event number, in non-decreasing order; O(events) for past ones."""
@@ -240,7 +242,8 @@ class Log:
                 event = self.sketch(make, who=who, key=key, signature=signature)
                 if event is None:
                     return None
-                stored, snapshot = self._with_snapshot(encode(event))
+                snapshot = self._due_snapshot()
+                stored = encode(event) if snapshot is None else snapshot.stated_in(encode(event))
                 try:
                     self.store.append(self.name, self.state.number, [stored])
                 except ConflictError as error:
@@ -268,12 +271,12 @@ class Log:
         self._snapshots.count(event)
         self._whole = True
 
-    def _with_snapshot(self, event: StoredEvent) -> tuple[StoredEvent, StateSnapshot | None]:
-        """Return the next event with a statement of a snapshot, if one is due."""
+    def _due_snapshot(self) -> StateSnapshot | None:
+        """Return the snapshot that the next event is to state, if one is due."""
         state, self._whole = self.state, False  # making it rearranges the state
         snapshot = self._snapshots.due(state)
         self._whole = True
-        return (event if snapshot is None else snapshot.stated_in(event)), snapshot
+        return snapshot
 
     def sketch(
         self, make: Make, *, who: str | None, key: str | None = None, signature: str | None = None

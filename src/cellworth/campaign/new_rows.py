@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 
 import numpy as np
 
@@ -21,7 +22,15 @@ from cellworth.settings_language import by_door, setting
 from cellworth.table import Column, Table
 from cellworth.table.build_table import check_names, check_row_ids
 from cellworth.table.column import LABELLED
-from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of, other_files
+from cellworth.table.files import (
+    AnyFile,
+    FileBytes,
+    check_readable,
+    file_of,
+    format_of,
+    other_files,
+    read_bytes,
+)
 from cellworth.table.how_read import HowRead
 from cellworth.table.keywords import Missing
 from cellworth.table.missing_marks import USUAL_MARKS, missing_marks, open_holes
@@ -54,6 +63,18 @@ def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: HowRead = 
     # A matrix of prices has none for new rows; fail now rather than at the next ask.
     prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))
     return Extended(tuple(new.row_ids), pack(new))
+
+
+def request_of(rows: Rows | AnyFile) -> object:
+    """Return what distinguishes these rows from others, whatever the campaign has by now; O(their size)."""
+    if isinstance(rows, str | os.PathLike | FileBytes | TextFile):
+        return sha256(read_bytes(file_of(rows))).hexdigest()
+    if isinstance(rows, Table):
+        return sha256(rows.to_csv().encode("utf-8", "surrogatepass")).hexdigest()
+    return [
+        [label(row), sorted((column, repr(value)) for column, value in cells.items())]
+        for row, cells in rows.items()
+    ]
 
 
 def read_rows(

@@ -199,13 +199,19 @@ class Taking:
         """Return the cells that now go to this person."""
         return taken(state, time, self._wanted, self._who, self._lease)
 
+    def request(self, state: State) -> object:
+        """Return what distinguishes this from other requests."""
+        wanted = self._wanted
+        cells = wanted if isinstance(wanted, int) else [state.index.cell(*each) for each in wanted]
+        return [self._who, cells, self._lease.total_seconds()]
+
 
 def purchases_of(state: State, event: Event | None, groups: Mapping[str, str]) -> list[Purchase]:
-    """Return the cells that an event took, as they are right after it."""
+    """Return the cells that an event took and that are still asked for, as they are right after it."""
     if event is None or not isinstance(event.content, Taken):
         return []
     cells = (state.index.cell(row, column) for row, column in event.content.cells)
-    return _purchases(state, cells, event.time, groups)
+    return _purchases(state, (cell for cell in cells if cell in state.open.asked), event.time, groups)
 
 
 def taken(

@@ -113,6 +113,11 @@ class OpenIndex:
         cells = list(zip(rows.tolist(), columns.tolist(), strict=True))
         return cells, int(cursors[end - 1]) if begin < end < len(found) else None, len(found)
 
+    def holds_end_between(self, last: datetime, time: datetime) -> bool:
+        """Return whether somebody's cell, taken at one time, is no longer theirs at a later one."""
+        ends = self._data["held_until"][: self._used][self._open[: self._used]]
+        return bool(((ends > ticks(last)) & (ends <= ticks(time))).any())
+
     def rows(self, time: datetime) -> IntArray:
         """Return the positions of the rows with cells that are out, sorted."""
         return np.unique(self._data["row"][: self._used][self._matching(Sought(), ticks(time))])

@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import IntArray
-from cellworth.campaign.adviser_cache import pack_cache, unpack_cache
-from cellworth.campaign.cache_parts import ROUNDS, load_part, save_part
 from cellworth.campaign.log import Log
+from cellworth.campaign.stored_cache import ROUNDS, load_part, pack_cache, save_part, unpack_cache
 from cellworth.campaign.tariff import Tariff
 from cellworth.errors import CellworthError, UnusableCacheError
 from cellworth.messages import shorten
 from cellworth.strategy import Strategy
 from cellworth.strategy.choosing import Adviser, ScoredRound
 
-RECENT = timedelta(seconds=10)
-"""Whoever began a round this long ago has cached it by now, or never will."""
-PAUSE = 0.02
-"""Seconds between two looks at the cache."""
+LONGEST_WAIT = 30.0
+"""Seconds to wait for somebody else's round; twice the time of a round, if that is longer."""
 
 logger = logging.getLogger("cellworth.campaign")
 
@@ -79,25 +77,49 @@ class Rounds:
         """How many rounds were run here: completions with their scores."""
         self._begin()
 
-    def newest(self, *, may_begin: bool, may_run: bool = True, tentative: bool = False) -> NewestRound:
+    @contextmanager
+    def turn(self, since: int) -> Iterator[None]:
+        """Run a block that needs a round based on event ``since`` or a later one, while no other begins.
+
+        Of several processes that need one, the first works it out, records and caches it in the block, and
+        the others wait and find it in the store. So an ask waits for two rounds at most: one that began
+        before it, and one that has seen all that was told before it. If no turn comes in time, since whoever
+        has it hangs, or if the store has none, go on without: then rounds may be worked out twice.
+        """
+        with ExitStack() as held:
+            take = getattr(self._log.store, "turn", None)
+            if take is not None and not self._log.read_only and self._wanted(since) != self._done:
+                held.enter_context(take(self._log.name, max(LONGEST_WAIT, 2 * self._took)))
+                self._log.refresh()
+                if not self._begins(since):
+                    held.close()
+            yield
+
+    def newest(
+        self, *, since: int | None = None, may_run: bool = True, tentative: bool = False
+    ) -> NewestRound:
         """Return the round whose scores to choose by.
 
-        A new round starts if there was none, or if ``may_begin`` and the table has changed since the last.
-        Otherwise the newest round is the log's last, or one that was started here and still follows it.
+        A new round starts if there was none, or if the last one does not rest on event ``since`` or a later
+        one. Otherwise the newest round is the log's last, or one that was started here and still follows it.
         Each round that must be run costs a completion and its scores. Without ``may_run``, an earlier round
         of the log will do if it is at hand. If the new round is ``tentative``, the adviser's state before it
         is kept, since the round may never make it into the log.
         """
         self._recover()
+        return self.after(self._wanted(since, may_run=may_run), tentative=tentative)
+
+    def _wanted(self, since: int | None, *, may_run: bool = True) -> list[int]:
         rounds, at_hand = list(self._log.state.rounds), self._done
-        now = self._log.state.table_number
-        follows = not may_begin and at_hand[:-1] == rounds
+        follows = since is None and at_hand[:-1] == rounds
         will_do = not may_run and at_hand == rounds[: len(at_hand)]
         if at_hand and (follows or will_do):
-            rounds = at_hand
-        elif not rounds or (may_begin and now > rounds[-1]):
-            rounds.append(now)
-        return self.after(rounds, tentative=tentative)
+            return at_hand
+        return [*rounds, self._log.state.table_number] if self._begins(since) else rounds
+
+    def _begins(self, since: int | None) -> bool:
+        rounds = self._log.state.rounds
+        return not rounds or (since is not None and rounds[-1] < since)
 
     def after(self, rounds: list[int], *, tentative: bool = False) -> NewestRound:
         """Return the last of these rounds, given by the numbers of the events that they were based on."""
@@ -150,7 +172,6 @@ class Rounds:
                 self._go_on_from(self._before)
         if self._is_behind(rounds):  # somebody has run the next one
             self._read_cache(rounds)
-            self._wait_for_cache(rounds)
         try:
             self._run(rounds)
         except Exception:
@@ -161,18 +182,6 @@ class Rounds:
 
     def _is_behind(self, rounds: list[int]) -> bool:
         return len(self._done) < min(len(rounds), len(self._log.state.rounds))
-
-    def _wait_for_cache(self, rounds: list[int]) -> None:
-        """Wait until whoever has just won a race with a round has cached it; no longer than a round takes.
-
-        Running it here would keep a processor busy with what is about to be there.
-        """
-        last, end = self._log.state.time, time.monotonic() + self._took
-        if self._log.read_only or last is None or self._log.now() - last > RECENT:
-            return
-        while self._is_behind(rounds) and time.monotonic() < end:
-            time.sleep(min(PAUSE, self._took))
-            self._read_cache(rounds)
 
     def _run(self, rounds: list[int]) -> None:
         begun, before = time.monotonic(), self.runs

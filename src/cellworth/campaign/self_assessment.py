@@ -7,12 +7,12 @@ import warnings
 from typing import Any
 
 from cellworth.campaign.assessment_cache import AssessmentCache
-from cellworth.campaign.cache_parts import ASSESSMENT, load_part, save_part
 from cellworth.campaign.forecast import Forecast
 from cellworth.campaign.log import Log
 from cellworth.campaign.model_in_use import model_in_use
 from cellworth.campaign.prospects import full_outlook, present, quick_outlook
 from cellworth.campaign.status import Gain, Judging, Status, gain_since, past_forecast, status_of, totals_of
+from cellworth.campaign.stored_cache import ASSESSMENT, load_part, save_part
 from cellworth.campaign.tariff import Tariff
 from cellworth.errors import CellworthError
 from cellworth.messages import shorten
@@ -49,6 +49,7 @@ class SelfAssessment:
             return self._other.cache
         if self._own is None:
             self._own = _stored(self._log)
+            self._packed = self._own.pack()  # what is not new need not be stored again
         return self._own
 
     def status(self, judging: Judging, progress: Steps | None) -> Status:

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import IntEnum
+from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.arrays import Float64Array
+from cellworth.arrays import Float64Array, IntArray
 from cellworth.campaign.account import Account, Due, Terms, terms_map
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.events import (
@@ -35,6 +36,7 @@ from cellworth.campaign.events import (
     Told,
     Value,
     value_from_json,
+    value_reader,
 )
 from cellworth.campaign.leases import Hold, OpenCells
 from cellworth.campaign.plain_bytes import slim, widened
@@ -275,20 +277,39 @@ class State:
             self.money.ask(cell, terms)
 
     def _tell(self, told: Told) -> None:
-        simple: Counter[float] = Counter()  # prices of answers that share no fee
-        for row, column, value, price in told.cells:
-            cell = self.index.cell(row, column)
-            terms = None if told.stated else self.terms_of(cell)
-            self._close(cell, CellStatus.TOLD)
-            self._values[cell] = value_from_json(self.index.columns[cell[1]], value)
-            if terms is None:
-                simple[price] += 1
-            elif terms.fee or terms.visit:
+        spent: Counter[float] = Counter()  # how many answers have a price, of those that share no fee
+        released: Counter[float] = Counter()
+        rows = self.index.places(map(itemgetter(0), told.cells))
+        columns = self.index.column_places(map(itemgetter(1), told.cells))
+        if min(rows.min(initial=0), columns.min(initial=0)) < 0:  # an older version wrote them differently
+            rows, columns = np.array(self._cells(each[:2] for each in told.cells), dtype=np.int64).T
+        cells = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        for cell, (_, _, _, price), ask in zip(cells, told.cells, self.open.close_all(cells), strict=True):
+            terms = None if ask is None else ask.terms
+            shares = terms is not None and (terms.fee or terms.visit)
+            if terms is not None:
+                if shares:
+                    self.money.release(cell, terms)
+                else:
+                    released[terms.own] += 1
+            elif not told.stated:
+                terms = self.last_terms.get(cell)
+                shares = terms is not None and (terms.fee or terms.visit)
+            if terms is None or told.stated:
+                spent[price] += 1
+            elif shares:
                 self.money.pay(cell, terms)
             else:
-                simple[terms.own] += 1
-        for price, times in simple.items():
+                spent[terms.own] += 1
+        for price, times in released.items():
+            self.money.give_back(price, times)
+        for price, times in spent.items():
             self.money.spend(price, times)
+        read = [value_reader(column) for column in self.index.columns]
+        self._values[rows, columns] = [
+            read[j](value) for (_, j), (_, _, value, _) in zip(cells, told.cells, strict=True)
+        ]
+        self._mark_all(rows, columns, CellStatus.TOLD)
 
     def _extend(self, rows: Table) -> None:
         status = np.where(rows.holes, CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
@@ -328,6 +349,12 @@ class State:
         self._counts[self._status[cell]] -= 1
         self._counts[status] += 1
         self._status[cell] = status
+
+    def _mark_all(self, rows: IntArray, columns: IntArray, status: CellStatus) -> None:
+        places = np.unique(rows * self._status.shape[1] + columns)  # each cell counts once
+        self._counts -= _count(self._status.ravel()[places])
+        self._counts[status] += len(places)
+        self._status[rows, columns] = status
 
 
 def _count(status: NDArray[np.uint8]) -> NDArray[np.intp]:

@@ -85,7 +85,7 @@ def ask(
     from cellworth.campaign.answer_file import check_asks_path, write_asks
     from cellworth.strategy import Batch
 
-    with opened(store, name) as campaign:
+    with opened(store, name, reading=only_open) as campaign:
         if out is not None:
             check_asks_path(out)
             make_way(out, force=force)

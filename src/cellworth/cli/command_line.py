@@ -6,6 +6,7 @@ Commands import the library inside their functions, so that help and completion 
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import os
 import sys
@@ -24,6 +25,7 @@ from cellworth.cli import (
     list_command,
     manage_commands,
     model_command,
+    next_command,
     result_commands,
     server_commands,
     simulate_commands,
@@ -54,6 +56,7 @@ app.command("simulate", epilog=simulate_commands.SIMULATE_EXAMPLE)(simulate_comm
 app.command("model", epilog=model_command.MODEL_EXAMPLE)(model_command.model)
 app.command("forecast", epilog=forecast_command.FORECAST_EXAMPLE)(forecast_command.forecast)
 app.command("advise", epilog=advise_command.ADVISE_EXAMPLE)(advise_command.advise)
+app.command("next", epilog=next_command.NEXT_EXAMPLE)(next_command.next_cell)
 app.command("init", epilog=init_command.INIT_EXAMPLE)(init_command.init)
 app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
 app.command("take", epilog=take_commands.TAKE_EXAMPLE)(take_commands.take)
@@ -124,11 +127,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cellworth ...
     0
     """
-    words = None if arguments is None else list(arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments)
     _print_anything()
     try:
         with speaking("command line"), _notes():
-            code = app(args=words, prog_name="cellworth", standalone_mode=False)
+            code = called(words)(args=words, prog_name="cellworth", standalone_mode=False)
         sys.stdout.flush()  # fail here if the output cannot be written, not when Python exits
     except _UsageError as error:
         return _tell(_usage(error), USAGE)
@@ -141,6 +144,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         return _tell("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
+
+
+def called(words: Sequence[str]) -> typer.Typer:
+    """Return the application with the command that is called alone: to build all takes as long as to run it.
+
+    It is whole where none of them is called by its name, as for help.
+    """
+    wanted = [each for each in app.registered_commands if list(words[:1]) == [each.name]]
+    if not wanted:
+        return app
+    found = copy.copy(app)
+    found.registered_commands = wanted
+    return found
 
 
 @contextlib.contextmanager
@@ -182,7 +198,10 @@ def _tell(messages: str | list[str], code: int) -> int:
 
 def _usage(error: Any) -> str:
     command = error.ctx.command_path if error.ctx else "cellworth"
-    return f"{error.format_message().rstrip('.')}. See: {command} --help"
+    # Typer would call a mistake that is not about one option an invalid value.
+    whole = isinstance(error, typer.BadParameter) and error.param is None and error.param_hint is None
+    message = (error.message if whole else error.format_message()).rstrip(".")
+    return f"{message}{'' if message.endswith('?') else '.'} See: {command} --help"
 
 
 def _in_words(error: Exception) -> str | list[str]:

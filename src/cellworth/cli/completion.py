@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ def names_of_store(ctx: typer.Context, incomplete: str) -> list[str]:
     def found() -> list[str]:
         from cellworth.campaign.stores import open_store
 
-        place = open_store(_store(ctx))
+        place = open_store(_store(ctx), reading=True)
         try:
             return place.names()
         finally:
@@ -114,8 +114,10 @@ def _header(ctx: typer.Context) -> list[str]:
 @contextmanager
 def _campaign(ctx: typer.Context) -> Iterator[Campaign]:
     from cellworth.campaign import Campaign
+    from cellworth.campaign.stores import open_store
 
-    with Campaign.open(_store(ctx), ctx.params.get("name")) as campaign:
+    name = ctx.params.get("name")
+    with closing(open_store(_store(ctx), reading=True)) as place, Campaign.open(place, name) as campaign:
         yield campaign
 
 

@@ -46,7 +46,7 @@ def _campaigns(store: str) -> list[dict[str, Any]]:
         address = read_address(store)
         if address.kind == "sqlite" and not Path(address.rest).exists():
             return []
-        place = open_store(store)
+        place = open_store(store, reading=True)
     found = []
     try:
         for name in place.names():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -176,13 +176,17 @@ def usage() -> Iterator[None]:
 
 
 @contextmanager
-def opened(store: str, name: str | None) -> Iterator[Campaign]:
-    """Open an existing campaign, and close it at the end. A missing file is an error, not created."""
+def opened(store: str, name: str | None, *, reading: bool = False) -> Iterator[Campaign]:
+    """Open an existing campaign, and close it at the end. A missing file is an error, not created.
+
+    ``reading`` opens a file faster, for a command that only looks.
+    """
     from cellworth.campaign import Campaign
+    from cellworth.campaign.stores import open_store
 
     with usage():
         check_there(store)
-        with Campaign.open(store, name) as campaign:
+        with closing(open_store(store, reading=reading)) as place, Campaign.open(place, name) as campaign:
             yield campaign
 
 

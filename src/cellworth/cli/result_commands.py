@@ -29,7 +29,7 @@ def status(
     as_json: options.Json = False,
 ) -> None:
     """Show how a campaign is doing: money, cells, model quality, and what more money may bring."""
-    with opened(store, name) as campaign:
+    with opened(store, name, reading=True) as campaign:
         with working("Completing the table and evaluating a model") as progress:
             found = campaign.status(progress=progress)
         if as_json:
@@ -47,7 +47,7 @@ def log(
     as_json: options.Json = False,
 ) -> None:
     """List everything that happened in a campaign, oldest first."""
-    with opened(store, name) as campaign:
+    with opened(store, name, reading=True) as campaign:
         records = campaign.history(after=since)
         if as_json:
             print_json({"name": campaign.name, "events": records})
@@ -106,7 +106,7 @@ def export(
     """Write the current table: the original with all answers, corrections and added rows."""
     from cellworth.table.spreadsheet_table import guard_table, write_for_spreadsheet
 
-    with opened(store, name) as campaign:
+    with opened(store, name, reading=True) as campaign:
         make_way(out, force=force)
         table = campaign.table
         if out is None:
@@ -143,7 +143,7 @@ def report(
     as_json: options.Json = False,
 ) -> None:
     """Write an HTML report on a campaign: money, cells, curves, and what is still out."""
-    with opened(store, name) as campaign:
+    with opened(store, name, reading=True) as campaign:
         make_way(out, force=force)
         with working("Writing the report") as progress:
             campaign.write_report(out, progress=progress)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -34,13 +35,26 @@ def serve(
         str | None,
         typer.Option(metavar="URL", help="The address that browsers use, if a proxy replaces the Host."),
     ] = None,
-    verbose: Annotated[bool, typer.Option("--verbose", help="Print a line for each request.")] = False,
+    webhook: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="Post each ask and answer there, signed with CELLWORTH_WEBHOOK_SECRET; may be repeated.",
+        ),
+    ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log a line for each request.")] = False,
+    log: Annotated[
+        str | None,
+        typer.Option(metavar="FORMAT", help="Log a line for each request, as text or as json."),
+    ] = None,
 ) -> None:
     """Serve web pages and a REST API for the campaigns in a store, until interrupted.
 
     By default, only this machine can connect, and everybody may do everything. With --tokens, each person
     has a token and a role.
     """
+    if log not in (None, "text", "json"):
+        raise typer.BadParameter("--log must be text or json.")
     with usage():
         from cellworth.web import serve as serve_web
         from cellworth.web.security.tokens import Access
@@ -52,7 +66,10 @@ def serve(
             access=None if tokens is None else Access.from_file(tokens),
             largest_upload=largest_upload * 1_000_000,
             public_url=public_url,
-            log_level="info" if verbose else "warning",
+            webhooks=webhook or (),
+            webhook_secret=os.environ.get("CELLWORTH_WEBHOOK_SECRET"),
+            log_level="info" if verbose or log else "warning",
+            log_format=log or "text",
         )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cellworth.complete.solver.monitor import Progress
     from cellworth.complete.sparse import SparseCompleter
     from cellworth.complete.supervised import SupervisedCompleter
+    from cellworth.complete.tree_completer import TreeCompleter
 
 __all__ = [
     "AutoCompleter",
@@ -27,6 +28,7 @@ __all__ = [
     "SoftImputeCompleter",
     "SparseCompleter",
     "SupervisedCompleter",
+    "TreeCompleter",
     "fill",
 ]
 
@@ -43,5 +45,6 @@ __getattr__, __dir__ = lazy_names(
         "solver.monitor": ["Progress"],
         "sparse": ["SparseCompleter"],
         "supervised": ["SupervisedCompleter"],
+        "tree_completer": ["TreeCompleter"],
     },
 )

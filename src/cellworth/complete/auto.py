@@ -74,16 +74,17 @@ class AutoCompleter(Completer):
     """Fill the holes of a table with whichever completer best fills hidden observed cells.
 
     A tenth of the observed cells is hidden, the same ones for all candidates. Each candidate is judged by its
-    mean squared error on them, in units of the columns' variances. All candidates are screened on one such
-    hold of at most 3,000 rows. The best (by the rule below) and the next three go on to `n_holds` holds of
-    all rows (at most 50,000). The winner is fitted to the whole table.
+    mean squared error on them, in units of the columns' variances; a miss by more than five standard
+    deviations counts as five. All candidates are screened on one such hold of at most 1,000 rows. The best
+    (by the rule below) of each family, Gaussian, low rank or trees, at most three, go on to `n_holds` holds
+    of all rows (at most 50,000). The winner is fitted to the whole table.
 
     Parameters
     ----------
     candidates : list of (str, estimator) or None, default=None
         Names and completers to try, simplest first: those of this package, or any transformer that
         fills NaN, such as scikit-learn's imputers. None: `default_candidates`.
-    n_holds : int, default=3
+    n_holds : int, default=2
         How many times to hide cells, at least 1.
     target : {"auto", "classes", "number"}, default="auto"
         What `y` holds, for candidates that leave it open. "auto": floats with fractional parts or more
@@ -127,9 +128,9 @@ class AutoCompleter(Completer):
     -----
     The rule: the lowest mean error wins, but a candidate ties with it if its error is larger by at most one
     standard error of the difference, taken over rows. Among tied candidates, one that gives variances is
-    preferred, then the one with the lowest error. So labels are used only if they help fill hidden cells;
-    the Gaussian also decides on held-out rows how far to trust them, see
-    `cellworth.complete.gaussian.held_out_choices`.
+    preferred, then one without trees, then the one with the lowest error. So labels are used only if they
+    help fill hidden cells; the Gaussian also decides on held-out rows how far to trust them, see
+    `cellworth.complete.gaussian.label_trust`.
 
     A candidate that raises an error is recorded as failed, with the reason, and the search continues.
     `transform_with_variance`, `predict_interval` and `sample` exist if the chosen completer has them.
@@ -144,18 +145,18 @@ class AutoCompleter(Completer):
     >>> X[0] = [180, np.nan]
     >>> completer = AutoCompleter().fit(X)
     >>> completer.best_name_
-    'gaussian, ranks'
+    'gaussian'
     >>> completer.completed_[0].round(-1)
     array([180.,  80.])
     >>> print(completer.results_table().splitlines()[0])
-    candidate             error  spread  holds  seconds  status
+    candidate      error  spread  holds  seconds  status
     """
 
     def __init__(
         self,
         *,
         candidates: Candidates | None = None,
-        n_holds: int = 3,
+        n_holds: int = 2,
         target: TargetKind = "auto",
         time_budget: float | None = None,
         progress: bool = False,

@@ -13,15 +13,19 @@ from cellworth.complete.completer import Completer, put_back
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
-from cellworth.complete.lmafit import LMaFitCompleter
 from cellworth.complete.nnls import NNLSCompleter
-from cellworth.complete.optspace import OptSpaceCompleter
 from cellworth.complete.scaling import Scaling
-from cellworth.complete.soft_impute import SoftImputeCompleter
 from cellworth.complete.supervised import SupervisedCompleter
+from cellworth.complete.tree_completer import TreeCompleter
 from cellworth.errors import ParameterError
 
 Candidates = Sequence[tuple[str, Any]]
+
+FAMILIES: tuple[tuple[Any, str], ...] = (
+    (GaussianCompleter, "gaussian"),
+    ((NNLSCompleter, SupervisedCompleter), "low rank"),
+    (TreeCompleter, "trees"),
+)
 
 NEEDED = ("get_params", "fit_transform", "transform")
 
@@ -74,40 +78,29 @@ def default_candidates(*, labels: bool) -> list[tuple[str, Any]]:
 
     Notes
     -----
-    * "gaussian": a joint Gaussian. "ranks" fits it to ranks, for skewed columns; "factors" to a few factors,
-      for wide tables; "labels" (the defaults of `GaussianCompleter`) uses labels as far as held-out rows and
-      cells show that they help.
+    * "gaussian": `GaussianCompleter`, which chooses margins and shrinkage itself. "labels" uses labels as far
+      as held-out rows and cells show that they help.
+    * "trees": `TreeCompleter`, for curves and clusters.
     * "column means": the baseline.
-    * "trace norm": `SupervisedCompleter` without labels, with one of three relative penalties on standardised
-      columns, or the paper's penalty of 1 on columns scaled to [0, 1]. "supervised": the same with labels.
-    * "nnls", "soft-impute", "lmafit" and "optspace" choose their own penalty or rank.
+    * "nnls": low rank, with a penalty of its own choice. "trace norm": `SupervisedCompleter` without labels,
+      with a penalty of 3 % of the largest singular value, on standardised columns. "supervised": the same
+      with labels.
     """
-    relative = {"penalty_unit": "relative", "scale": "standard"}
+    relative = {"trace_penalty": 0.03, "penalty_unit": "relative", "scale": "standard"}
     plain = [
-        ("gaussian", GaussianCompleter(margins="normal", label_trust=0.0)),
-        ("gaussian, ranks", GaussianCompleter(margins="rank", label_trust=0.0)),
-        ("gaussian, 5 factors", GaussianCompleter(factors=5, margins="normal", label_trust=0.0)),
+        ("gaussian", GaussianCompleter(label_trust=0.0)),
         ("column means", ColumnMeanCompleter()),
-        *(
-            (
-                f"trace norm, {penalty:.0%}",
-                SupervisedCompleter(trace_penalty=penalty, label_weight=0.0, **relative),  # type: ignore[arg-type]
-            )
-            for penalty in (0.1, 0.03, 0.01)
-        ),
-        ("trace norm, paper", SupervisedCompleter(label_weight=0.0)),
         ("nnls", NNLSCompleter()),
-        ("soft-impute", SoftImputeCompleter()),
-        ("lmafit", LMaFitCompleter()),
-        ("optspace", OptSpaceCompleter()),
+        ("trace norm", SupervisedCompleter(label_weight=0.0, **relative)),  # type: ignore[arg-type]
+        ("trees", TreeCompleter(label_trust=0.0)),
     ]
     if not labels:
         return plain
     return [
         *plain,
         ("gaussian, labels", GaussianCompleter()),
-        ("supervised, 3%", SupervisedCompleter(trace_penalty=0.03, **relative)),  # type: ignore[arg-type]
-        ("supervised, paper", SupervisedCompleter()),
+        ("trees, labels", TreeCompleter()),
+        ("supervised", SupervisedCompleter(**relative)),  # type: ignore[arg-type]
     ]
 
 
@@ -134,3 +127,9 @@ def check_candidates(candidates: Any) -> list[tuple[str, Any]]:
 def gives_variances(completer: Any) -> bool:
     """Return whether a completer reports how certain each cell is."""
     return hasattr(completer, "predict_interval")
+
+
+def family_of(completer: Any) -> str:
+    """Return what a completer has in common with others that fill a table alike."""
+    gives = (family for kind, family in FAMILIES if isinstance(completer, kind))
+    return next(gives, type(completer).__name__)

@@ -1,7 +1,7 @@
 """Search for the best candidate by successive halving on hidden cells.
 
-All candidates are tried on one hold of a few rows, and the best few on more holds of all rows. A hold is a
-table with some of its observed cells hidden, the same ones for all candidates.
+All candidates are tried on one hold of a few rows, and the best of each family on more holds of all rows. A
+hold is a table with some of its observed cells hidden, the same ones for all candidates.
 """
 
 from __future__ import annotations
@@ -18,16 +18,17 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from cellworth.complete.auto_candidates import gives_variances
+from cellworth.complete.auto_candidates import family_of, gives_variances
 from cellworth.complete.hold_out import cover_columns, hide_cells, sample_rows
 from cellworth.complete.labels import Labels
 from cellworth.complete.scaling import Scaling
 
 CandidateStatus = Literal["chosen", "tried", "not reached", "failed"]
 
-SCREEN_ROWS = 3_000  # for trying all candidates once
+SCREEN_ROWS = 1_000  # for trying all candidates once
 FINAL_ROWS = 50_000  # for trying the best few: the best on this many is the best on more
-FINALISTS = 4
+FINALISTS = 3
+FAR = 5.0  # standard deviations: a miss by more counts as this, so that no single cell decides
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,12 @@ class HiddenTrial:
         return int(self.hidden.sum())
 
     def losses(self, completed: FloatArray) -> FloatArray:
-        """Return each row's squared error over its hidden cells, (m,), in units of the columns' variances."""
-        misses = np.where(self.hidden, (completed - self.truth) / self.width, 0.0)
+        """Return each row's squared error over its hidden cells, (m,), in units of the columns' variances.
+
+        No miss counts for more than `FAR` standard deviations.
+        """
+        with np.errstate(invalid="ignore"):  # NaN is reported as such
+            misses = np.clip(np.where(self.hidden, (completed - self.truth) / self.width, 0.0), -FAR, FAR)
         return np.einsum("ij,ij->i", misses, misses, dtype=np.float64)
 
 
@@ -219,8 +224,10 @@ class CandidateSearch:
             warnings.simplefilter("ignore")  # from fits that are only used to choose
             for trial in self._screen:
                 self._try_all(self._entries, trial, SCREEN_ROWS)
-            best = self._best(self._screen, FINALISTS)
-            finalists = [e for e in best if e.losses] or best
+            best = self._best(self._screen, len(self._entries))
+            first_of = {family_of(e.completer): e for e in reversed(best)}
+            leading = [e for e in best if e is first_of[family_of(e.completer)]][:FINALISTS]
+            finalists = [e for e in leading if e.losses] or leading
             for trial in self._finals:
                 self._try_all([e for e in finalists if not e.reason], trial, FINAL_ROWS)
         finalists = [e for e in self._entries if e in finalists and not e.reason]
@@ -293,12 +300,17 @@ def _ranked(entries: list[TriedCandidate], trials: list[int]) -> list[TriedCandi
 
     An entry ties if its mean squared error exceeds the lowest by at most one standard error of the
     difference, taken over rows, since all have the same hidden cells. Among tied entries, one that gives
-    variances is preferred, then the one with the lowest error.
+    variances is preferred, then one without trees, which take longer, then the one with the lowest error.
     """
     by_error = sorted(entries, key=lambda e: e.mean_error(trials))
     tied = [e for e in entries if _ties(e, by_error[0], trials)]
-    first = min(tied, key=lambda e: (not gives_variances(e.completer), e.mean_error(trials)))
+    first = min(tied, key=lambda e: (*_costs(e.completer), e.mean_error(trials)))
     return [first, *(e for e in by_error if e is not first)]
+
+
+def _costs(completer: Any) -> tuple[bool, bool]:
+    """Return what speaks against a completer: that it gives no variances, and that it takes long."""
+    return not gives_variances(completer), family_of(completer) == "trees"
 
 
 def _ties(entry: TriedCandidate, best: TriedCandidate, trials: list[int]) -> bool:

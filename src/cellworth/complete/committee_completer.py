@@ -118,7 +118,9 @@ def default_members() -> list[Completer]:
     return [
         LMaFitCompleter(rank=3, rank_strategy="fixed", ridge=0.3, tol=1e-2),
         NNLSCompleter(trace_penalty=0.1, penalty_unit="relative"),
-        GaussianCompleter(factors=4, margins="normal", label_trust=0.0, calibrate=False, tol=1e-3),
+        GaussianCompleter(
+            factors=4, shrinkage=3.0, margins="normal", label_trust=0.0, calibrate=False, tol=1e-3
+        ),
     ]
 
 

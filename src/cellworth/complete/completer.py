@@ -43,6 +43,10 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):  # 
     A subclass's ``fit(X, y=None)`` sets ``completed_`` (n, d), the completed training table in the user's
     units with observed cells untouched, and ``scaling_``. Its `_complete_new` completes new rows, in scaled
     units. A completer that also runs on row blocks is a `BlockCompleter`.
+
+    `fit` takes no ``sample_weight``: every row is filled, with what its own cells and the rows like it say,
+    and that does not depend on how much the row counts for a model. A row that should count twice can stand
+    in the table twice. The learner behind a completer takes weights; see `CompletingClassifier`.
     """
 
     dtype: DTypeLike | None = None  # a subclass with a parameter of this name overrides it

@@ -14,6 +14,7 @@ from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.table import Table
 from cellworth.table.column import BOUNDED
+from cellworth.table.encoded import ColumnLayout
 from cellworth.table.prior import Prior
 from cellworth.table.table_door import AnyTable, GivenFrame, as_array, as_table, frame_of_columns
 from cellworth.table.write_table import Library, usual_library
@@ -95,6 +96,37 @@ class FilledTable:
             )
         lower, upper = (as_array(described, end[:, j].astype(np.float64)) for end in (self.lower, self.upper))
         return lower, upper
+
+    def probabilities(self, column: str) -> Float64Array:
+        """Return how likely each category of a column is in each row, (n, number of categories).
+
+        In the order of the column's ``categories``; for a boolean, no and yes. A known cell has 1 for its own
+        category. In a hole, the completer's estimates of the category's columns, which are regressions of
+        0 and 1, are cut to [0, 1], mixed with the shares of the known cells with the weight of one known cell
+        for each category, and add up to 1.
+
+        Raises DataError if the column is neither a category nor a boolean.
+        """
+        j = self.table.column_index(column)
+        described = self.table.columns[j]
+        if described.kind not in ("boolean", "category"):
+            raise DataError(
+                f"column {shorten(column)} holds {described.kind} values, which have no probabilities; only "
+                "categories and booleans have. Use interval(...)."
+            )
+        layout = ColumnLayout(self.table.columns)
+        block = np.asarray(self.completer.completed_, dtype=np.float64)[:, layout.columns_of(j)]
+        filled = layout.encode(self.table.values)[:, layout.columns_of(j)]
+        if described.kind == "boolean":
+            block, filled = (np.hstack([1 - part, part]) for part in (block, filled))
+        holes = self.guessed[:, j] if self.guessed.size else np.zeros(len(filled), dtype=bool)
+        known, width = int((~holes).sum()), filled.shape[1]
+        shares = (filled[~holes].sum(axis=0) + 1 / width) / (known + 1)
+        inside = np.clip(block, 0, 1)
+        total = inside.sum(axis=1, keepdims=True)
+        estimate = np.divide(inside, total, out=np.tile(shares, (len(block), 1)), where=total > 0)
+        weight = width / (known + width)
+        return np.where(holes[:, None], (1 - weight) * estimate + weight * shares, filled)
 
     def with_interval_columns(self) -> Table:
         """Return the filled table with two extra columns after each number, whole number and date; O(n p).

@@ -13,9 +13,7 @@ from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.row_source import Source
 from cellworth.complete.indicators import columns_with_holes, open_marked
 from cellworth.errors import DataError, ParameterError
-
-LARGEST = 1e150
-"""Squares of larger numbers overflow."""
+from cellworth.table.infer_kind import LARGEST
 
 
 def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool) -> FloatArray:
@@ -52,6 +50,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
         reset=reset,
     )
     _refuse_infinity(estimator, X)
+    _refuse_huge(estimator, X)
     X = open_marked(X, getattr(estimator, "missing_values", None))
     if reset and getattr(estimator, "add_indicator", False):
         estimator.indicator_columns_ = columns_with_holes(X)
@@ -75,8 +74,10 @@ def _refuse_infinity(estimator: BaseEstimator, X: FloatArray) -> None:
         )
 
 
-def refuse_huge(estimator: BaseEstimator, X: FloatArray) -> None:
+def _refuse_huge(estimator: BaseEstimator, X: FloatArray) -> None:
     """Raise DataError, naming the cell, if the square of a number would overflow."""
+    if X.dtype == np.float32:
+        return
     huge = np.abs(X) > LARGEST
     if huge.any():
         row, column = np.argwhere(huge)[0]

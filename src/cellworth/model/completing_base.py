@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -73,7 +74,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose a model for the rows X and their labels, and fit it to all of them.
 
         Parameters
@@ -82,12 +83,20 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
             NaN in the holes. A `Table` brings its labels, and its categories become columns of 0 and 1.
         y : array-like (n,), optional
             Labels, NaN or None where missing: these rows only help to fill holes. Left out with a `Table`.
+        sample_weight : array-like (n,), optional
+            How much each row counts when a learner is trained, 0 or more. Rows of weight 0 are left out. In
+            a table without holes, a row of weight 2 counts as two rows, if the learner says so. Holes are
+            filled, and candidates scored, without weights: how cells of a row depend on each other does not
+            depend on how much the row counts. Candidates whose learner takes no weights fail, with a note.
         """
         self._check_settings()
         X, labels = self._taken_apart(X, y)
+        weights = None
+        if sample_weight is not None:
+            X, labels, weights = _weighted(X, labels, sample_weight)
         targets = self._targets(labels)
         seed = _seed_of(self.random_state)
-        chosen = self._choose(X, targets, self._planned(), seed)
+        chosen = self._choose(X, targets, self._planned(), seed, weights)
         with one_core():
             self.completer_ = fit_completer(self.completer, X, targets, self._is_number)
         self._fitted = fit_candidate(
@@ -99,6 +108,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
             n_classes=self._n_classes(),
             seed=seed,
             n_jobs=self.n_jobs,
+            weights=weights,
         )
         self.best_candidate_, self.left_out_ = chosen.name, tuple(chosen.left_out)
         self.cv_results_ = results_arrays(chosen, self.rows)
@@ -214,7 +224,14 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
         taken = [each.name for each in found]
         return found + own_candidates(self.candidates, is_number=self._is_number, taken=taken)
 
-    def _choose(self, X: Float64Array, y: Float64Array, planned: list[Candidate], seed: int) -> ChosenModel:
+    def _choose(
+        self,
+        X: Float64Array,
+        y: Float64Array,
+        planned: list[Candidate],
+        seed: int,
+        weights: Float64Array | None,
+    ) -> ChosenModel:
         if not scorable(y[~np.isnan(y)], classes=not self._is_number):
             if self.model == "auto":
                 warnings.warn(
@@ -238,6 +255,7 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
             seed=seed,
             cell_of=self._cell_of(),
             callback=self.callback,
+            weights=weights,
         )
 
     def _cell_of(self) -> IntArray | None:
@@ -257,6 +275,29 @@ class CompletingModel(BaseEstimator):  # type: ignore[misc]
 def plain_labels(labels: AnyArray) -> AnyArray:
     """Return labels without missing ones as an array of their own type."""
     return np.array(labels.tolist()) if labels.dtype == object else labels
+
+
+def _weighted(
+    X: Float64Array, labels: AnyArray, sample_weight: ArrayLike
+) -> tuple[Float64Array, AnyArray, Float64Array | None]:
+    """Return the rows that count, their labels and weights; no weights if all are 1."""
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim != 1:
+        raise DataError(f"Sample weights must be 1D array or scalar; got the shape {weights.shape}.")
+    if len(weights) != len(X):
+        raise DataError(
+            f"sample_weight.shape == {weights.shape}, expected {(len(X),)}: one number per row of X."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        raise DataError(
+            f"sample_weight must be finite numbers, 0 or more; got {weights[wrong[0]]:g} for row {wrong[0]}."
+        )
+    counts = weights > 0
+    if not counts.any():
+        raise DataError("every sample_weight is zero, so that no row counts; give some rows a weight.")
+    kept = weights[counts]
+    return X[counts], labels[counts], None if (kept == 1).all() else kept
 
 
 def _seed_of(random_state: Any) -> int:

@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 from cellworth.arrays import Float64Array, FloatArray
 from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate, candidate_named
-from cellworth.model.learners import with_probabilities
+from cellworth.model.learners import fit_weighted, with_probabilities
 from cellworth.model.row_views import View, ViewedRows, complete_features
 
 
@@ -90,6 +90,7 @@ def fit_candidate(
     n_classes: int | None = None,
     seed: int = 0,
     n_jobs: int | None = None,
+    weights: Float64Array | None = None,
 ) -> FittedModel:
     """Fit a candidate to rows with holes, using a completer that is already fitted.
 
@@ -110,6 +111,8 @@ def fit_candidate(
         Of the draws, if the view has any.
     n_jobs : int or None
         Threads of learners that can use them; the result does not depend on it.
+    weights : (n,) array, optional
+        How much each row counts in training; DataError if the learner cannot take them.
 
     Returns
     -------
@@ -130,7 +133,10 @@ def fit_candidate(
         raise DataError("no row has a label, so there is nothing to learn from; give some labels.")
     rows = ViewedRows.trained_on(completer, table, seed)
     K = 1 if is_number else int(labels[labelled].max()) + 1 if n_classes is None else n_classes
-    fitted = fit_learners(candidate, rows, labelled, labels[labelled], is_number=is_number, n_jobs=n_jobs)
+    counts = None if weights is None else weights[labelled]
+    fitted = fit_learners(
+        candidate, rows, labelled, labels[labelled], is_number=is_number, n_jobs=n_jobs, weights=counts
+    )
     return FittedModel(candidate, completer, is_number, K, fitted, seed)
 
 
@@ -142,13 +148,18 @@ def fit_learners(
     *,
     is_number: bool,
     n_jobs: int | None = None,
+    weights: Float64Array | None = None,
 ) -> tuple[tuple[View, Any], ...]:
-    """Fit the learner of a candidate, or those of its members, to the labelled rows; y holds their labels."""
+    """Fit the learner of a candidate, or those of its members, to the labelled rows.
+
+    ``y`` holds their labels and ``weights`` how much they count.
+    """
     if candidate.members:
+        settings: Any = {"is_number": is_number, "n_jobs": n_jobs, "weights": weights}
         return tuple(
             pair
             for member in candidate.members
-            for pair in fit_learners(member, rows, labelled, y, is_number=is_number, n_jobs=n_jobs)
+            for pair in fit_learners(member, rows, labelled, y, **settings)
         )
     learner = clone(candidate.learner)
     parallel = n_jobs is not None and learner.get_params(deep=False).get("n_jobs", 1) is None
@@ -158,7 +169,11 @@ def fit_learners(
     features = rows.features(candidate.view, labelled)
     labels = np.tile(y if is_number else y.astype(np.intp), len(features))
     with one_core():
-        whole.fit(features.reshape(-1, features.shape[2]), labels)
+        flat = features.reshape(-1, features.shape[2])
+        if weights is None:
+            whole.fit(flat, labels)
+        else:
+            fit_weighted(whole, flat, labels, np.tile(weights, len(features)))
     if parallel:
         learner.set_params(n_jobs=None)  # threads add predictions of trees in any order
     return ((candidate.view, whole),)

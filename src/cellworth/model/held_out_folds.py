@@ -57,6 +57,8 @@ class HeldOutFold:
         Unfitted.
     cell_of : (d,) array of int, optional
         The cell that each column belongs to; see `settle`.
+    weights : (n,) array, optional
+        How much each row counts when a learner is trained.
     """
 
     def __init__(
@@ -69,8 +71,10 @@ class HeldOutFold:
         is_number: bool,
         seed: int,
         cell_of: IntArray | None = None,
+        weights: Float64Array | None = None,
     ) -> None:
         self._X, self._y, self.held, self._cell_of = X, y, held, cell_of
+        self._weights = weights
         self._unfitted, self._is_number, self._seed = completer, is_number, seed
 
     def predict(self, candidate: Candidate, n_classes: int) -> tuple[Float64Array, Float64Array]:
@@ -106,7 +110,10 @@ class HeldOutFold:
         """Return the candidate trained on the rows outside this fold; it knows their `columns` only."""
         labelled = np.flatnonzero(~np.isnan(self._y[~self.held]))
         y = self._y[~self.held][labelled]
-        learners = fit_learners(candidate, self._trained, labelled, y, is_number=self._is_number)
+        counts = None if self._weights is None else self._weights[~self.held][labelled]
+        learners = fit_learners(
+            candidate, self._trained, labelled, y, is_number=self._is_number, weights=counts
+        )
         return FittedModel(candidate, self.completer, self._is_number, n_classes, learners, self._seed)
 
     @cached_property
@@ -154,6 +161,7 @@ def make_folds(
     repeats: int,
     seed: int,
     cell_of: IntArray | None = None,
+    weights: Float64Array | None = None,
 ) -> tuple[list[IntArray], list[list[HeldOutFold]]]:
     """Deal the labelled rows into folds, ``repeats`` times.
 
@@ -174,9 +182,8 @@ def make_folds(
             held = np.zeros(len(y), dtype=bool)
             held[labelled[dealt == number]] = True
             fold_seed = seed + 1000 * r + number
-            of_repeat.append(
-                HeldOutFold(X, y, held, completer, is_number=is_number, seed=fold_seed, cell_of=cell_of)
-            )
+            settings: Any = {"seed": fold_seed, "cell_of": cell_of, "weights": weights}
+            of_repeat.append(HeldOutFold(X, y, held, completer, is_number=is_number, **settings))
         made.append(of_repeat)
     return deals, made
 

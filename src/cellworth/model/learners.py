@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import Float64Array
 from cellworth.complete.scaling import Scaling
+from cellworth.errors import DataError
 from cellworth.model.cross_validation import deal
 
 INVERSE_PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0)
@@ -34,17 +35,18 @@ class TunedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     Takes 4 x 6 fits, each started from the last; O(n d) per step. Deterministic.
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Fit to complete rows X (n, d) and their classes y (n,)."""
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to complete rows X (n, d) and their classes y (n,), which count as ``sample_weight`` (n,)."""
         X, labels = np.asarray(X, dtype=np.float64), np.asarray(y)
-        self._scaling = Scaling.of(X, "standard")
+        weights = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+        self._scaling = Scaling.of(X, "standard") if weights is None else _weighted_scaling(X, weights)
         scaled = (X - self._scaling.offset) / self._scaling.width
         self.classes_, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
         self.inverse_penalty_ = 1.0
         if counts.min() >= INNER_FOLDS:
-            losses = self._losses(scaled, codes)
+            losses = self._losses(scaled, codes, weights)
             self.inverse_penalty_ = INVERSE_PENALTIES[int(np.argmin(losses))]
-        self._model = _fit_path(scaled, labels, (self.inverse_penalty_,))[0]
+        self._model = _fit_path(scaled, labels, (self.inverse_penalty_,), weights)[0]
         return self
 
     def predict_proba(self, X: ArrayLike) -> Float64Array:
@@ -59,20 +61,31 @@ class TunedLogistic(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return (np.asarray(X, dtype=np.float64) - self._scaling.offset) / self._scaling.width
 
     @staticmethod
-    def _losses(X: Float64Array, codes: Any) -> Float64Array:
+    def _losses(X: Float64Array, codes: Any, weights: Float64Array | None) -> Float64Array:
         """Return the log loss in held-out rows, one per penalty."""
         fold = deal(codes.astype(np.float64), INNER_FOLDS, np.random.default_rng(0), classes=True)
         losses = np.zeros(len(INVERSE_PENALTIES))
         for number in range(INNER_FOLDS):
             held = fold == number
-            models = _fit_path(X[~held], codes[~held], INVERSE_PENALTIES)
+            trained = None if weights is None else weights[~held]
+            models = _fit_path(X[~held], codes[~held], INVERSE_PENALTIES, trained)
             own = np.arange(int(held.sum())), codes[held]
             for k, model in enumerate(models):
-                losses[k] -= np.log(np.maximum(model.predict_proba(X[held])[own], 1e-15)).sum()
+                each = np.log(np.maximum(model.predict_proba(X[held])[own], 1e-15))
+                losses[k] -= each.sum() if weights is None else weights[held] @ each
         return losses
 
 
-def _fit_path(X: Float64Array, y: Any, inverse_penalties: tuple[float, ...]) -> list[Any]:
+def _weighted_scaling(X: Float64Array, weights: Float64Array) -> Scaling:
+    """Return the scaling of rows that are there as often as their weights say."""
+    centre = np.average(X, axis=0, weights=weights)
+    width = np.sqrt(np.average((X - centre) ** 2, axis=0, weights=weights))
+    return Scaling(centre, np.where(width > 0, width, 1.0))
+
+
+def _fit_path(
+    X: Float64Array, y: Any, inverse_penalties: tuple[float, ...], weights: Float64Array | None
+) -> list[Any]:
     from copy import deepcopy
 
     from sklearn.linear_model import LogisticRegression  # slow to import
@@ -81,7 +94,7 @@ def _fit_path(X: Float64Array, y: Any, inverse_penalties: tuple[float, ...]) -> 
     with warnings.catch_warnings():
         # With separable classes convergence is slow, but the direction is known long before.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return [deepcopy(model.set_params(C=C).fit(X, y)) for C in inverse_penalties]
+        return [deepcopy(model.set_params(C=C).fit(X, y, weights)) for C in inverse_penalties]
 
 
 def linear(*, is_number: bool) -> Any:
@@ -130,3 +143,25 @@ def with_probabilities(learner: Any) -> Any:
     from sklearn.model_selection import StratifiedKFold
 
     return CalibratedClassifierCV(learner, ensemble=False, cv=StratifiedKFold(INNER_FOLDS))
+
+
+def fit_weighted(learner: Any, X: Float64Array, y: Any, weights: Float64Array) -> None:
+    """Fit a learner to complete rows that count as their weights (n,) say; DataError if it takes none.
+
+    In a pipeline, every step that takes weights gets them; its last step must.
+    """
+    from sklearn.pipeline import Pipeline
+    from sklearn.utils.validation import has_fit_parameter
+
+    core = getattr(learner, "estimator", learner)  # of one that was given probabilities
+    steps = core.steps if isinstance(core, Pipeline) else [("", core)]
+    if not has_fit_parameter(steps[-1][1], "sample_weight") or (core is not learner and len(steps) > 1):
+        raise DataError(
+            f"{type(steps[-1][1]).__name__} cannot be trained with sample_weight here; choose another model, "
+            "or leave the weights out."
+        )
+    if len(steps) == 1:
+        learner.fit(X, y, sample_weight=weights)
+        return
+    taken = [name for name, step in steps if has_fit_parameter(step, "sample_weight")]
+    learner.fit(X, y, **{f"{name}__sample_weight": weights for name in taken})

@@ -156,6 +156,7 @@ def choose_model(
     seed: int = 0,
     cell_of: IntArray | None = None,
     callback: Callable[[ModelProgress], object] | None = None,
+    weights: Float64Array | None = None,
 ) -> ChosenModel:
     """Choose a model by cross-validation.
 
@@ -189,6 +190,9 @@ def choose_model(
         one cell, a category. Then the complete rows that the score is estimated on have one 1 in each.
     callback : callable, optional
         Called with a `ModelProgress` after each candidate; returning true ends the search.
+    weights : (n,) array, optional
+        How much each row counts when a candidate is trained. Scores count all rows alike. A candidate that
+        takes no weights fails, and its reason says so.
 
     Returns
     -------
@@ -208,11 +212,15 @@ def choose_model(
             f"cell_of must have one number for each of the {np.shape(X)[1]} columns of X; got the shape "
             f"{np.shape(cell_of)}"
         )
-    table, labels = _some_rows(np.asarray(X, dtype=np.float64), labels, seed)
+    some = _some_rows(labels, seed)
+    table, labels = np.asarray(X, dtype=np.float64)[some], labels[some]
+    counts = None if weights is None else weights[some]
     tried: list[TriedModel] = []
     planned = default_models(is_number=is_number) if candidates is None else list(candidates)
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
-        search = _CrossValidation(table, labels, completer, is_number, folds, repeats, seed, pool, cell_of)
+        search = _CrossValidation(
+            table, labels, completer, is_number, folds, repeats, seed, pool, cell_of, counts
+        )
         begun = time.perf_counter()
         for number, candidate in enumerate(planned):
             if tried and seconds is not None and time.perf_counter() - begun > seconds:
@@ -257,14 +265,16 @@ class _CrossValidation:
         seed: int,
         pool: ThreadPoolExecutor | None,
         cell_of: IntArray | None,
+        weights: Float64Array | None,
     ) -> None:
         labelled = ~np.isnan(y)
         self._y, self._pool, self._is_number = y[labelled], pool, is_number
         self._n_classes = 1 if is_number else int(self._y.max()) + 1
         self._labelled, self._width = labelled, X.shape[1]
         self._trained_on = len(self._y) * (1 - 1 / folds)
+        settings: Any = {"seed": seed, "cell_of": cell_of, "weights": weights}
         self._deals, self._folds = make_folds(
-            X, y, completer, is_number=is_number, folds=folds, repeats=repeats, seed=seed, cell_of=cell_of
+            X, y, completer, is_number=is_number, folds=folds, repeats=repeats, **settings
         )
         self._predictions: dict[str, list[HeldOutPredictions]] = {}
 
@@ -349,12 +359,11 @@ def check_labels(y: Float64Array, *, is_number: bool, folds: int) -> None:
     )
 
 
-def _some_rows(X: Float64Array, y: Float64Array, seed: int) -> tuple[Float64Array, Float64Array]:
-    """Return at most `MOST_ROWS` labelled rows, and as many others, in order."""
+def _some_rows(y: Float64Array, seed: int) -> IntArray:
+    """Return the places of at most `MOST_ROWS` labelled rows, and as many others, in order."""
     rng = np.random.default_rng(seed)
     kept: list[IntArray] = []
     for rows in (np.flatnonzero(~np.isnan(y)), np.flatnonzero(np.isnan(y))):
         some = rows if len(rows) <= MOST_ROWS else rng.choice(rows, MOST_ROWS, replace=False)
         kept.append(some)
-    order = np.sort(np.concatenate(kept))
-    return X[order], y[order]
+    return np.sort(np.concatenate(kept))

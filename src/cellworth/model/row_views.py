@@ -69,7 +69,7 @@ class ViewedRows:
         If the completer can share random numbers among rows, as `GaussianCompleter.sample` does, what is
         drawn for a row does not depend on the others.
         """
-        draw = (lambda n: _sample_alike(completer, n, seed, X)) if can_draw(completer) else None
+        draw = (lambda n: sample_alike(completer, n, seed, X)) if can_draw(completer) else None
         return cls(X, lambda: completer.transform(X), draw)
 
     @cached_property
@@ -124,7 +124,8 @@ def can_draw(completer: Any) -> bool:
     return hasattr(completer, "sample")
 
 
-def _sample_alike(completer: Any, n: int, seed: int, X: Float64Array) -> Any:
+def sample_alike(completer: Any, n: int, seed: int, X: Float64Array) -> Any:
+    """Return n draws (n, m, d) of new rows X (m, d), each row's independent of the others if possible."""
     inner = getattr(completer, "best_completer_", completer)  # what an AutoCompleter chose
     if "shared" in signature(inner.sample).parameters:
         return completer.sample(n, seed, X, shared=True)

@@ -87,7 +87,7 @@ def one_category(drawn: Float64Array, known: Float64Array) -> Float64Array:
     unit = float(np.ptp(spread)) or 1.0
     spread = spread + 1e-3 * unit * np.random.default_rng(0).random(spread.shape)
     spread[:, shares == 0] = -np.inf
-    category = (spread + _offsets(spread, shares)).argmax(axis=1)
+    category = (spread + category_offsets(spread, shares)).argmax(axis=1)
     return np.asarray(np.eye(len(shares))[category].reshape(drawn.shape))
 
 
@@ -103,7 +103,7 @@ def _spread(drawn: Float64Array, shares: Float64Array) -> Float64Array:
     return np.asarray(mean + factor * (drawn - mean))
 
 
-def _offsets(values: Float64Array, shares: Float64Array) -> Float64Array:
+def category_offsets(values: Float64Array, shares: Float64Array) -> Float64Array:
     """Return what to add to values (N, K) so that a share ``shares[k]`` is largest in column k."""
     offsets = np.zeros(len(shares))
     seen = np.flatnonzero(shares > 0)

@@ -162,8 +162,13 @@ def _joined(folds: Sequence[HeldOutFold], labelled: BoolArray, parts: Sequence[F
 
 
 def _like(fitted: GaussianCompleter) -> GaussianCompleter:
-    """Return a completer for fewer cells, which need not choose its margins again and draws nothing."""
-    return GaussianCompleter(label_trust=0.0, margins=cast(MarginKind, fitted.margins_), calibrate=False)
+    """Return a completer for fewer cells, which need not choose its settings again and draws nothing."""
+    return GaussianCompleter(
+        label_trust=0.0,
+        margins=cast(MarginKind, fitted.margins_),
+        shrinkage=fitted.shrinkage_,
+        calibrate=False,
+    )
 
 
 def _masks(

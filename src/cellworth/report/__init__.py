@@ -7,7 +7,7 @@ from cellworth.campaign import Campaign
 from cellworth.report.campaign_report import write_report
 from cellworth.report.cell_summaries import CellMapSummary, RowSummary, cell_map_summary, row_summary
 from cellworth.report.column_summaries import ColumnsSummary, columns_summary
-from cellworth.report.ledger_summary import LedgerEntry, LedgerLine, ledger_csv, ledger_entries
+from cellworth.report.ledger_summary import LedgerEntry, LedgerLine, ledger_csv, ledger_entries, ledger_rows
 from cellworth.report.money_summaries import (
     FrontSummary,
     OverviewSummary,
@@ -51,6 +51,7 @@ __all__ = [
     "front_summary",
     "ledger_csv",
     "ledger_entries",
+    "ledger_rows",
     "overview_summary",
     "people_summary",
     "preview_summary",

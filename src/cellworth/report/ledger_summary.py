@@ -112,6 +112,18 @@ def ledger_csv(entries: Iterable[LedgerEntry]) -> str:
     return csv_text([FIELDS, *(fields for entry in entries for fields in _csv_lines(entry))])
 
 
+def ledger_rows(entries: Iterable[LedgerEntry]) -> Iterator[list[str | None]]:
+    """Yield `FIELDS`, and one row of texts per cell or change, as they are; None where there is nothing."""
+    yield list(FIELDS)
+    for entry in entries:
+        start = [str(entry.number), entry.time.isoformat(timespec="seconds"), entry.who, entry.what]
+        for line in entry.lines:
+            values = (line.row, line.column, line.value, line.old, line.price)
+            yield [*start, *(None if each is None else str(each) for each in values), entry.reason]
+        if entry.change is not None:
+            yield [*start, None, None, entry.change, None, None, entry.reason]
+
+
 def _lines(content: Content) -> Iterator[LedgerLine]:
     match content:
         case Corrected():

@@ -13,6 +13,9 @@ from cellworth.select.greedy import GreedyPurchase
 from cellworth.select.selector import Offer, Selection, as_number, check_limits
 from cellworth.select.spread import Spread
 
+ENOUGH_CELLS = 0.015
+"""Rows are finished if as many of them as columns that count make up at most this share of the table."""
+
 
 class Draw:
     r"""Draw cells one by one, without replacement, in proportion to score or score per price.
@@ -31,10 +34,12 @@ class Draw:
         Maximum number of cells per row; None sets no limit.
     crowding : float, default=1.0
         Above 0 and at most 1: multiplies a cell's score once for each cell already chosen in its row.
-    by : {"cell", "row"}, default="cell"
+    by : {"cell", "row", "auto"}, default="cell"
         "cell": chance strikes each cell on its own. "row": it strikes rows, and the cells of a row come in
         the order of their scores, or scores per price. So a batch takes several cells of few rows, which
-        suits scores that grow as a row fills, such as those of `TrainingGain`.
+        suits scores that grow as a row fills, such as those of `TrainingGain`. "auto": "row" if few columns
+        count and rows are many, so that enough rows can be finished to learn from them (see Notes);
+        otherwise "cell".
 
     Notes
     -----
@@ -44,6 +49,13 @@ class Draw:
     clocks of a row from the time of a purchase on, and the draw stays exact. A cell that does not fit the
     budget is skipped. Cells with score 0 come after all others, drawn as if their scores were 1. With
     ``by="row"``, the cells of a row have the same Gumbel variable.
+
+    **Rows or cells.** With the mean score :math:`m_j` of the cells on offer in column j, the number of
+    columns that count is :math:`k = (\sum m_j)^2 / \sum m_j^2`. A model of k columns needs some multiple of k
+    rows, and k finished rows cost about :math:`k^2` of the n p cells of the table. ``by="auto"`` finishes
+    rows if :math:`k^2 \le 0.015\, n p`: with k = p, if there are 67 rows to a column. In shorter or wider
+    tables a budget would go into too few rows. The threshold was set on the tuning half of the tables in
+    docs/results/money.md.
 
     **Fees.** With group or visit prices, ``per="price"`` draws rows, fees and cells together. Each weight,
     score to the power, is divided by an exponential waiting time that is the same for cells that share a fee.
@@ -89,12 +101,12 @@ class Draw:
         power: float = 1.0,
         per_row: int | None = None,
         crowding: float = 1.0,
-        by: Literal["cell", "row"] = "cell",
+        by: Literal["cell", "row", "auto"] = "cell",
     ) -> None:
         if per not in ("score", "price"):
             raise ParameterError(f"per must be 'score' or 'price'; got {per!r}")
-        if by not in ("cell", "row"):
-            raise ParameterError(f"by must be 'cell' or 'row'; got {by!r}")
+        if by not in ("cell", "row", "auto"):
+            raise ParameterError(f"by must be 'cell', 'row' or 'auto'; got {by!r}")
         if not 0 <= as_number(power) < np.inf:
             raise ParameterError(f"power must be a number, 0 or more; got {power!r}")
         self._spread = Spread(per_row, crowding)
@@ -117,11 +129,12 @@ class Draw:
         greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
         worthless = greedy.scores == 0
         fees = self.per == "price" and not offer.prices.additive
-        if self.by == "row":
+        by_row = finishes_rows(offer) if self.by == "auto" else self.by == "row"
+        if by_row:
             noise = rng.gumbel(size=len(offer.scores))[greedy.rows]
         else:
             noise = rng.gumbel(size=len(greedy.scores))
-        if fees and self.by == "cell":
+        if fees and not by_row:
             noise = share_clocks(offer, noise, rng)
         key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + noise
         if fees:
@@ -157,6 +170,18 @@ class Draw:
 
         begin = np.searchsorted(greedy.places, chosen).tolist()
         return greedy.run(key - np.log(greedy.prices), renewed, worthless, begin)
+
+
+def finishes_rows(offer: Offer) -> bool:
+    """Return whether few enough columns count that rows should be finished; O(n p)."""
+    on_offer = offer.available.sum(axis=0)
+    sums = np.where(offer.available, offer.scores, 0.0).sum(axis=0)
+    means = sums[on_offer > 0] / on_offer[on_offer > 0]
+    if not means.any():
+        return False
+    means /= means.max()  # squares of very small scores would vanish
+    counting = means.sum() ** 2 / np.square(means).sum()
+    return bool(counting**2 <= ENOUGH_CELLS * offer.scores.size)
 
 
 def share_clocks(offer: Offer, noise: Float64Array, rng: np.random.Generator) -> Float64Array:

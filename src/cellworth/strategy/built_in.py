@@ -121,8 +121,8 @@ def _ours() -> list[Strategy]:
             "recommended",
             completer,
             TrainingGain(),
-            Draw(per="price", by="row"),
-            "rows drawn and filled in proportion to what their cells add to the training, per unit of money",
+            Draw(per="price", by="auto"),
+            "rows or cells drawn in proportion to what they add to the training, per unit of money",
         ),
     ]
 

@@ -1,8 +1,9 @@
 """Parse a large delimited file with pyarrow, where it gives exactly what the plain reader gives.
 
-Only plain text is parsed here: no quotes, no blank lines, no short or long rows. Columns of numbers come as
-numbers, all others as text, and the text of a number is read again only if somebody asks for it. Whatever
-does not fit is left to the plain reader, which finds the mistake and names its line.
+Only well-formed text is parsed here: no blank lines, no short or long rows, quotes around whole fields only.
+Columns of numbers come as numbers, all others as text, and the text of a number is read again only if
+somebody asks for it. Whatever does not fit is left to the plain reader, which finds the mistake and names its
+line.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ import csv
 import importlib
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from cellworth.arrays import Float64Array
+from cellworth.arrays import Float64Array, IntArray
 from cellworth.table.missing_marks import USUAL_MARKS
-from cellworth.table.text_cells import LazyTexts, Numbers, Tally, TextCells
-from cellworth.table.values import are_whole, is_number
+from cellworth.table.text_cells import LazyTexts, Numbers, TextCells, TextCounts
+from cellworth.table.values import are_whole, is_number, parse_numbers
 
 FEWEST_BYTES = 1 << 20
 """For a smaller file, importing pyarrow takes longer than it saves."""
@@ -50,34 +51,59 @@ class Wishes:
         return sorted(USUAL_MARKS | {mark for mark in self.marks if not is_number(mark)})
 
 
-def parse_quickly(content: bytes, delimiter: str, wishes: Wishes) -> tuple[list[str], list[TextCells]] | None:
-    """Parse UTF-8 into the fields of its header and their columns of cells; O(size of the content).
+class Parsed(NamedTuple):
+    """The fields of a header, their columns of cells, and the lines on which the rows begin, from 1."""
+
+    names: list[str]
+    cells: list[TextCells]
+    lines: Sequence[int]
+
+
+def parse_quickly(content: bytes, delimiter: str, wishes: Wishes) -> Parsed | None:
+    """Parse UTF-8; O(size of the content).
 
     There must be no NUL in it. None means that the plain reader must read it.
     """
     end = len(content)
     while end and content[end - 1] in b"\r\n":
         end -= 1
-    start = content.find(b"\n", 0, end) + 1
-    if not start:
-        return None
-    names = content[: start - 1].decode().rstrip("\r").split(delimiter)
     arrow = _pyarrow()
     if arrow is None or not _is_plain(content, end, delimiter):
         return None
+    quoted = b'"' in content
+    ends = _ends_of_records(content, end, delimiter) if quoted else None
+    if quoted and ends is None:
+        return None
+    start = (content.find(b"\n", 0, end) if ends is None else int(ends.places[0])) + 1
+    if not start:
+        return None
+    (names,) = csv.reader([content[: start - 1].decode().rstrip("\r")], delimiter=delimiter)
     as_text = {place for place, name in enumerate(names) if column_name(name) in wishes.as_text}
-    types, pointed = _likely_types(_sample(content, start, end), delimiter, len(names), as_text, wishes.nulls)
+    lines = _sample(content, start, end, None if ends is None else ends.places)
+    types, pointed, marked = _likely_types(lines, delimiter, len(names), as_text, wishes.nulls)
     if any(content.find(letter, start) >= 0 for letter in (b"x", b"X")) and b"0x" in content.lower():
         # pyarrow reads 0x10 as the integer 16; to us it is text.
         types = ["text" if kind == "int64" else kind for kind in types]
     rows = memoryview(content)[start:end]
-    reader = _ArrowReader(arrow, rows, delimiter, len(names), wishes.nulls, b"(" in content)
+    reader = _ArrowReader(
+        arrow,
+        rows,
+        delimiter,
+        len(names),
+        wishes.nulls if marked else [""],
+        b"(" in content,
+        quoted=quoted,
+        broken=ends is not None and ends.broken,
+    )
     columns = reader.read(types)
-    if (
-        columns is None or len(columns[0]) != content.count(b"\n", start, end) + 1
-    ):  # pyarrow skips blank lines
+    if columns is None and not marked:
+        reader = replace(reader, nulls=wishes.nulls)
+        columns = reader.read(types)
+    count = content.count(b"\n", start, end) + 1 if ends is None else len(ends.places)
+    if columns is None or len(columns[0]) != count:  # pyarrow skips blank lines
         return None
-    return names, [reader.cells(place, column, pointed[place]) for place, column in enumerate(columns)]
+    cells = [reader.cells(place, column, pointed[place]) for place, column in enumerate(columns)]
+    return Parsed(names, cells, range(2, count + 2) if ends is None else ends.lines)
 
 
 def column_name(field: str) -> str:
@@ -86,8 +112,8 @@ def column_name(field: str) -> str:
 
 
 def _is_plain(content: bytes, end: int, delimiter: str) -> bool:
-    """Return whether each line is a row, and each delimiter separates two fields."""
-    if b'"' in content or not delimiter.isascii() or content[0] in b"\r\n":
+    """Return whether nothing but quotes needs a closer look."""
+    if not delimiter.isascii() or content[:1] in (b"\r", b"\n", b""):
         return False
     if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
         return False
@@ -100,9 +126,51 @@ def _is_plain(content: bytes, end: int, delimiter: str) -> bool:
     return True
 
 
-def _sample(content: bytes, start: int, end: int) -> list[str]:
-    """Return some lines from different places between the two."""
+class _Ends(NamedTuple):
+    """Where records end, the lines on which those after the first begin, and whether some have several."""
+
+    places: IntArray
+    lines: list[int]
+    broken: bool
+
+
+def _ends_of_records(content: bytes, end: int, delimiter: str) -> _Ends | None:
+    """Return the newlines outside quotes; None unless each quote begins or ends a field, or is doubled."""
+    letters = np.frombuffer(content, dtype=np.uint8, count=end)
+    quotes = np.flatnonzero(letters == ord('"'))
+    if len(quotes) % 2:
+        return None
+    # Every other quote opens: it follows a separator, or the one before it, which it then doubles.
+    opening, closing = quotes[::2], quotes[1::2]
+    separates = np.zeros(256, dtype=bool)
+    separates[list(f"{delimiter}\r\n".encode())] = True
+    doubled = opening[1:] == closing[:-1] + 1
+    begins = separates[letters[opening - 1]]
+    begins[0] |= opening[0] == 0
+    finishes = separates[letters[np.minimum(closing + 1, end - 1)]]
+    finishes[-1] |= closing[-1] == end - 1
+    begins[1:] |= doubled
+    finishes[:-1] |= doubled
+    if not (begins.all() and finishes.all()):
+        return None
+    newlines = np.flatnonzero(letters == ord("\n"))
+    outside = np.searchsorted(quotes, newlines) % 2 == 0
+    places = newlines[outside]
+    if not len(places) or np.diff(places, prepend=0, append=end).max() > csv.field_size_limit():
+        return None
+    return _Ends(places, (np.flatnonzero(outside) + 2).tolist(), not bool(outside.all()))
+
+
+def _sample(content: bytes, start: int, end: int, ends: IntArray | None) -> list[str]:
+    """Return some lines from different places between the two; records, if it is given where they end."""
     lines: list[str] = []
+    if ends is not None:
+        stops = np.append(ends, end)
+        for place in range(_SAMPLED_PLACES):
+            begin = place * (len(stops) - 1) // _SAMPLED_PLACES
+            pairs = zip(stops[begin:], stops[begin + 1 : begin + 1 + _SAMPLED_LINES], strict=False)
+            lines += [content[one + 1 : other].decode() for one, other in pairs]
+        return lines
     for place in range(_SAMPLED_PLACES):
         begin = start
         if place:
@@ -118,19 +186,23 @@ def _sample(content: bytes, start: int, end: int) -> list[str]:
 
 def _likely_types(
     lines: Sequence[str], delimiter: str, width: int, as_text: Collection[int], nulls: Collection[str]
-) -> tuple[list[_Type], list[bool]]:
-    """Return the types of the columns in some of the lines, and which have a text such as 1.0 or 1e5."""
+) -> tuple[list[_Type], list[bool], bool]:
+    """Return the types of columns in these lines, which have a text such as 1.0, and if there are marks.
+
+    Marks are those of holes besides blanks.
+    """
     types: list[_Type] = ["text" if place in as_text else "int64" for place in range(width)]
     pointed = [False] * width
-    holes = frozenset(nulls)
-    for line in lines:
-        for place, field in enumerate(line.rstrip("\r").split(delimiter)[:width]):
-            if types[place] == "text" or field in holes:
-                continue
-            if _INTEGER.fullmatch(field.strip()) is None:
-                types[place] = "float64" if is_number(field.strip()) else "text"
-                pointed[place] |= not are_whole([field])
-    return types, pointed
+    holes, marked = frozenset(nulls), False
+    records = csv.reader([line.rstrip("\r") for line in lines], delimiter=delimiter)
+    for place, fields in enumerate(zip(*(record for record in records if len(record) == width), strict=True)):
+        different = set(fields) - {""}
+        marked |= not holes.isdisjoint(different)
+        others = [field for field in map(str.strip, different - holes) if _INTEGER.fullmatch(field) is None]
+        if others and types[place] != "text":
+            types[place] = "text" if parse_numbers(others) is None else "float64"
+            pointed[place] = types[place] == "float64" and not are_whole(others)
+    return types, pointed, marked
 
 
 @dataclass(frozen=True)
@@ -141,13 +213,20 @@ class _ArrowReader:
     width: int
     nulls: Sequence[str]
     brackets: bool
+    quoted: bool = False
+    broken: bool = False
 
     def read(self, types: list[_Type]) -> list[Any] | None:
-        """Return the columns, those that turn out not to be numbers as text; None if rows are ragged."""
+        """Return the columns, those that turn out not to be numbers as text.
+
+        None if rows are ragged, or if only blanks are holes and there are others.
+        """
         for _ in range(_MOST_ATTEMPTS):
             try:
                 return self._parse(dict(enumerate(types))).columns
             except self.arrow.ArrowInvalid as error:
+                if self.nulls == [""]:
+                    return None
                 found = _COLUMN.search(str(error))
                 if found is None or types[int(found[1])] == "text":
                     return None
@@ -157,7 +236,7 @@ class _ArrowReader:
     def cells(self, place: int, column: Any, pointed: bool) -> TextCells:
         """Return a column that was read, with its numbers if it has any; not all of ``pointed`` are whole."""
         if self.arrow.types.is_dictionary(column.type):
-            return TextCells.counted(_tally(column))
+            return TextCells.counted(_text_counts(column))
         values: Float64Array = np.asarray(column.to_numpy(), dtype=np.float64)
         whole = column.type == self.arrow.int64()
         # pyarrow reads nan(1) as NaN; to us it is text.
@@ -167,8 +246,8 @@ class _ArrowReader:
             return TextCells.counted(self._texts(place))
         return TextCells(LazyTexts(len(column), lambda: self._texts(place).texts()), Numbers(values, whole))
 
-    def _texts(self, place: int) -> Tally:
-        return _tally(self._parse({place: "text"}).column(0))
+    def _texts(self, place: int) -> TextCounts:
+        return _text_counts(self._parse({place: "text"}).column(0))
 
     def _parse(self, types: dict[int, _Type]) -> Any:
         table = importlib.import_module("pyarrow.csv")
@@ -178,7 +257,11 @@ class _ArrowReader:
         return table.read_csv(
             self.arrow.BufferReader(self.rows),
             read_options=table.ReadOptions(use_threads=False, column_names=names, block_size=_BLOCK),
-            parse_options=table.ParseOptions(delimiter=self.delimiter, quote_char=False),
+            parse_options=table.ParseOptions(
+                delimiter=self.delimiter,
+                quote_char='"' if self.quoted else False,
+                newlines_in_values=self.broken,
+            ),
             convert_options=table.ConvertOptions(
                 column_types={str(place): arrow_types[kind] for place, kind in types.items()},
                 include_columns=[str(place) for place in types],
@@ -192,12 +275,12 @@ def _has_fraction(values: Float64Array) -> bool:
     return bool(np.any(~np.isnan(values) & (values != np.rint(values))))
 
 
-def _tally(column: Any) -> Tally:
+def _text_counts(column: Any) -> TextCounts:
     """Count a dictionary column, whose texts are in the order in which they first appear."""
     array = column.unify_dictionaries().combine_chunks()
     codes = array.indices.to_numpy().astype(np.intp)
     texts = array.dictionary.to_pylist()
-    return Tally(tuple(texts), codes).renamed(list(map(str.strip, texts)))
+    return TextCounts(tuple(texts), codes).renamed(list(map(str.strip, texts)))
 
 
 def _pyarrow() -> ModuleType | None:

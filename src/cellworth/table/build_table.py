@@ -16,7 +16,7 @@ from cellworth.messages import listing, shorten
 from cellworth.settings_language import by_door, setting
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format, restores
-from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
+from cellworth.table.infer_kind import find_kind, refuse_extremes, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
 from cellworth.table.prior import check_prior
@@ -43,7 +43,8 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
     if keywords.row_id is not None:
         row_ids = tuple(as_texts(by_name.pop(keywords.row_id).cells).texts)
         origin = replace(origin, row_ids=row_ids)
-    check_row_ids(row_ids, keywords.row_id, origin)
+    if keywords.row_id is not None or origin.lines is None or not row_ids:  # others are numbered here
+        check_row_ids(row_ids, keywords.row_id, origin)
     target = None
     if keywords.target is not None:
         raw_target = by_name.pop(keywords.target)
@@ -106,9 +107,9 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
         )
     values = np.where(np.isnan(values), np.nan, values)  # a single NaN bit pattern
     if kind not in LABELLED:
-        refuse_infinities(values, raw.name, origin)
+        refuse_extremes(values, raw.name, origin)
     if kind != "number":
-        values = values + 0.0  # -0.0 becomes 0.0
+        np.add(values, 0.0, out=values)  # -0.0 becomes 0.0
     whole_days = kind == "date" and bool(np.all(np.isnan(values) | (values == np.floor(values))))
     bounds = _read_bounds(wanted, raw.name, kind)
     spelling = _spelling(raw, cells, kind, values, whole_days=whole_days)
@@ -125,7 +126,7 @@ def _spelling(
     """Return how the user writes booleans or dates, as keywords of `Column`."""
     if kind not in ("boolean", "date"):
         return {}
-    observed = cells.tally if isinstance(cells, TextCells) else None
+    observed = cells.text_counts if isinstance(cells, TextCells) else None
     if kind == "boolean":
         words = raw.declared.get("words") if observed is None else boolean_words(observed.counts)
         return {} if words is None else {"words": tuple(words)}
@@ -145,9 +146,9 @@ def _kind_and_values(
         if known is not None:
             return known, cells.numbers.values, ()
     if isinstance(cells, TextCells) and wanted.kind is None and wanted.categories is None:
-        kind, observed = find_kind(cells.tally, name, origin)
+        kind, observed = find_kind(cells.text_counts, name, origin)
         if observed is not None:
-            return kind, cells.tally.spread(observed), ()
+            return kind, cells.text_counts.spread(observed), ()
     else:
         kind = wanted.kind or _stated_kind(cells, wanted)
     if kind not in LABELLED:

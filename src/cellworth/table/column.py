@@ -14,7 +14,15 @@ from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.settings_language import setting
-from cellworth.table.dates import FIRST_DAY, LAST_MOMENT, format_day, is_iso, to_microsecond, written_days
+from cellworth.table.dates import (
+    FIRST_DAY,
+    LAST_MOMENT,
+    format_day,
+    is_iso,
+    to_microsecond,
+    write_in,
+    written_days,
+)
 from cellworth.table.values import LARGEST_INTEGER, parse_value
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
@@ -247,7 +255,7 @@ class Column:
 
     def _example(self) -> str:
         if self.date_format is not None and not is_iso(self.date_format):
-            return datetime(2020, 12, 31, 23, 59, 59).strftime(self.date_format)
+            return write_in(self.date_format, datetime(2020, 12, 31, 23, 59, 59))
         return "2020-12-31" if self.whole_days else "2020-12-31 or 2020-12-31T23:59:59"
 
     @property

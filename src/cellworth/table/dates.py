@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -27,6 +27,7 @@ ISO_FORMATS = tuple(f"%Y-%m-%d{mark}%H:%M{rest}" for mark in "T " for rest in ("
 """How ISO 8601 writes dates with a time; the third is the default."""
 
 _ISO = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?"
+_SHORT = re.compile(r"%-([dmHIMSjy])")  # as of GNU; other systems do not know it
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 _ONE_ISO = re.compile(_ISO, re.ASCII)
 _ONLY_ISO = re.compile(rf"(?:{_ISO}\n)+", re.ASCII)
@@ -131,11 +132,39 @@ def is_iso(date_format: str) -> bool:
     return date_format in ISO_FORMATS
 
 
+def write_in(date_format: str, moment: datetime) -> str:
+    """Return a moment in a format of `strftime`; ``%-d`` and the like leave out leading zeros anywhere.
+
+    >>> write_in("%-d.%-m.%Y", datetime(2020, 7, 4))
+    '4.7.2020'
+    """
+    short = _SHORT.sub(lambda part: str(int(moment.strftime(f"%{part[1]}"))), date_format)
+    return moment.strftime(short)
+
+
+def read_in(date_format: str, text: str) -> datetime:
+    """Return the moment of a text that `write_in` wrote, with leading zeros or without; else ValueError."""
+    return datetime.strptime(text, _SHORT.sub(r"%\1", date_format))
+
+
+def as_written(date_format: str, texts: Collection[str]) -> str:
+    """Return a format as people used it for these texts: with leading zeros of days and months, or without.
+
+    >>> as_written("%d.%m.%Y", ["4.7.2020", "12.12.2020"]), as_written("%d.%m.%Y", ["4.07.2020"])
+    ('%-d.%-m.%Y', '%-d.%m.%Y')
+    """
+    days, months = date_format.replace("%d", "%-d"), date_format.replace("%m", "%-m")
+    for each in (date_format, days.replace("%m", "%-m"), days, months):
+        if all(write_in(each, read_in(each, text)) == text for text in texts):
+            return each
+    return date_format
+
+
 def is_date_format(text: str) -> bool:
     """Return whether dates written in a `strftime` format, with a day, month and year, can be read again."""
     moment = datetime(2001, 12, 31, 23, 58, 59)
     try:
-        return datetime.strptime(moment.strftime(text), text).date() == moment.date()
+        return read_in(text, write_in(text, moment)).date() == moment.date()
     except ValueError:
         return False
 
@@ -148,7 +177,7 @@ def restores(date_format: str, days: Float64Array, *, whole: bool) -> bool:
     if is_iso(date_format):
         return not whole
     with contextlib.suppress(ValueError):
-        datetime.strptime("2001-02-03", date_format)
+        read_in(date_format, "2001-02-03")
         return False
     different = np.unique(days[~np.isnan(days)])
     return all(_in_format(day, date_format) is not None for day in different.tolist())
@@ -158,15 +187,15 @@ def parse_formatted(text: str, date_format: str | None) -> float:
     """Convert a text in the user's format, or an ISO text, to days; ValueError if it is neither."""
     if date_format is not None and not is_iso(date_format):
         with contextlib.suppress(ValueError):
-            return day_number(datetime.strptime(text, date_format))
+            return day_number(read_in(date_format, text))
     return parse_date(text)
 
 
 def _in_format(day: float, date_format: str) -> str | None:
     """Return a day as text in a format; None if it would not come back."""
-    text = format_day(day, whole=False).strftime(date_format)
+    text = write_in(date_format, EPOCH + timedelta(microseconds=_microseconds_of(day)))
     try:
-        return text if day_number(datetime.strptime(text, date_format)) == day else None
+        return text if day_number(read_in(date_format, text)) == day else None
     except ValueError:
         return None
 
@@ -196,8 +225,12 @@ def written_days(days: Float64Array, date_format: str | None, whole: bool) -> li
 
 def format_day(days: float, whole: bool) -> date:
     """Convert days back to a date if `whole`, otherwise to a datetime without a zone."""
-    moment = EPOCH + timedelta(microseconds=int(_microseconds_from_days(np.array([days]))[0]))
+    moment = EPOCH + timedelta(microseconds=_microseconds_of(days))
     return moment.date() if whole else moment
+
+
+def _microseconds_of(days: float) -> int:
+    return int(_microseconds_from_days(np.array([days]))[0])
 
 
 def _days_from_microseconds(micros: npt.NDArray[np.int64]) -> Float64Array:

@@ -14,15 +14,17 @@ from cellworth.table.column import Kind
 from cellworth.table.dates import is_date, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, as_texts
-from cellworth.table.text_cells import Tally
+from cellworth.table.text_cells import TextCounts
 from cellworth.table.text_file import likely_date_formats
 from cellworth.table.values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
 
+LARGEST = 1e150
+"""Squares of larger numbers overflow."""
 MOST_DIFFERENT_TEXTS = 100
 """More distinct texts than this, most of them unique, look like names rather than categories."""
 
 
-def find_kind(cells: Tally, column: str, origin: Origin) -> tuple[Kind, Float64Array | None]:
+def find_kind(cells: TextCounts, column: str, origin: Origin) -> tuple[Kind, Float64Array | None]:
     """Infer the kind of texts, and return their values if inference had to parse them.
 
     Tried in turn: integers, numbers, true/false and yes/no, ISO dates; anything else is a category. O(m) for
@@ -30,7 +32,7 @@ def find_kind(cells: Tally, column: str, origin: Origin) -> tuple[Kind, Float64A
 
     Parameters
     ----------
-    cells : Tally
+    cells : TextCounts
         At least one cell is observed.
     column, origin
         Where they come from, for messages.
@@ -61,7 +63,7 @@ def find_kind(cells: Tally, column: str, origin: Origin) -> tuple[Kind, Float64A
     return "category", None
 
 
-def _refuse_doubtful(cells: Tally, column: str, origin: Origin) -> None:
+def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
     counts, texts, total = cells.counts, cells.distinct, cells.total
     as_category = f"set {setting('kinds', 'category', column=column)} if the column holds text"
 
@@ -106,7 +108,7 @@ def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64A
     """Convert cells to values (n,) of a kind without categories, NaN = hole; O(n)."""
     if isinstance(cells, NumberCells) and _fits(cells, kind):
         return cells.values
-    counted = as_texts(cells).tally
+    counted = as_texts(cells).text_counts
     parse, fits, expected = _PARSERS[kind]
     values = parse(counted.distinct) if counted.distinct else np.zeros(0)
     if values is not None:
@@ -120,7 +122,7 @@ def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64A
 
 
 def _error(
-    cells: Tally, fits: Callable[[str], bool], problem: str, remedy: str, column: str, origin: Origin
+    cells: TextCounts, fits: Callable[[str], bool], problem: str, remedy: str, column: str, origin: Origin
 ) -> DataError:
     """Return the error for the cells whose texts do not fit."""
     rows = cells.rows_of([place for place, text in enumerate(cells.distinct) if not fits(text)])
@@ -134,7 +136,7 @@ def to_codes(
     """Convert cells to indices (n,) into the categories, by default all texts, sorted; NaN = hole."""
     if isinstance(cells, CodedCells) and categories in (None, cells.categories):
         return cells.codes, cells.categories
-    counted = as_texts(cells).tally
+    counted = as_texts(cells).text_counts
     if categories is None:
         categories = tuple(sorted(counted.distinct))
     _check_labels(categories, column)
@@ -150,17 +152,22 @@ def to_codes(
     return counted.spread(np.array([code[text] for text in counted.distinct], dtype=np.float64)), categories
 
 
-def refuse_infinities(values: Float64Array, column: str, origin: Origin) -> None:
-    """Raise DataError if a value is infinite."""
-    rows = np.flatnonzero(np.isinf(values))
-    if rows.size:
-        raise origin.cell_error(
-            column,
-            "expected finite numbers",
-            rows,
-            [str(value) for value in values[rows[:3]]],
-            f"Correct the cell, or say {setting('missing', 'inf')} if it marks a hole.",
-        )
+def refuse_extremes(values: Float64Array, column: str, origin: Origin) -> None:
+    """Raise DataError if a value is infinite, or so large that its square would overflow."""
+    with np.errstate(invalid="ignore"):
+        extreme = np.abs(values) > LARGEST
+    rows = np.flatnonzero(extreme)
+    if not rows.size:
+        return
+    infinite = bool(np.isinf(values[rows]).any())
+    mark = setting("missing", "inf") if infinite else setting("missing", f"{values[rows[0]]:g}")
+    raise origin.cell_error(
+        column,
+        "expected finite numbers" if infinite else f"expected numbers between -{LARGEST:g} and {LARGEST:g}",
+        rows,
+        [f"{value:g}" for value in values[rows[:3]]],
+        f"Correct the cell or use another unit, or say {mark} if it marks a hole.",
+    )
 
 
 def _fits(cells: NumberCells, kind: Kind) -> bool:

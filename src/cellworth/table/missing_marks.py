@@ -79,7 +79,7 @@ def _open_in_texts(cells: TextCells, marks: MissingMarks) -> TextCells:
         if opened is not None:
             plain = TextCells(cells.texts)
             return TextCells(LazyTexts(len(cells.texts), lambda: _open_in_texts(plain, marks).texts), opened)
-    distinct = cells.tally.distinct
+    distinct = cells.text_counts.distinct
     marked = marks.texts.intersection(distinct)
     if marks.numbers:  # the mark -9 also matches -9.0 in the file
         others = [text for text in distinct if text not in marked]
@@ -88,7 +88,7 @@ def _open_in_texts(cells: TextCells, marks: MissingMarks) -> TextCells:
             marked |= set(compress(others, np.isin(numbers, marks.numbers)))
     if not marked:
         return cells
-    return TextCells.counted(cells.tally.renamed(["" if text in marked else text for text in distinct]))
+    return TextCells.counted(cells.text_counts.renamed(["" if text in marked else text for text in distinct]))
 
 
 def _open_in_numbers(numbers: Numbers, marks: MissingMarks) -> Numbers | None:

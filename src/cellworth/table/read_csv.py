@@ -79,7 +79,7 @@ def read_csv(
 def _quickly(
     content: bytes | str, delimiter: str | None, path: File, wishes: Wishes
 ) -> tuple[list[RawColumn], Origin] | None:
-    """Read a large plain file; None if it is not plain, or may have another delimiter than it should."""
+    """Read a large simple file; None if it has quotes, or may have an unexpected delimiter."""
     if len(content) < FEWEST_BYTES:
         return None
     try:
@@ -88,12 +88,11 @@ def _quickly(
         return None
     first_line = content[: content.find(b"\n") + 1].decode()
     found = parse_quickly(content, delimiter or _usual_delimiter(path, first_line), wishes)
-    if found is None or (delimiter is None and len(found[0]) == 1):
+    if found is None or (delimiter is None and len(found.names) == 1):
         return None
-    header, cells = found
-    columns = [RawColumn(column, each) for column, each in zip(map(column_name, header), cells, strict=True)]
-    rows = len(cells[0].texts)
-    return columns, Origin(str(path), list(map(str, range(rows))), range(2, rows + 2))
+    names = map(column_name, found.names)
+    columns = [RawColumn(column, each) for column, each in zip(names, found.cells, strict=True)]
+    return columns, Origin(str(path), list(map(str, range(len(found.lines)))), found.lines)
 
 
 def read_records(

@@ -1,4 +1,4 @@
-"""Tables as spreadsheets can open them: no text is taken for a formula, and no letter is misread."""
+"""Tables for spreadsheets: no text is taken for a formula, and no character is misread."""
 
 from __future__ import annotations
 

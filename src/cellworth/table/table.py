@@ -113,7 +113,8 @@ class Table:
         Blank cells and NaN are holes, and so are the marks of ``pandas.read_csv``: NA, N/A, #N/A, NULL, None
         and the like, unless ``categories`` names them. A category that looks like a mark, such as ? or
         unknown, causes a warning. White space around names and texts is stripped. Takes O(n p): about
-        a second per million cells of CSV, or a tenth of that if pyarrow is installed and nothing is quoted.
+        a second per million cells of CSV; a tenth of that for a large file, if pyarrow is installed, unless
+        numbers have decimal commas or quotes stand inside fields.
 
         Parameters
         ----------

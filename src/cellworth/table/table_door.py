@@ -29,7 +29,7 @@ AnyTable = Any
 
 
 def as_table(given: AnyTable, *, target: str | None = None) -> Table:
-    """Return the table that the user means; O(n p) unless it is a `Table` already.
+    """Convert what the user gave to a table; O(n p) unless it already is a `Table`.
 
     Parameters
     ----------

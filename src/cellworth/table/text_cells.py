@@ -14,7 +14,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 
 
 @dataclass(frozen=True)
-class Tally:
+class TextCounts:
     """The different texts of a column in the order in which they first appear, and which cell holds which.
 
     ``codes`` (n,) are places in ``distinct``, -1 for a hole. No text is blank.
@@ -47,25 +47,25 @@ class Tally:
         """Return the text of each cell, "" = hole."""
         return list(map((*self.distinct, "").__getitem__, self.codes.tolist()))
 
-    def renamed(self, texts: Sequence[str]) -> Tally:
-        """Return the tally with another text for each of the distinct ones; equal ones merge, "" = hole."""
+    def renamed(self, texts: Sequence[str]) -> TextCounts:
+        """Return the counts with another text for each of the distinct ones; equal ones merge, "" = hole."""
         if len(set(texts)) == len(texts) and "" not in texts:
-            return Tally(tuple(texts), self.codes)
+            return TextCounts(tuple(texts), self.codes)
         kept = {text: place for place, text in enumerate(dict.fromkeys(filter(None, texts)))}
         codes = np.array([*(kept.get(text, -1) for text in texts), -1], dtype=np.intp)
-        return Tally(tuple(kept), codes[self.codes])
+        return TextCounts(tuple(kept), codes[self.codes])
 
 
-def tally(texts: Sequence[str]) -> Tally:
+def count_texts(texts: Sequence[str]) -> TextCounts:
     """Count texts, "" = hole; O(n)."""
     codes = {text: place for place, text in enumerate(dict.fromkeys(filter(None, texts)))}
     distinct = tuple(codes)
     codes[""] = -1
-    return Tally(distinct, np.fromiter(map(codes.__getitem__, texts), dtype=np.intp, count=len(texts)))
+    return TextCounts(distinct, np.fromiter(map(codes.__getitem__, texts), dtype=np.intp, count=len(texts)))
 
 
 class LazyTexts(Sequence[str]):
-    """Texts that are read when they are first looked at."""
+    """Texts that are read when first used."""
 
     def __init__(self, length: int, read: Callable[[], Sequence[str]]) -> None:
         self._length, self._read = length, read
@@ -86,7 +86,7 @@ class LazyTexts(Sequence[str]):
 
 @dataclass(frozen=True)
 class Numbers:
-    """Texts as the numbers (n,) that they are, NaN = hole, and whether all are written as integers."""
+    """Numeric texts as numbers (n,), NaN = hole, and whether all are written as integers."""
 
     values: Float64Array
     whole: bool
@@ -107,19 +107,20 @@ class TextCells:
     numbers: Numbers | None = None
 
     @classmethod
-    def counted(cls, given: Tally) -> TextCells:
+    def counted(cls, given: TextCounts) -> TextCells:
         """Return cells whose texts are counted already."""
         cells = cls(LazyTexts(len(given.codes), given.texts))
-        cells.__dict__["tally"] = given  # where cached_property keeps it
+        cells.__dict__["text_counts"] = given  # where cached_property keeps it
         return cells
 
     @cached_property
-    def tally(self) -> Tally:
+    def text_counts(self) -> TextCounts:
         """The different texts and their cells; O(n) when first used."""
-        return tally(self.texts)
+        return count_texts(self.texts)
 
     @property
     def holes(self) -> BoolArray:
         """(n,) bool, True where there is no value."""
-        holes: BoolArray = self.tally.codes < 0 if self.numbers is None else np.isnan(self.numbers.values)
+        values = None if self.numbers is None else self.numbers.values
+        holes: BoolArray = self.text_counts.codes < 0 if values is None else np.isnan(values)
         return holes

@@ -7,14 +7,13 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import shorten
 from cellworth.settings_language import named, setting
-from cellworth.table.dates import is_date_format
+from cellworth.table.dates import as_written, is_date_format, read_in
 from cellworth.table.files import File, FileBytes, place_of
 from cellworth.table.raw_cells import RawColumn, as_texts
 from cellworth.table.text_cells import TextCells
@@ -107,7 +106,7 @@ class TextFile:
 
     @property
     def converts(self) -> bool:
-        """Whether numbers or dates are written in another way than Python's."""
+        """Whether numbers or dates are written differently from Python's."""
         return self.date_format is not None or self.decimal == ","
 
 
@@ -133,12 +132,14 @@ def with_dates(
     """Return text columns with dates of a format as ISO dates, and the format declared where it is used."""
     pattern = strptime_format(date_format)
     read = date_reader(pattern)
-    return [
-        _changed(column, read, {"date_format": pattern})
-        if isinstance(column.cells, TextCells) and column.name not in as_is
-        else column
-        for column in columns
-    ]
+    found = []
+    for column in columns:
+        if isinstance(column.cells, TextCells) and column.name not in as_is:
+            dates = {text for text in column.cells.text_counts.distinct if read(text) is not None}
+            found.append(_changed(column, read, {"date_format": as_written(pattern, dates)}))
+        else:
+            found.append(column)
+    return found
 
 
 def strptime_format(text: str) -> str:
@@ -248,7 +249,7 @@ def _decoding_problem(content: bytes, error: UnicodeError, encoding: str, name: 
 def _changed(
     column: RawColumn, way: Callable[[str], str | None], declared: Mapping[str, Any] | None = None
 ) -> RawColumn:
-    """Return a column with every text that a way can read as it reads it; unchanged if it can read none."""
+    """Return a column with the texts that a reader can parse replaced; unchanged if it can parse none."""
     texts = as_texts(column.cells).texts
     read = [way(text) if text else None for text in texts]
     if not any(read):
@@ -271,7 +272,7 @@ def date_reader(pattern: str) -> Callable[[str], str | None]:
     def read(text: str) -> str | None:
         if text not in known:
             try:
-                moment = datetime.strptime(text, pattern)
+                moment = read_in(pattern, text)
                 known[text] = moment.isoformat() if with_time else moment.date().isoformat()
             except ValueError:
                 known[text] = None

@@ -7,38 +7,33 @@ from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
-from fastapi import APIRouter, FastAPI
+from fastapi import FastAPI
 from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 
 from cellworth import __version__
 from cellworth.errors import ParameterError
 from cellworth.report import SUMMARIES, summarise
-from cellworth.web import error_responses, pages, sign_in_links
+from cellworth.web import error_responses, operating, pages, sign_in_links
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.conditional_requests import ConditionalRequests
 from cellworth.web.dependencies import OPEN_PATHS, admitted, role_of
 from cellworth.web.door_language import DoorLanguage
 from cellworth.web.file_jobs import FileJobs
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
+from cellworth.web.observation import Metrics, Observation
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 from cellworth.web.security.tokens import Access
 from cellworth.web.uploads import Uploads
+from cellworth.web.webhooks import Webhooks, check_webhooks
 
 LARGEST_UPLOAD = 50_000_000
 """In bytes."""
 LARGEST_JSON = 2_000_000
 """In bytes, for everything that is not a file."""
 _STATIC = Path(__file__).parent / "pages" / "static"
-
-health = APIRouter(include_in_schema=False)
-
-
-@health.get("/health")
-async def is_healthy() -> dict[str, str]:
-    """Report that the server is up, and nothing else."""
-    return {"status": "ok"}
 
 
 def create_app(
@@ -47,6 +42,8 @@ def create_app(
     access: Access | None = None,
     largest_upload: int = LARGEST_UPLOAD,
     public_url: str | None = None,
+    webhooks: Sequence[str] = (),
+    webhook_secret: str | None = None,
 ) -> FastAPI:
     """Return the application that serves the campaigns of a store.
 
@@ -61,6 +58,10 @@ def create_app(
         Largest request with a file, in bytes; others have at most `LARGEST_JSON`.
     public_url : str, optional
         The address under which browsers know the server, if a proxy does not pass the ``Host`` on.
+    webhooks : sequence of str
+        Addresses that hear of each ask and answer; see `cellworth.web.webhooks`.
+    webhook_secret : str, optional
+        Signs what they hear; required with webhooks.
 
     Returns
     -------
@@ -76,6 +77,7 @@ def create_app(
     'cellworth'
     """
     access = Access.open_to_all() if access is None else access
+    check_webhooks(webhooks, webhook_secret)
     app = FastAPI(
         title="cellworth",
         version=__version__,
@@ -89,8 +91,10 @@ def create_app(
     app.state.access = access
     app.state.largest_upload = largest_upload
     app.state.notifications = Notifications()
+    app.state.metrics = Metrics()
+    app.state.webhooks = (list(webhooks), webhook_secret or "")
     app.state.problem_page = pages.problem_page
-    for router in [*api_routers, health, sign_in_links.router, *pages.routers]:
+    for router in [*api_routers, operating.router, sign_in_links.router, *pages.routers]:
         app.router.routes.extend(
             admitted(route, min(LARGEST_JSON, largest_upload)) for route in router.routes
         )
@@ -101,7 +105,9 @@ def create_app(
     app.add_middleware(DoorLanguage)
     app.add_middleware(SizeLimit, most=largest_upload)
     app.add_middleware(OwnOrigin, only_loopback=access.open, public=public_url)
+    app.add_middleware(ConditionalRequests)
     app.add_middleware(SafeHeaders)
+    app.add_middleware(Observation, metrics=app.state.metrics)
     return app
 
 
@@ -126,10 +132,15 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     file_queue.start()
     app.state.files = FileJobs(file_queue)
     uploads = app.state.uploads = Uploads()
+    urls, secret = app.state.webhooks
+    hooks = Webhooks(urls, secret, pool, notifications)
+    if urls:
+        hooks.start()
     try:
         yield
     finally:
         notifications.close()
+        await hooks.close()
         await file_queue.close()
         await jobs.close()
         await pool.close()

@@ -95,6 +95,20 @@ class CampaignPool:
         create = partial(Campaign.create, table, store=self._store, name=name, who=who, **settings)
         await self.in_thread(create)
 
+    async def rename(self, name: str, new: str) -> None:
+        """Give a campaign another name, once no call is running on it; see `Store.rename`."""
+        await self._check_known(name)
+        await self._forget(name)
+        await self.in_thread(partial(self._store.rename, name, new))
+        await self._forget(name)  # somebody may have asked for it meanwhile
+
+    async def _forget(self, name: str) -> None:
+        watcher, slots = self._watchers.pop(name, None), self._slots.pop(name, None)
+        if watcher is not None:
+            watcher.cancel()
+        for slot in slots or ():
+            await slot.close()
+
     async def in_thread(self, function: Callable[[], Result]) -> Result:
         """Run a function that needs no campaign in a thread."""
         return await anyio.to_thread.run_sync(function, limiter=self._threads)

@@ -193,10 +193,12 @@ class RemoteCampaign:
         """Return what `ask` would ask for now; see `Campaign.preview`."""
         return self._purchases("preview", {"budget": budget, "count": count}, repeatable=True)
 
-    def take(self, cells: Cells | int, *, lease: str | timedelta = TAKE_LEASE) -> list[Purchase]:
+    def take(
+        self, cells: Cells | int, *, lease: str | timedelta = TAKE_LEASE, key: str | None = None
+    ) -> list[Purchase]:
         """Take cells that are out; see `Campaign.take`."""
         wanted = {"count": cells} if isinstance(cells, int) else {"cells": cells_to_json(cells)}
-        return self._purchases("take", {**wanted, "lease": lease_to_json(lease)})
+        return self._purchases("take", {**wanted, "lease": lease_to_json(lease)}, key or _new_key())
 
     def give_back(self, cells: Cells) -> int:
         """Give back cells you have taken, so that others can take them; see `Campaign.give_back`."""
@@ -216,6 +218,25 @@ class RemoteCampaign:
         body |= {"price": price, "insist": insist}
         return self._write("tell", body, key or _new_key())
 
+    def tell_file(
+        self,
+        file: Path | tuple[str, bytes],
+        *,
+        key: str | None = None,
+        insist: bool = False,
+        dry_run: bool = False,
+    ) -> dict[str, Any]:
+        """Record the answers in a file, a path or (name, bytes), all or none; see `Campaign.tell_file`.
+
+        Returns how many are ``new``, ``known`` and ``blank``; with ``dry_run``, also what is ``questioned``,
+        and nothing is recorded.
+        """
+        query, files = {"insist": insist, "dry_run": dry_run}, {"answers": _named(file)}
+        path = f"{self._path}/tell-file"
+        sent = self._client.send("POST", path, key=key or _new_key(), params=query, files=files)
+        found: dict[str, Any] = sent.json()
+        return found
+
     def refuse(self, cells: Cells, reason: str) -> int:
         """Record that cells cannot be obtained; see `Campaign.refuse`."""
         return self._write("refuse", {"cells": cells_to_json(cells), "reason": reason}, repeatable=True)
@@ -232,17 +253,28 @@ class RemoteCampaign:
         body |= {"reason": reason, "insist": insist}
         return bool(self._write("correct", body, repeatable=True))
 
-    def extend(self, rows: Mapping[str, Mapping[str, object]]) -> int:
-        """Add rows at the end of the table; see `Campaign.extend`."""
+    def extend(
+        self, rows: Mapping[str, Mapping[str, object]] | Path | tuple[str, bytes], *, key: str | None = None
+    ) -> int:
+        """Add rows at the end of the table; see `Campaign.extend`. A file is a path or (name, bytes)."""
+        key = key or _new_key()
+        if not isinstance(rows, Mapping):
+            path, files = f"{self._path}/rows-file", {"rows": _named(rows)}
+            return int(self._client.send("POST", path, key=key, files=files).json()["new"])
         plain = {
             str(row): {name: value_to_json(value) for name, value in cells.items()}
             for row, cells in rows.items()
         }
-        return self._write("rows", {"rows": plain})
+        return self._write("rows", {"rows": plain}, key)
 
     def release(self, cells: Cells, *, reason: str | None = None) -> int:
         """Take back cells that anybody has taken; see `Campaign.release`."""
         return self._write("release", {"cells": cells_to_json(cells), "reason": reason}, repeatable=True)
+
+    def rename(self, new: str) -> None:
+        """Give the campaign another name; this object follows."""
+        self._client.send("POST", f"{self._path}/rename", json={"name": new})
+        self.name, self._path = new, f"/campaigns/{segment(new)}"
 
     def set_clock(self, *, reason: str | None = None) -> bool:
         """Set the campaign's time by the server's clock; see `Campaign.set_clock`."""
@@ -282,6 +314,29 @@ class RemoteCampaign:
     def row(self, row: str) -> dict[str, Any]:
         """Return a row; see `Campaign.row`."""
         found: dict[str, Any] = self._client.send("GET", f"{self._path}/rows/{segment(row)}").json()
+        return found
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield all rows, page by page; see `Campaign.rows`."""
+        return self._client.pages(f"{self._path}/rows")
+
+    def estimates(self, row: str) -> dict[str, Any]:
+        """Return a row with an estimate, an interval and a worth for each missing cell."""
+        path = f"{self._path}/rows/{segment(row)}/estimates"
+        found: dict[str, Any] = self._client.send("GET", path).json()
+        return found
+
+    def download(self, what: str, ending: str = "csv") -> bytes:
+        """Return "table", "filled" (the table with its holes filled) or "ledger" as csv, xlsx or parquet."""
+        return self._client.send("GET", f"{self._path}/download/{what}", params={"format": ending}).content
+
+    def report(self) -> bytes:
+        """Return the report, one HTML page; see `Campaign.write_report`."""
+        return self._client.send("GET", f"{self._path}/report.html").content
+
+    def counts(self) -> dict[str, Any]:
+        """Return how many cells are out: in all, free, and by column, asker and holder."""
+        found: dict[str, Any] = self._client.send("GET", f"{self._path}/purchases/counts").json()
         return found
 
     def summary(self, what: str) -> RemoteSummary:

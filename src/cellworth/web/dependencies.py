@@ -18,6 +18,7 @@ from urllib.parse import unquote
 
 from fastapi import Depends, HTTPException, Path, Request, UploadFile, params
 
+from cellworth.messages import shorten
 from cellworth.table.files import FileBytes
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.file_jobs import FileJobs
@@ -42,19 +43,24 @@ class SignInNeededError(HTTPException):
 
 
 class RoleCheck:
-    """Admits senders with a given role or a higher one."""
+    """Admits senders with a given role or a higher one; programs only with parameters that there are."""
 
-    def __init__(self, role: Role) -> None:
+    def __init__(self, role: Role, parameters: set[str] | None = None) -> None:
         self.role = role
+        self._parameters = parameters
 
     async def __call__(self, request: Request) -> None:
-        """Raise 401 or 403 unless the sender has the role."""
+        """Raise 401 or 403 unless the sender has the role, 422 if a parameter is unknown."""
         identity = identity_of(request)
         if identity.role < self.role:
             has, needs = identity.role.name.lower(), self.role.name.lower()
             raise HTTPException(
                 403, f"This needs the role {needs!r}; yours is {has!r}. Ask for a token with that role."
             )
+        for name in request.query_params:
+            if self._parameters is not None and name not in self._parameters:
+                known = ", ".join(sorted(self._parameters)) or "none"
+                raise HTTPException(422, f"There is no parameter {shorten(name)} here; there are: {known}.")
 
 
 def require_role(role: str) -> Any:
@@ -150,8 +156,15 @@ def admitted(route: Any, most: int) -> Any:
         return route
     found = copy.copy(route)  # routers belong to their modules, and serve other applications, too
     takes_files = any(isinstance(each.field_info, params.File) for each in route.dependant.body_params)
-    found.app = Admission(route.app, RoleCheck(role), most=None if takes_files else most)
+    check = RoleCheck(role, _query_names(route.dependant) if route.path.startswith("/api/") else None)
+    found.app = Admission(route.app, check, most=None if takes_files else most)
     return found
+
+
+def _query_names(dependant: Any) -> set[str]:
+    """Return the query parameters that a route and what it depends on take."""
+    own = {each.alias for each in dependant.query_params}
+    return own.union(*map(_query_names, dependant.dependencies))
 
 
 def _identify(request: Request) -> Identity:

@@ -6,7 +6,7 @@ import itertools
 import json
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
@@ -92,8 +92,18 @@ class ProblemDetails:
         return Response(content, self.status, self.headers, MEDIA_TYPE)
 
 
+class SeveralProblemsError(HTTPException):
+    """Several parts of a request are wrong; raised for the first, it names all of them."""
+
+    def __init__(self, first: Exception, errors: Sequence[dict[str, Any]]) -> None:
+        self.problem = replace(problem_of(first), errors=errors)
+        super().__init__(self.problem.status, self.problem.detail)
+
+
 def problem_of(error: Exception) -> ProblemDetails:
     """Turn an error into a problem; an unexpected one reveals nothing about the server."""
+    if isinstance(error, SeveralProblemsError):
+        return error.problem
     if isinstance(error, HTTPException):
         return ProblemDetails(error.status_code, str(error.detail), headers=dict(error.headers or {}))
     if isinstance(error, RequestValidationError):
@@ -123,7 +133,11 @@ def install(app: FastAPI) -> None:
 async def _answer(request: Request, error: Exception) -> Response:
     problem = problem_of(error)
     if problem.status >= 500 and not isinstance(error, ComputationError):
-        log.error("%s %s", request.method, request.url.path, exc_info=error)
+        name = getattr(request.state, "request_id", None)
+        log.error(
+            "%s %s", request.method, request.url.path, exc_info=error, extra={"detail": {"request": name}}
+        )
+        problem = replace(problem, headers={**problem.headers, "X-Request-ID": str(name)})
     show = getattr(request.app.state, "problem_page", None)
     wants_page = "text/html" in request.headers.get("accept", "")
     if show is not None and wants_page and not request.url.path.startswith("/api/"):

@@ -139,6 +139,11 @@ class JobQueue:
         return self._summaries.get((name, what), _Kept()).error
 
     @property
+    def waiting(self) -> int:
+        """The number of jobs that wait for the worker."""
+        return self._jobs.qsize()
+
+    @property
     def worker(self) -> int | None:
         """The process id of the worker; None if it is not running."""
         return None if self._process is None or self._process.returncode is not None else self._process.pid

@@ -53,9 +53,20 @@ class Notifications:
     def __init__(self) -> None:
         self._newest: defaultdict[str, Notification] = defaultdict(Notification)
         self.closed = False
+        self.any_event = asyncio.Event()
+        """Set with the next event of any campaign, or when closed; then replaced."""
+
+    def numbers(self) -> dict[str, int]:
+        """Return the number of the newest event of each campaign heard of."""
+        return {name: each.number for name, each in self._newest.items() if each.number}
 
     def __getitem__(self, name: str) -> Notification:
         return self._newest[name]
+
+    @property
+    def listeners(self) -> int:
+        """How many callers wait for news of any campaign."""
+        return sum(each.listeners for each in self._newest.values())
 
     def event(self, name: str, number: int) -> None:
         """Announce that a campaign has reached this event; older numbers are ignored."""
@@ -63,6 +74,8 @@ class Notifications:
         if number > newest.number:
             newest.number = number
             newest.announce()
+            self.any_event.set()
+            self.any_event = asyncio.Event()
 
     def summary(self, name: str, what: str, number: int) -> None:
         """Announce that a summary was updated to this event."""
@@ -72,6 +85,7 @@ class Notifications:
     def close(self) -> None:
         """Release all waiting callers."""
         self.closed = True
+        self.any_event.set()
         for newest in self._newest.values():
             newest.changed.set()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 import uvicorn
@@ -12,6 +13,8 @@ from fastapi import FastAPI
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.web.app import LARGEST_UPLOAD, create_app
+from cellworth.web.connections import ConnectionLimits, sweep, watched
+from cellworth.web.observation import log_settings
 from cellworth.web.security.tokens import Access
 
 PATIENCE = 10
@@ -26,7 +29,10 @@ def serve(
     access: Access | None = None,
     largest_upload: int = LARGEST_UPLOAD,
     public_url: str | None = None,
+    webhooks: Sequence[str] = (),
+    webhook_secret: str | None = None,
     log_level: str = "warning",
+    log_format: str = "text",
 ) -> None:
     """Serve the campaigns of a store until interrupted or terminated.
 
@@ -44,23 +50,36 @@ def serve(
         Largest request with a file, in bytes.
     public_url : str, optional
         The address under which browsers know the server, if a proxy does not pass the ``Host`` on.
+    webhooks, webhook_secret
+        As in `create_app`.
     log_level : str
-        Log level of uvicorn; "info" logs a line per request.
+        "info" logs a line per request.
+    log_format : {"text", "json"}
+        How lines of the log are written.
     """
     check_host(host, access)
+    app = create_app(
+        store,
+        access=access,
+        largest_upload=largest_upload,
+        public_url=public_url,
+        webhooks=webhooks,
+        webhook_secret=webhook_secret,
+    )
     listening = _listen(host, port)
-    app = create_app(store, access=access, largest_upload=largest_upload, public_url=public_url)
     print(f"cellworth serves at {_address(host, listening)}", flush=True)
     config = uvicorn.Config(
         app,
         log_level=log_level,
-        access_log=log_level in ("info", "debug"),
+        log_config=log_settings(log_format, log_level),
+        access_log=False,  # our own has the person and the request's id
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
+        http=watched(ConnectionLimits.here()),
         lifespan="on",
         ws="none",
     )
-    _Server(config, app).run(sockets=[listening])
+    WebServer(config, app).run(sockets=[listening])
 
 
 def check_host(host: str, access: Access | None) -> None:
@@ -83,12 +102,18 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-class _Server(uvicorn.Server):
-    """Releases callers waiting for notifications or results before shutting down."""
+class WebServer(uvicorn.Server):
+    """Lets slow clients go; before it ends, releases callers waiting for notifications or results."""
 
     def __init__(self, config: uvicorn.Config, app: FastAPI) -> None:
         super().__init__(config)
         self._app = app
+
+    async def on_tick(self, counter: int) -> bool:
+        """Every second, let slow clients go."""
+        if counter % 10 == 0:  # ten ticks are a second
+            sweep(list(self.server_state.connections))
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Close the notifications and the job queue, then the connections."""

@@ -6,12 +6,12 @@ from sqlalchemy import create_engine, text
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.campaign_rows import (
     delete_campaign,
-    load_blob,
     rename_campaign,
     save_blob,
     token_of,
 )
-from cellworth.campaign.stores.schema import CACHE, SNAPSHOT, STEPS, upgrade
+from cellworth.campaign.stores.read_campaigns import CampaignReader
+from cellworth.campaign.stores.schema import CACHE, SNAPSHOT, STEPS, fetching, upgrade
 from cellworth.campaign.transfer import check_campaign
 from cellworth.errors import DataError
 from tests.campaign.campaigns import answers_to, begin, make_table
@@ -64,15 +64,18 @@ def connection():
         upgrade(connection, "here", STEPS)
         row = "('study', '', '', '', '', '', x'')"
         connection.execute(text(f"INSERT INTO cellworth_campaign VALUES {row}"))
+        connection.execute(text("INSERT INTO cellworth_head VALUES ('study', 0, '')"))
         yield connection
     engine.dispose()
 
 
 @pytest.mark.parametrize("table", [CACHE, SNAPSHOT])
 def test_only_the_newest_is_kept(connection, table):
-    assert load_blob(connection, table, "study", 9) is None
+    reader = CampaignReader(fetching(connection), len(STEPS), "here")
+    assert reader.blob(table.name, "study", 9) is None
     for number, blob in [(3, b"three"), (5, b"five"), (4, b"four"), (5, b"five again")]:
         save_blob(connection, table, "study", number, blob)
-    assert load_blob(connection, table, "study", 5) == (5, b"five again")
-    assert load_blob(connection, table, "study", 4) is None
-    assert load_blob(connection, table, "other", 9) is None
+    assert reader.blob(table.name, "study", 5) == (5, b"five again")
+    assert reader.blob(table.name, "study", 4) is None
+    with pytest.raises(DataError, match="no campaign 'other'"):
+        reader.blob(table.name, "other", 9)

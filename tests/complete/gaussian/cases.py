@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.complete.gaussian.held_out_choices import Recipe
+from cellworth.complete.gaussian.recipe import Recipe
 from tests.complete.gaussian import textbook
 
 ONE_TABLE = {

@@ -24,12 +24,12 @@ def test_em_step_of_a_full_covariance_equals_the_textbook(seed, n, d, share):
     assert penalised == pytest.approx(plain - penalty, rel=1e-9, abs=1e-7)
 
 
-def test_tree_batches_and_shared_patterns_give_the_same_step(monkeypatch):
+def test_kernels_batches_and_shared_patterns_give_the_same_step(monkeypatch):
     rng = np.random.default_rng(2)
     X, observed, mean, covariance = textbook.gaussian_table(rng, 300, 6, 0.6)
     model, results = DenseGaussian(mean, covariance), []
-    for tree_columns, shared_work in ((100, 10**9), (0, 10**9), (0, 0)):
-        monkeypatch.setattr(systems_module, "TREE_COLUMNS", tree_columns)
+    for found, shared_work in ((systems_module.kernels, 10**9), (lambda: None, 10**9), (lambda: None, 0)):
+        monkeypatch.setattr(systems_module, "kernels", found)
         monkeypatch.setattr(systems_module, "SHARED_WORK", shared_work)
         monkeypatch.setattr(systems_module, "SHARED_ROWS", 1)
         results.append(em_on(model, observed, X, 1.0).step(model))

@@ -44,6 +44,16 @@ def test_answers_equal_the_textbook_in_the_users_units():
     assert fitted.observed_log_likelihood_ == pytest.approx(expected, rel=1e-8)
 
 
+def test_the_penalised_likelihood_is_that_of_the_docstring_in_the_users_units():
+    _, X = holed()
+    table = X * np.array([1.0, 10, 0.1, 1000, 1, 5])
+    fitted = plain(shrinkage=4.0, tol=1e-9).fit(table)
+    plain_part = textbook.log_likelihood(table, ~np.isnan(table), fitted.mean_, fitted.covariance_)
+    penalty = np.linalg.slogdet(fitted.covariance_)[1]
+    penalty += np.trace(np.diag(np.nanvar(table, axis=0)) @ np.linalg.inv(fitted.covariance_))
+    assert fitted.log_likelihood_[-1] == pytest.approx(plain_part - 4.0 / 2 * penalty, rel=1e-6)
+
+
 def test_without_holes_and_shrinkage_the_moments_are_those_of_the_sample():
     truth, _ = holed(1)
     fitted = plain(shrinkage=0).fit(truth)

@@ -10,6 +10,6 @@ def test_rank_margins_do_not_see_monotone_changes_of_a_column():
     _, X = holed(7)
     there = X.copy()
     there[:, 0], there[:, 3] = np.exp(X[:, 0]), X[:, 3] ** 3
-    first, second = (GaussianCompleter(margins="rank").fit(table) for table in (X, there))
+    first, second = (GaussianCompleter(margins="rank", calibrate=False).fit(table) for table in (X, there))
     np.testing.assert_allclose(first.covariance_, second.covariance_, atol=1e-10)
     np.testing.assert_allclose(first.completed_[:, 1], second.completed_[:, 1], rtol=1e-8)

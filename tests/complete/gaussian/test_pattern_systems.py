@@ -1,4 +1,4 @@
-"""The three ways of solving the sub-systems of rows, against one row at a time."""
+"""The ways of solving the sub-systems of rows, against one row at a time."""
 
 import numpy as np
 import pytest
@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import pattern_systems as systems_module
 from cellworth.complete.gaussian.pattern_systems import PatternBatches, Patterns, SharedPatterns, Systems
-from cellworth.complete.gaussian.pattern_tree import PatternTree
 
-SOLVERS = [PatternTree, PatternBatches, SharedPatterns]
+SOLVERS = [PatternBatches, SharedPatterns]
 
 
 def positive_definite(rng, d):
@@ -70,9 +69,10 @@ def test_patterns_are_sorted_and_complete():
         assert sorted(map(tuple, patterns.masks)) == list(map(tuple, patterns.masks))
 
 
-@pytest.mark.parametrize("tree_columns", [0, 100])
-def test_blocks_cover_all_rows_in_either_layout(monkeypatch, tree_columns):
-    monkeypatch.setattr(systems_module, "TREE_COLUMNS", tree_columns)
+@pytest.mark.parametrize("is_compiled", [False, True])
+def test_blocks_cover_all_rows_in_either_layout(monkeypatch, is_compiled):
+    if not is_compiled:
+        monkeypatch.setattr(systems_module, "kernels", lambda: None)
     monkeypatch.setattr(systems_module, "BLOCK_ROWS", 100)
     monkeypatch.setattr(systems_module, "SHARED_WORK", 200)
     rng = np.random.default_rng(1)

@@ -1,92 +1,64 @@
-"""What a fitted Gaussian says: samples, intervals and their calibration, variances of new rows."""
+"""A fitted Gaussian on cells: left-out predictions, and its state."""
 
 import numpy as np
 import pytest
 
-from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.errors import ParameterError
-from tests.complete.gaussian.cases import holed, plain
+from cellworth.complete.gaussian.calibration import Calibration
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
+from cellworth.complete.gaussian.margins import Margins
+from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
+from tests.complete.gaussian import textbook
 
 
-@pytest.mark.parametrize("settings", [{}, {"factors": 2}], ids=str)
-def test_samples_have_the_posterior_s_mean_and_variance(settings):
-    _truth, X = holed(3, n=30)
-    fitted = GaussianCompleter(margins="normal", **settings).fit(X)
-    n_draws = 4000
-    draws = fitted.sample(n_draws, random_state=0)
-    holes = np.isnan(X)
-    assert draws.shape == (n_draws, *X.shape)
-    assert (draws[:, ~holes] == X[~holes]).all()
-    variance = fitted.variance_[holes]
-    off = (draws.mean(axis=0) - fitted.completed_)[holes] / np.sqrt(variance / n_draws)
-    assert np.abs(off).max() < 5
-    spread = (draws.var(axis=0)[holes] / variance - 1) / np.sqrt(2 / n_draws)
-    assert np.abs(spread).max() < 5
+@pytest.fixture
+def case():
+    X, observed, mean, covariance = textbook.gaussian_table(np.random.default_rng(0), 30, 5, 0.6)
+    fitted = FittedGaussian(DenseGaussian(mean, covariance), Margins((None,) * 5), 0.0, 3.0)
+    return fitted, Cells(np.where(observed, X, 0), observed), X
 
 
-def test_samples_of_rank_margins_have_their_moments_too():
-    _truth, X = holed(4, n=60)
-    fitted = GaussianCompleter(margins="rank").fit(np.exp(X))
-    draws = fitted.sample(4000, random_state=0)
-    holes = np.isnan(X)
-    error = (draws.mean(axis=0) - fitted.completed_)[holes] / np.sqrt(fitted.variance_[holes])
-    assert np.abs(error).max() < 0.15  # the quadrature's error on a map with kinks, and 5 standard errors
+def test_left_out_cells_are_predicted_from_the_others_of_their_row(case):
+    fitted, cells, X = case
+    left_out = fitted.left_out(X, cells, fitted.complete(cells))
+    mean, covariance = fitted.model.mean, fitted.model.covariance
+    for i, j in np.argwhere(cells.observed):
+        others = cells.observed[i].copy()
+        others[j] = False
+        expected, spread = textbook.condition(X[i], others, mean, covariance)
+        assert left_out.mean[i, j] == pytest.approx(expected[j], abs=1e-8)
+        assert left_out.variance[i, j] == pytest.approx(spread[j, j], rel=1e-8)
+        off = (X[i] - mean)[others]
+        distance = off @ np.linalg.solve(covariance[np.ix_(others, others)], off) if others.any() else 0.0
+        assert left_out.distance[i, j] == pytest.approx(distance, abs=1e-7)
+        assert left_out.others[i, j] == others.sum()
 
 
-@pytest.mark.parametrize("level", [0.5, 0.9])
-@pytest.mark.parametrize("settings", [{}, {"calibrate": False}, {"factors": 3}], ids=str)
-def test_intervals_cover_hidden_cells_of_a_gaussian(level, settings):
-    truth, X = holed(5, n=2000)
-    fitted = GaussianCompleter(margins="normal", **settings).fit(X)
-    lower, upper = fitted.predict_interval(level)
-    holes = np.isnan(X)
-    covered = ((truth >= lower) & (truth <= upper))[holes]
-    # Cells of a row are correlated, hence rows are the unit of the binomial bound.
-    bound = 5 * np.sqrt(level * (1 - level) / len(X))
-    assert abs(covered.mean() - level) < bound
-    np.testing.assert_array_equal(lower[~holes], X[~holes])
-    np.testing.assert_array_equal(upper[~holes], X[~holes])
-    assert (lower <= fitted.completed_).all()
-    assert (upper >= fitted.completed_).all()
+def test_rows_far_from_the_mean_have_larger_variances_if_rows_differ_in_spread(case):
+    fitted, cells, _ = case
+    plain = fitted.posterior(cells)
+    calibration = Calibration.normal(5)
+    heavy = FittedGaussian(
+        fitted.model,
+        fitted.margins,
+        0.0,
+        3.0,
+        calibration=Calibration(**{**vars(calibration), "tail": 4.0}),
+    ).posterior(cells)
+    residual = (cells.scores - fitted.model.mean) * cells.observed
+    for i, o in enumerate(cells.observed):
+        distance = residual[i, o] @ np.linalg.solve(fitted.model.covariance[np.ix_(o, o)], residual[i, o])
+        expected = plain.variance[i] * (4 + distance) / (4 + o.sum())
+        np.testing.assert_allclose(heavy.variance[i], expected, rtol=1e-8)
 
 
-def test_calibration_makes_up_for_skewed_columns():
-    truth, X = holed(6, n=2000)
-    truth, X = truth**3, X**3
-    for settings in ({"margins": "normal"}, {"margins": "rank"}):
-        lower, upper = GaussianCompleter(**settings).fit(X).predict_interval(0.9)
-        covered = ((truth >= lower) & (truth <= upper))[np.isnan(X)].mean()
-        assert 0.87 < covered < 0.93
-
-
-def test_new_rows_get_the_variances_of_the_same_rows_in_fit():
-    _, X = holed(12)
-    for settings in ({"margins": "normal"}, {"margins": "rank"}, {"factors": 2}):
-        fitted = GaussianCompleter(**settings).fit(X)
-        completed, variance = fitted.transform_with_variance(X)
-        np.testing.assert_allclose(completed, fitted.completed_, rtol=1e-8)
-        np.testing.assert_allclose(variance, fitted.variance_, rtol=1e-8)
-        np.testing.assert_allclose(fitted.transform(X), completed, rtol=1e-10)
-        for new, old in zip(fitted.predict_interval(0.8, X), fitted.predict_interval(0.8), strict=True):
-            np.testing.assert_allclose(new, old, rtol=1e-8)
-
-
-def test_levels_outside_0_1_are_refused():
-    fitted = plain().fit(holed()[1])
-    for level in (0, 1, 90):
-        with pytest.raises(ParameterError, match="level"):
-            fitted.predict_interval(level)
-
-
-@pytest.mark.parametrize("factors", [None, 2])
-def test_shared_draws_of_a_row_do_not_depend_on_the_others(factors):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 4)) @ (np.eye(4) + 0.4)
-    X[rng.random(X.shape) < 0.4] = np.nan
-    completer = GaussianCompleter(margins="normal", factors=factors).fit(X)
-    together = completer.sample(3000, 0, X[:6], shared=True)
-    assert completer.sample(3000, 0, X[2:3], shared=True)[:, 0] == pytest.approx(together[:, 2])
-    mean, variance = completer.transform_with_variance(X[:6])
-    # 3,000 draws: the error of a mean is 0.018 standard deviations, that of a variance 2.6 %.
-    assert np.abs(together.mean(axis=0) - mean) == pytest.approx(np.zeros((6, 4)), abs=0.1)
-    assert together.var(axis=0) == pytest.approx(variance, rel=0.15, abs=1e-12)
+def test_a_state_brings_everything_back(case):
+    fitted, cells, X = case
+    known = fitted.calibrated(fitted.left_out(X, cells, fitted.complete(cells)), np.full(5, 0.1))
+    again = FittedGaussian.from_state(known.to_state())
+    for one, other in zip(
+        known.mean_and_variance(known.posterior(cells)),
+        again.mean_and_variance(again.posterior(cells)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one, other)
+    assert again.shrinkage == 3.0

@@ -118,10 +118,23 @@ def test_threads_give_the_same_bits(labelled, monkeypatch):
     monkeypatch.setattr(blocks_module, "MIN_ROWS", 64)
     monkeypatch.setattr(blocks_module, "BLOCK_BYTES", 2000)
     rng = np.random.default_rng(1)
-    rows = make_rows(3000, 8, SquaredLoss(), 1, rng, labelled=labelled)
+    rows = make_rows(1000, 8, SquaredLoss(), 1, rng, labelled=labelled)
     results = []
     for n_threads in (1, 2, 3):
         with ThreadEngine(n_threads) as engine:
             results.append(solve(rows, blank(SquaredLoss(), 8, 1, 1e-3), 1.0, engine=engine, tol=1e-6))
     assert all((r.iterate == results[0].iterate).all() for r in results)
     assert all(r.objective == results[0].objective for r in results)
+
+
+def test_a_start_in_single_precision_ends_at_the_same_solution():
+    """Strongly convex enough at this penalty: both are within rounding of the one solution."""
+    rng = np.random.default_rng(4)
+    rows = make_rows(900, 8, SquaredLoss(), 1, rng)
+    model = blank(SquaredLoss(), 8, 1, 1 / 900)
+    double = solve(rows, model, 1.0, tol=1e-12)
+    mixed = solve(rows, model, 1.0, tol=1e-12, single=True)
+    assert mixed.iterate.dtype == np.float64
+    assert mixed.converged
+    np.testing.assert_allclose(mixed.iterate, double.iterate, rtol=0, atol=1e-10)
+    assert mixed.n_iter <= double.n_iter + 5

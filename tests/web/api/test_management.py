@@ -42,3 +42,18 @@ def test_other_peoples_leases_and_the_clock(study, http):
     records = list(study.history())
     assert [record["kind"] for record in records] == ["asked", "taken", "released", "taken", "contradicted"]
     assert (records[-1]["who"], records[-1]["cells"][0]["value"]) == ("Ann", 119)
+
+
+def test_a_campaign_gets_another_name(study, client, http):
+    batch = study.ask(count=1)
+    old, new = study.name, f"{study.name} / renamed"
+    answer = http.post(api(old, "rename"), json={"name": new})
+    assert answer.json() == {"name": new}
+    assert http.get(answer.headers["location"]).json()["open"] == 1
+    problem(http.get(api(old)), 404)
+    there = client.campaign(new)
+    there.rename(f"{new} again")
+    assert [each.row for each in there.purchases()] == [batch[0].row]
+    problem(http.post(api(there.name, "rename"), json={"name": there.name}), 409)
+    problem(http.post(api("nobody", "rename"), json={"name": "x"}), 404)
+    problem(http.post(api(there.name, "rename"), json={"name": ""}), 422)

@@ -107,3 +107,63 @@ def test_absurd_answers_are_questioned(study, http):
     assert study.correct(*cell, 5e12, insist=True)
     if len(wanted) > 1:
         assert study.tell({(wanted[1].row, "dose"): 1e12}, insist=True) == 1
+
+
+def test_taking_counts_once_by_key_and_has_an_end(study, http, outside, tokens):
+    study.ask(count=6, lease=None)
+    headers, me = {"Idempotency-Key": "take 1"}, {"Cellworth-Who": "Ann"}
+    sent = [
+        http.post(api(study.name, "take"), json={"count": 2}, headers={**headers, **me}) for _ in range(2)
+    ]
+    assert sent[0].json() == sent[1].json()
+    assert study.totals().number == 2
+    assert len(list(study.purchases(holder="Ann"))) == 2
+    other = http.post(api(study.name, "take"), json={"count": 3}, headers={**headers, **me})
+    assert "Use a new key" in problem(other, 409)["detail"]
+    cell = sent[0].json()["purchases"][0]
+    study.tell({(cell["row"], cell["column"]): VALUES[cell["column"]]})
+    left = http.post(api(study.name, "take"), json={"count": 2}, headers={**headers, **me}).json()
+    assert left["purchases"] == sent[0].json()["purchases"][1:]  # what is still out
+    for role, lease, status in (
+        ("answer", "9999d", 403),
+        ("answer", "7d", 200),
+        ("manage", "9999d", 200),
+    ):
+        token = {"Authorization": f"Bearer {tokens[1][role]}"}
+        body = {"count": 1, "lease": lease}
+        answer = outside.post("/api/v1/campaigns/study/take", json=body, headers=token)
+        assert answer.status_code == status, (role, lease)
+
+
+def test_all_wrong_answers_are_named(study, http):
+    batch = study.ask(count=3)
+    cells = [{"row": each.row, "column": each.column} for each in batch]
+    answers = [
+        {**cells[0], "value": VALUES[batch[0].column]},
+        {"row": "nobody", "column": batch[0].column, "value": 1},
+        {**cells[1], "column": "no such", "value": 1},
+        {**cells[2], "value": "certainly not"},
+    ]
+    found = problem(http.post(api(study.name, "tell"), json={"answers": answers}), 422)
+    assert [each["field"] for each in found["errors"]] == [f"body.answers.{k}" for k in (1, 2, 3)]
+    assert "no row 'nobody'" in found["errors"][0]["message"]
+    assert found["detail"] == found["errors"][0]["message"]
+    assert study.totals().bought == 0
+
+
+def test_what_is_unknown_is_refused(study, http):
+    study.ask(count=3)
+    detail = problem(http.get(api(study.name, "purchases"), params={"colum": "age"}), 422)["detail"]
+    assert "There is no parameter 'colum' here; there are: after, asked_by, column" in detail
+    for query in ({"column": "agee"}, {"row": "p100"}):
+        problem(http.get(api(study.name, "purchases"), params=query), 422)
+    problem(http.post(api(study.name, "tell"), json={"answers": []}, params={"x": 1}), 422)
+    counts = http.get(api(study.name, "purchases", "counts")).json()
+    assert (counts["total"], counts["free"], sum(counts["columns"].values())) == (3, 3, 3)
+
+
+def test_a_preview_needs_the_role_of_an_ask(outside, tokens):
+    for role, status in (("read", 403), ("answer", 403), ("manage", 200)):
+        token = {"Authorization": f"Bearer {tokens[1][role]}"}
+        answer = outside.post("/api/v1/campaigns/study/preview", json={"count": 0}, headers=token)
+        assert answer.status_code == status, role

@@ -41,3 +41,21 @@ def test_exports_are_disarmed(client, http):
     assert made.table_csv() == table.to_csv()
     made.ask(count=9)
     assert "'-2" in http.get(api("odd", "purchases.csv")).text
+
+
+def test_rows_count_once_by_key_and_come_by_file(study, http):
+    body = {"rows": {"new 1": {"age": 30}}}
+    for _ in range(2):
+        sent = http.post(api(study.name, "rows"), json=body, headers={"Idempotency-Key": "rows 1"})
+        assert sent.json() == {"new": 1}
+    other = http.post(
+        api(study.name, "rows"), json={"rows": {"new 2": {}}}, headers={"Idempotency-Key": "rows 1"}
+    )
+    problem(other, 409)
+    problem(http.post(api(study.name, "rows"), json=body), 422)  # without a key it is the second time
+    name = make_table().row_id or "row"
+    file = {"rows": ("rows.csv", f"{name},age\nnew 3,41\nnew 4,\n".encode())}
+    for _ in range(2):
+        sent = http.post(api(study.name, "rows-file"), files=file, headers={"Idempotency-Key": "rows 2"})
+        assert sent.json() == {"new": 2}, sent.text
+    assert study.totals().rows == len(make_table().row_ids) + 3

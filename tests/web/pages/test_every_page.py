@@ -26,6 +26,7 @@ PAGES = {
     "row": f"{CLINIC}/rows/3",
     "columns": f"{CLINIC}/columns",
     "ledger": f"{CLINIC}/ledger",
+    "next": f"{CLINIC}/next",
     "problem": "/campaigns/nobody",
     "hostile-overview": HOSTILE,
     "hostile-queue": f"{HOSTILE}/queue",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -41,7 +42,7 @@ class Address:
         return f"Address({self.kind!r})"
 
 
-def open_store(url: str | Path, *, patience: float = PATIENCE) -> Store:
+def open_store(url: str | Path, *, patience: float = PATIENCE, reading: bool = False) -> Store:
     """Open the store at an address, creating its tables if needed.
 
     Parameters
@@ -52,6 +53,8 @@ def open_store(url: str | Path, *, patience: float = PATIENCE) -> Store:
         network file systems.
     patience : float, default=30
         Seconds to wait for another writer, or for an unreachable server, before giving up.
+    reading : bool, default=False
+        For a short look at a file: it opens in a fraction of the time, until something is written.
 
     Returns
     -------
@@ -66,15 +69,22 @@ def open_store(url: str | Path, *, patience: float = PATIENCE) -> Store:
     ...     store.close()
     []
     """
-    read_address(url)  # reject an invalid address before loading SQLAlchemy
+    address = read_address(url)  # reject an invalid address before loading SQLAlchemy
+    if not (math.isfinite(patience) and patience >= 0):
+        raise ParameterError(f"patience must be a number of seconds, 0 or more; got {patience!r}.")
+    if reading and address.kind == "sqlite":
+        from cellworth.campaign.stores.sqlite_reader import SqliteReader
 
+        return SqliteReader(address, patience)
     from cellworth.campaign.stores.sql_store import SqlStore
 
-    return SqlStore(url, patience=patience)
+    return SqlStore(address, patience=patience)
 
 
-def read_address(url: str | Path) -> Address:
+def read_address(url: str | Path | Address) -> Address:
     """Parse an address; if it is invalid, raise a ParameterError that never shows a password."""
+    if isinstance(url, Address):
+        return url
     text = str(url)
     scheme, colon, rest = text.partition(":")
     if isinstance(url, Path) or not (colon and rest.startswith("//")):

@@ -48,15 +48,6 @@ def save_blob(connection: Connection, table: TableClause, name: str, number: int
     connection.execute(statement, {"campaign": name, "number": number, "content": blob})
 
 
-def load_blob(
-    connection: Connection, table: TableClause, name: str, at_most: int
-) -> tuple[int, bytes] | None:
-    """Return a campaign's blob with its number; None if it is absent or newer than ``at_most``."""
-    wanted = (table.c.campaign == name) & (table.c.number <= at_most)
-    row = connection.execute(select(table.c.number, table.c.content).where(wanted)).one_or_none()
-    return None if row is None else (int(row.number), bytes(row.content))
-
-
 def is_written(connection: Connection, name: str, after: int, token: str) -> bool:
     """Return whether an earlier attempt of the same call was committed; its events are all there or none."""
     first = (EVENT.c.campaign == name) & (EVENT.c.number == after + 1)

@@ -41,6 +41,7 @@ class MemoryStore:
         self._caches: dict[str, tuple[int, bytes]] = {}
         self._snapshots: dict[str, tuple[int, bytes]] = {}
         self._lock = threading.RLock()
+        self._turns: dict[str, threading.RLock] = {}
 
     def create(self, record: CampaignRecord, events: Iterable[StoredEvent] = ()) -> None:
         """Create a campaign, with its events if it is a copy; ConflictError if its name is taken."""
@@ -121,6 +122,19 @@ class MemoryStore:
             except BaseException:
                 del self._events[name][length:]
                 raise
+
+    @contextmanager
+    def turn(self, name: str, patience: float) -> Iterator[bool]:
+        """Take the turn at a campaign's rounds; a thread that has it may take it again."""
+        self._check(name)
+        with self._lock:
+            turn = self._turns.setdefault(name, threading.RLock())
+        taken = turn.acquire(timeout=patience)
+        try:
+            yield taken
+        finally:
+            if taken:
+                turn.release()
 
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache derived from the events up to ``number``; an older cache is dropped."""

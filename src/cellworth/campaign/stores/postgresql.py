@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from cellworth.errors import CellworthError, DataError, ParameterError
@@ -24,6 +25,13 @@ _CONNECTING = {
 }
 _ABANDONED = 60  # seconds after which the server ends the transaction of a silent client
 _AWAY = ("08", "57P01", "57P02", "57P03")  # connection lost; shut down, crashed, starting up
+
+# A turn outlasts the other transactions, since a round may take long, but not a machine that is gone.
+_TAKE_TURN = text(
+    "SELECT set_config('idle_in_transaction_session_timeout', '3600000', true),"
+    " set_config('tcp_keepalives_idle', '30', true), set_config('tcp_keepalives_interval', '10', true),"
+    " set_config('tcp_keepalives_count', '3', true), pg_try_advisory_xact_lock(:key) AS taken"
+)
 
 
 class PostgresDatabase:
@@ -60,6 +68,19 @@ class PostgresDatabase:
         """Return the server's time, which is the same for all who use it."""
         time: datetime = connection.exec_driver_sql("SELECT clock_timestamp()").scalar_one()
         return time.astimezone(UTC)
+
+    def take_turn(self, engine: Engine, name: str) -> Callable[[], None] | None:
+        """Take an advisory lock that ends with a transaction of its own."""
+        key = int.from_bytes(hashlib.sha256(f"cellworth round {name}".encode()).digest()[:8], signed=True)
+        connection = engine.connect()
+        try:
+            if connection.execute(_TAKE_TURN, {"key": key}).one().taken:
+                return connection.close
+        except BaseException:
+            connection.close()
+            raise
+        connection.close()
+        return None
 
     def close(self) -> None:
         """Do nothing: there is nothing but connections to close."""

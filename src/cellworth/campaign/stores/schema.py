@@ -7,7 +7,8 @@ use, to match.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import (
     Connection,
@@ -22,12 +23,12 @@ from sqlalchemy import (
     update,
 )
 
+from cellworth.campaign.stores import read_campaigns
 from cellworth.campaign.stores.checksums import link_after, seal_of
-from cellworth.errors import DataError
 
 Step = Callable[[Connection], None]
 
-VERSION = table("cellworth_schema", column("version"))
+VERSION = table(read_campaigns.VERSION_TABLE, column("version"))
 CAMPAIGN = table(
     "cellworth_campaign",
     column("name"),
@@ -53,11 +54,6 @@ EVENT = table(
 HEAD = table("cellworth_head", column("campaign"), column("number"), column("chain"))
 CACHE = table("cellworth_cache", column("campaign"), column("number"), column("content", LargeBinary))
 SNAPSHOT = table("cellworth_snapshot", column("campaign"), column("number"), column("content", LargeBinary))
-CHECKED = 2
-"""The first version with checksums; stores of earlier versions are read without."""
-WITH_SNAPSHOTS = 3
-"""The first version with snapshots; stores of earlier versions are read without."""
-
 _BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 _AT_ONCE = 1000  # events copied at a time
 _LOCK = 7_303_014_627_905  # any number that other programs on the same server are unlikely to choose
@@ -72,28 +68,22 @@ def version_of(connection: Connection, place: str) -> int:
 
 def stated_version(connection: Connection, place: str) -> int:
     """Return the version that a store states; DataError if it states none."""
-    stated = list(connection.execute(select(VERSION.c.version)).scalars())
-    if len(stated) != 1 or not isinstance(stated[0], int):
-        raise DataError(
-            f"The store {place} is damaged: the table {VERSION.name} must hold one version number; got "
-            f"{stated}. Restore the store from a backup."
-        )
-    return stated[0]
+    return read_campaigns.stated_version(fetching(connection), place)
+
+
+def fetching(connection: Connection) -> read_campaigns.Fetch:
+    """Return a function that runs queries on a connection."""
+
+    def fetch(query: str, **values: object) -> list[Mapping[str, Any]]:
+        return [dict(row) for row in connection.execute(text(query), values).mappings()]
+
+    return fetch
 
 
 def lock_version(connection: Connection) -> None:
     """Keep others from changing the tables until the end of a transaction that writes to them."""
     if connection.dialect.name == "postgresql":  # in SQLite, this transaction is already the only writer
         connection.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": _LOCK})
-
-
-def check_version(version: int, place: str, newest: int) -> None:
-    """Raise DataError if a newer cellworth made the tables."""
-    if version > newest:
-        raise DataError(
-            f"The store {place} was made by a newer cellworth: its tables have version {version}, and this "
-            f"cellworth knows versions up to {newest}. Upgrade with: pip install --upgrade cellworth."
-        )
 
 
 def upgrade(connection: Connection, place: str, steps: Sequence[Step]) -> None:
@@ -104,7 +94,7 @@ def upgrade(connection: Connection, place: str, steps: Sequence[Step]) -> None:
     if connection.dialect.name == "postgresql":  # in SQLite, this transaction is already the only writer
         connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
     version = version_of(connection, place)
-    check_version(version, place, len(steps))
+    read_campaigns.check_version(version, place, len(steps))
     for step in steps[version:]:
         step(connection)
     connection.execute(delete(VERSION))

@@ -3,73 +3,46 @@
 from __future__ import annotations
 
 import itertools
-import math
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-from sqlalchemy import (
-    ColumnClause,
-    Connection,
-    Row,
-    TableClause,
-    create_engine,
-    func,
-    insert,
-    select,
-    text,
-    update,
-)
+from sqlalchemy import Connection, TableClause, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cellworth.campaign.stores import schema
-from cellworth.campaign.stores.address import PATIENCE, database_at, read_address
+from cellworth.campaign.stores.address import PATIENCE, Address, database_at, read_address
 from cellworth.campaign.stores.campaign_rows import (
     check_keys,
     delete_campaign,
     is_written,
-    load_blob,
     rename_campaign,
     save_blob,
     token_of,
 )
-from cellworth.campaign.stores.checksums import (
-    HOW_TO_GO_ON,
-    NOTHING_STATED,
-    Stated,
-    chained,
-    check_rows,
-    damaged_event,
-    missing_event,
-)
-from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, CHECKED, EVENT, HEAD, SNAPSHOT, WITH_SNAPSHOTS
+from cellworth.campaign.stores.checksums import Stated, chained, damaged_event, missing_event
+from cellworth.campaign.stores.read_campaigns import CampaignReader, check_version, not_ours, nothing_at
+from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, EVENT, HEAD, SNAPSHOT
 from cellworth.campaign.stores.store_protocol import (
     CampaignRecord,
     StoredEvent,
     check_blob,
     check_new_name,
-    event_from,
     event_rows,
     is_keepable,
     name_taken,
-    record_from,
     record_row,
 )
 from cellworth.campaign.stores.transactions import Result, Transactions
-from cellworth.errors import ConflictError, DataError, ParameterError
-from cellworth.messages import did_you_mean, listing, shorten
+from cellworth.errors import ConflictError
+from cellworth.messages import shorten
 
 _CLOCK_SECONDS = 60.0  # between two readings of a server's clock
 _AT_ONCE = 500  # events in one statement; databases accept tens of thousands of values
 _VERSION = "version of the store's tables"  # in the info of a connection, as this transaction sees it
-_STATED = text(
-    "SELECT c.seal, h.number, h.chain FROM cellworth_campaign c"
-    " LEFT JOIN cellworth_head h ON h.campaign = c.name WHERE c.name = :name"
-)
 
 
 class SqlStore:
@@ -81,7 +54,7 @@ class SqlStore:
 
     Parameters
     ----------
-    url : str or Path
+    url : str, Path or Address
         See `open_store`.
     patience : float, default=30
         Seconds to wait for another writer, or for an unreachable server, before raising DataError.
@@ -106,9 +79,7 @@ class SqlStore:
     >>> folder.cleanup()
     """
 
-    def __init__(self, url: str | Path, *, patience: float = PATIENCE) -> None:
-        if not (math.isfinite(patience) and patience >= 0):
-            raise ParameterError(f"patience must be a number of seconds, 0 or more; got {patience!r}.")
+    def __init__(self, url: str | Path | Address, *, patience: float = PATIENCE) -> None:
         self._database = database_at(read_address(url), patience)
         self._transactions = Transactions(self._database)
         self._patience = 0.0  # while opening: an unreachable server is more likely a wrong address
@@ -148,8 +119,7 @@ class SqlStore:
 
     def names(self) -> list[str]:
         """Return the names of all campaigns, sorted by code point."""
-        # Sort here, since a server sorts by its locale.
-        return sorted(self._read(_names))
+        return self._read(CampaignReader.names)
 
     def rename(self, name: str, new: str) -> None:
         """Give a campaign a new name; ConflictError if it is taken. See `Store.rename`."""
@@ -184,41 +154,15 @@ class SqlStore:
 
     def record(self, name: str) -> CampaignRecord:
         """Return a campaign's record. See `Store.record`."""
-
-        def read(connection: Connection) -> CampaignRecord:
-            self._known(connection, name)
-            query = select(*_columns(connection, CAMPAIGN)).where(CAMPAIGN.c.name == name)
-            return record_from(dict(connection.execute(query).mappings().one()))
-
-        return self._read(read)
+        return self._read(lambda reader: reader.record(name))
 
     def events(self, name: str, after: int = 0, most: int | None = None) -> list[StoredEvent]:
         """Return the events numbered above ``after``, in order, each checked. See `Store.events`."""
-        after = max(after, 0)
-
-        def read(connection: Connection) -> list[dict[str, Any]]:
-            known = self._known(connection, name)
-            if known.number == after or most == 0:
-                return []
-            # The event before the first is read too: the chain goes on from it.
-            wanted = (EVENT.c.campaign == name) & (EVENT.c.number >= after)
-            limit = None if most is None else most + (after > 0)
-            query = select(*_columns(connection, EVENT)).where(wanted).order_by(EVENT.c.number).limit(limit)
-            rows = [dict(row) for row in connection.execute(query).mappings()]
-            check_rows(name, known, after, rows, most)
-            return rows
-
-        return [event_from(row) for row in self._read(read) if row["number"] > after]
+        return self._read(lambda reader: reader.events(name, after, most))
 
     def number_of(self, name: str, key: str) -> int | None:
         """Return the number of the event with a key; None if there is none. O(log N)."""
-
-        def read(connection: Connection) -> int | None:
-            self._known(connection, name)
-            wanted = (EVENT.c.campaign == name) & (EVENT.c.key == key)
-            return connection.execute(select(EVENT.c.number).where(wanted)).scalar_one_or_none()
-
-        return self._read(read) if is_keepable(key) else None
+        return self._read(lambda reader: reader.number_of(name, key))
 
     def append(self, name: str, after: int, events: Sequence[StoredEvent]) -> None:
         """Append events, all or none; ConflictError if somebody else wrote first. See `Store.append`."""
@@ -268,13 +212,17 @@ class SqlStore:
             self._version = version  # an upgrade was rolled back, too
             raise
 
+    def turn(self, name: str, patience: float) -> AbstractContextManager[bool]:
+        """Take the turn at a campaign's rounds. See `Store.turn`."""
+        return self._transactions.turn(name, patience)
+
     def save_cache(self, name: str, number: int, blob: bytes) -> None:
         """Save a cache; only the newest for each campaign is kept. See `Store.save_cache`."""
         self._save_blob(CACHE, name, number, blob)
 
     def load_cache(self, name: str, at_most: int) -> tuple[int, bytes] | None:
         """Return the saved cache with its number; None if it is absent or newer than ``at_most``."""
-        return self._load_blob(CACHE, name, at_most)
+        return self._read(lambda reader: reader.blob(CACHE.name, name, at_most))
 
     def save_snapshot(self, name: str, number: int, blob: bytes) -> None:
         """Save a snapshot; only the newest for each campaign is kept. See `Store.save_snapshot`."""
@@ -282,12 +230,12 @@ class SqlStore:
 
     def load_snapshot(self, name: str, at_most: int) -> tuple[int, bytes] | None:
         """Return the saved snapshot with its number; None if it is absent or newer than ``at_most``."""
-        return self._load_blob(SNAPSHOT, name, at_most)
+        return self._read(lambda reader: reader.blob(SNAPSHOT.name, name, at_most))
 
     def now(self) -> datetime:
         """Return the time in UTC, by the server's clock; read once a minute, and counted on in between."""
         if self._clock is None or time.monotonic() - self._clock[0] > _CLOCK_SECONDS:
-            read = self._read(self._database.read_clock) if self._database.shared else None
+            read = self._transact(self._database.read_clock) if self._database.shared else None
             self._clock = time.monotonic(), read
         at, read = self._clock
         return datetime.now(UTC) if read is None else read + timedelta(seconds=time.monotonic() - at)
@@ -296,16 +244,18 @@ class SqlStore:
         """Close files and connections; do not use the store afterwards."""
         self._transactions.close()
 
-    def _read(self, work: Callable[[Connection], Result]) -> Result:
+    def _read(self, work: Callable[[CampaignReader], Result]) -> Result:
+        if not self._database.is_there():  # reading makes nothing
+            return work(nothing_at(self._database.place))
+        return self._transact(lambda connection: work(self._reader(connection)))
+
+    def _transact(self, work: Callable[[Connection], Result]) -> Result:
         def read(connection: Connection) -> Result:
             if self._version < len(schema.STEPS):  # somebody may have made or upgraded it since
                 self._look(connection)
             connection.info[_VERSION] = self._version
             return work(connection)
 
-        if not self._database.is_there():  # reading makes nothing
-            with create_engine("sqlite://").connect() as nothing:
-                return work(nothing)
         return self._transactions.run(read, writing=False, patience=self._patience)
 
     def _write(self, work: Callable[[Connection], object]) -> None:
@@ -314,7 +264,7 @@ class SqlStore:
         def write(connection: Connection) -> None:
             if self._version == len(steps):
                 schema.lock_version(connection)
-                schema.check_version(schema.stated_version(connection, place), place, len(steps))
+                check_version(schema.stated_version(connection, place), place, len(steps))
             else:
                 self._look(connection)
                 schema.upgrade(connection, place, steps)
@@ -335,24 +285,13 @@ class SqlStore:
 
         self._write(write)
 
-    def _load_blob(self, table: TableClause, name: str, at_most: int) -> tuple[int, bytes] | None:
-        def read(connection: Connection) -> tuple[int, bytes] | None:
-            self._known(connection, name)
-            absent = table is SNAPSHOT and _version(connection) < WITH_SNAPSHOTS
-            return None if absent else load_blob(connection, table, name, at_most)
-
-        return self._read(read)
-
     def _look(self, connection: Connection) -> None:
         """Note the version of the tables; DataError if they are not ours, or newer than this program."""
         place = self._database.place
         version = schema.version_of(connection, place)
         if version == 0 and not self._database.shared:
-            raise DataError(
-                f"The file {place} is not a cellworth store, and was left as it is. Give another path, or "
-                "remove the file if it is of no use."
-            )
-        schema.check_version(version, place, len(schema.STEPS))
+            raise not_ours(place)
+        check_version(version, place, len(schema.STEPS))
         self._version = version
 
     def _known(self, connection: Connection, name: str, *, lock: bool = False) -> Stated:
@@ -360,37 +299,12 @@ class SqlStore:
 
         With ``lock``, block other writers to it.
         """
-        if is_keepable(name) and _version(connection) > 0:
+        reader = self._reader(connection)
+        if lock and reader.version > 0 and is_keepable(name):  # in SQLite, a writer is alone anyway
             named = select(CAMPAIGN.c.name).where(CAMPAIGN.c.name == name)
-            if lock:  # not emitted for SQLite, where a writer is alone anyway
-                connection.execute(named.with_for_update(key_share=True)).all()
-            checked = _version(connection) >= CHECKED
-            found = connection.execute(_STATED if checked else named, {"name": name}).one_or_none()
-            if found is not None:
-                return self._stated(name, found) if checked else NOTHING_STATED
-        known = sorted(_names(connection))
-        hint = did_you_mean(name, known)
-        there = f"The campaigns are {listing(known, most=10)}." if known else "It has no campaigns yet."
-        raise DataError(f"There is no campaign {shorten(name)} in {self._database.place}.{hint} {there}")
+            connection.execute(named.with_for_update(key_share=True)).all()
+        return reader.stated(name)
 
-    def _stated(self, name: str, found: Row[Any]) -> Stated:
-        if not isinstance(found.number, int):
-            raise DataError(
-                f"Campaign {shorten(name)} in {self._database.place} is damaged: the number of its last "
-                f"event is not stated. {HOW_TO_GO_ON}"
-            )
-        return Stated(found.seal, found.number, found.chain)
-
-
-def _version(connection: Connection) -> int:
-    return int(connection.info.get(_VERSION, 0))
-
-
-def _columns(connection: Connection, of: TableClause) -> list[ColumnClause[Any]]:
-    """Return the columns to read; stores of earlier versions have no checksums."""
-    without = ("seal", "chain") if _version(connection) < CHECKED else ()
-    return [column for column in of.c if column.name not in without]
-
-
-def _names(connection: Connection) -> list[str]:
-    return [] if _version(connection) == 0 else list(connection.execute(select(CAMPAIGN.c.name)).scalars())
+    def _reader(self, connection: Connection) -> CampaignReader:
+        version = int(connection.info.get(_VERSION, 0))
+        return CampaignReader(schema.fetching(connection), version, self._database.place)

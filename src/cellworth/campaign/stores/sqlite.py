@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import os
 import shutil
 import sqlite3
+import stat
 import tempfile
 import time
 import uuid
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Engine, create_engine
-from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import QueuePool
-
+from cellworth.campaign.stores.lock_file import take_lock
 from cellworth.errors import CellworthError, DataError
+
+if TYPE_CHECKING:  # imported where it is needed: reading is possible without
+    from sqlalchemy import Connection, Engine
+    from sqlalchemy.exc import DBAPIError
 
 _LARGEST_LOG = 10_000_000  # bytes of the log kept for reuse; a large table may exceed this for a while
 _PAUSE = 0.01  # seconds between attempts to switch the journal mode
@@ -47,8 +51,11 @@ class SqliteDatabase:
 
     def make_engine(self) -> Engine:
         """Return an engine that keeps connections open: closing the last one would checkpoint the log."""
+        from sqlalchemy import create_engine
+        from sqlalchemy.pool import QueuePool
+
         return create_engine(
-            "sqlite://", creator=self._connect, poolclass=QueuePool, hide_parameters=True, max_overflow=-1
+            "sqlite://", creator=self.connect, poolclass=QueuePool, hide_parameters=True, max_overflow=-1
         )
 
     def is_there(self) -> bool:
@@ -61,6 +68,8 @@ class SqliteDatabase:
 
         If somebody else makes it at the same moment, theirs is kept.
         """
+        from sqlalchemy import create_engine
+
         draft = self._path.with_name(f".{self._path.name}.{uuid.uuid4().hex}")
         try:
             os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _OWNER_ONLY))
@@ -101,8 +110,12 @@ class SqliteDatabase:
 
     def explain(self, error: DBAPIError) -> CellworthError:
         """Return the error in plain words, based on SQLite's name for it."""
-        name = str(getattr(error.orig, "sqlite_errorname", ""))
-        said = f"SQLite says: {error.orig}."
+        return self.explain_sqlite(error.orig)
+
+    def explain_sqlite(self, error: BaseException | None) -> CellworthError:
+        """Return an error of Python's driver in plain words."""
+        name = str(getattr(error, "sqlite_errorname", ""))
+        said = f"SQLite says: {error}."
         if name == "SQLITE_FULL" or name == "SQLITE_IOERR_SHMSIZE":
             return DataError(
                 f"The disk of {self.place} is full; nothing was written. Free some space and try again. "
@@ -125,13 +138,14 @@ class SqliteDatabase:
     def read_clock(self, connection: Connection) -> datetime | None:
         """Return None: a file has no clock of its own."""
 
-    def close(self) -> None:
-        """Remove the copy of a file that could only be looked at, if one was needed."""
-        if self._copy is not None:
-            self._copy.cleanup()
-            self._copy = None
+    def take_turn(self, _: Engine, name: str) -> Callable[[], None] | None:
+        """Lock a file next to this one, which whoever may write this one may lock, too."""
+        which = hashlib.sha256(name.encode()).hexdigest()[:8]
+        path = self._path.with_name(f"{self._path.name}-turn-{which}")
+        return take_lock(path, stat.S_IMODE(os.stat(self._path).st_mode))
 
-    def _connect(self) -> sqlite3.Connection:
+    def connect(self) -> sqlite3.Connection:
+        """Open the file; one that cannot be written is opened to look at."""
         self._check_path()
         try:
             connection = self._open(self._path, "rw")
@@ -141,6 +155,12 @@ class SqliteDatabase:
             connection = self._open_to_look()
         self._file = self._file or self._identity()
         return connection
+
+    def close(self) -> None:
+        """Remove the copy of a file that could only be looked at, if one was needed."""
+        if self._copy is not None:
+            self._copy.cleanup()
+            self._copy = None
 
     def _open(self, path: Path, mode: str) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -193,6 +213,8 @@ class SqliteDatabase:
             raise DataError(f"Expected the path of a file; got the folder {self.place}. Add the file's name.")
 
     def _use_write_ahead_log(self, connection: Connection) -> None:
+        from sqlalchemy.exc import DBAPIError
+
         # Whatever its timeout, SQLite does not wait here for another process that does the same.
         deadline = time.monotonic() + self.patience
         while True:

@@ -20,6 +20,7 @@ KEY_LENGTH = 500
 WHO_LENGTH = 1000
 # A PostgreSQL message holds at most 1 GB, and each byte may be sent as two characters.
 LARGEST_BLOB = 400_000_000
+_SIMPLE = frozenset((str, int, float, bool, type(None)))
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,15 @@ class Store(Protocol):
 
         What it appends is on disk once the block has ended. A block that raises appends nothing. Enter it
         from one thread at a time, and do no long work in it: others wait for a limited time.
+        """
+        ...
+
+    def turn(self, name: str, patience: float) -> AbstractContextManager[bool]:
+        """Let one of several processes or threads work out a campaign's next round, while a block runs.
+
+        The others wait for their turn, each for at most ``patience`` seconds; the context manager's value is
+        whether it came. It hinders nobody from reading and writing. It ends with the process, however that
+        ends. A store may leave this method out: turns only save time.
         """
         ...
 
@@ -299,5 +309,7 @@ def _json_text(data: dict[str, Any], what: str) -> str:
 def _is_plain(value: Any) -> bool:
     """Return whether something that JSON can express comes back as it is: no tuples, and strings as keys."""
     if isinstance(value, dict):
-        return all(isinstance(key, str) for key in value) and all(map(_is_plain, value.values()))
-    return all(map(_is_plain, value)) if isinstance(value, list) else not isinstance(value, tuple)
+        return all(isinstance(key, str) for key in value) and _is_plain(list(value.values()))
+    if isinstance(value, list):
+        return _SIMPLE.issuperset(map(type, value)) or all(map(_is_plain, value))
+    return not isinstance(value, tuple)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Protocol, TypeVar
 
@@ -16,8 +17,10 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from cellworth.errors import CellworthError, DataError
 
 Result = TypeVar("Result")
+logger = logging.getLogger("cellworth.campaign")
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds between two attempts to reach a server
+_FIRST_LOOK, _LAST_LOOK = 0.002, 0.03  # seconds between two attempts to get a turn
 
 # Engines inherited from the parent process by fork. They must be neither used nor closed here, so keep them
 # from being garbage-collected.
@@ -64,6 +67,13 @@ class Database(Protocol):
 
     def read_clock(self, connection: Connection) -> datetime | None:
         """Return the time by the database's own clock, in UTC; None if it has none."""
+        ...
+
+    def take_turn(self, engine: Engine, name: str) -> Callable[[], None] | None:
+        """Take the turn at a campaign's rounds, and return how to end it; None if somebody has it.
+
+        It ends by itself with this process, or with its connection to the server.
+        """
         ...
 
     def close(self) -> None:
@@ -133,6 +143,26 @@ class Transactions:
                     self._held.connection = None
         except DBAPIError as error:
             raise self._database.explain(error) from error
+
+    @contextmanager
+    def turn(self, name: str, patience: float) -> Iterator[bool]:
+        """Take the turn at a campaign's rounds for a block, and yield whether it was to be had in time."""
+        end, pause = time.monotonic() + patience, _FIRST_LOOK
+        release: Callable[[], None] | None = None
+        try:
+            try:
+                while (release := self._database.take_turn(self._own_engine(), name)) is None:
+                    if time.monotonic() + pause > end:
+                        break
+                    time.sleep(pause)
+                    pause = min(1.5 * pause, _LAST_LOOK)
+            except (OSError, DBAPIError) as error:  # turns only save time
+                logger.info("no turns are taken at %s: %s", self._database.place, error)
+            yield release is not None
+        finally:
+            if release is not None:
+                with suppress(OSError, DBAPIError):  # a lost connection has ended it
+                    release()
 
     def make(self, fill: Callable[[Connection], None]) -> None:
         """Make the database; errors are explained in plain words."""

@@ -107,11 +107,11 @@ class DenseGaussian:
     def hole_variances(self, observed: BoolArray) -> FloatArray:
         """Return the variance of each hole given the observed cells of its row, (n, d); 0 if observed.
 
-        O(P (k^3 + k^2 d)) for P distinct patterns; k is the smaller side of each.
+        O(P (k^3 + k^2 d)) for P distinct patterns; k is the cheaper side of each.
         """
         patterns = Patterns.of(observed)
         holes = ~patterns.masks
-        few = 2 * holes.sum(axis=1) <= holes.shape[1]
+        few = _is_cheaper_inverted(holes)
         variance = np.zeros(holes.shape)
         variance[few] = inverse_diagonals(np.linalg.inv(self.covariance), holes[few])
         variance[~few] = remaining_diagonals(self.covariance, ~holes[~few])
@@ -123,13 +123,24 @@ class DenseGaussian:
         :math:`1/(\Sigma_{oo}^{-1})_{jj}`; costs the same as `hole_variances`.
         """
         patterns = Patterns.of(observed)
-        few = 2 * patterns.masks.sum(axis=1) <= patterns.masks.shape[1]
+        few = _is_cheaper_inverted(patterns.masks)
         precision = np.zeros(patterns.masks.shape)
         precision[few] = inverse_diagonals(self.covariance, patterns.masks[few])
         # The precision of the observed cells is the Schur complement of the holes in the full precision.
         precision[~few] = remaining_diagonals(np.linalg.inv(self.covariance), ~patterns.masks[~few])
         variance = np.divide(1, precision, where=patterns.masks, out=np.zeros_like(precision))
         return variance[patterns.of_row]
+
+
+def _is_cheaper_inverted(active: BoolArray) -> BoolArray:
+    """Return for which patterns (P, d) to invert the matrix of the active columns, rather than of the others.
+
+    The former costs k^3 / 2 products for k active columns. The latter, for m = d - k others, costs m^3 / 2,
+    and m^2 d for what remains of the diagonal.
+    """
+    d = active.shape[1]
+    k = active.sum(axis=1).astype(np.float64)
+    return k**3 <= (d - k) ** 2 * (3 * d - k)
 
 
 class Sums(NamedTuple):
@@ -159,7 +170,7 @@ class DenseLayout:
     def __init__(self, observed: BoolArray) -> None:
         self._by_holes = bool(2 * observed.sum() >= observed.size)
         self._systems = Systems(~observed if self._by_holes else observed)
-        # Columns are in elimination order, so that blocks are slices and never gathered.
+        # Columns with holes (or with known cells) come first, so that they are a slice and never gathered.
         used = self._systems.columns
         rest = np.setdiff1d(np.arange(observed.shape[1]), used)
         self._columns: IntArray = np.concatenate([used, rest])

@@ -12,11 +12,14 @@ import numpy as np
 
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.threads import ThreadEngine
+from cellworth.complete.gaussian.calibration import leverages
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.em import EM, EMResult, EMState, run_em
-from cellworth.complete.gaussian.held_out_choices import Gaussian, Recipe, choose_ranked, choose_trust
+from cellworth.complete.gaussian.held_out_choices import Chosen, choose
+from cellworth.complete.gaussian.label_trust import choose_trust
 from cellworth.complete.gaussian.margins import Margins
-from cellworth.complete.gaussian.posterior import FittedGaussian
+from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
+from cellworth.complete.gaussian.recipe import Gaussian, Recipe
 from cellworth.complete.gaussian.rows import CellForm, SampleRows, TableRows
 from cellworth.complete.labels import LabelCode, code_labels
 from cellworth.complete.scaling import Scaling
@@ -26,6 +29,7 @@ from cellworth.errors import DataError
 MarginKind = Literal["normal", "rank", "auto"]
 
 SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite if shrinkage=0
+FIRST_SHRINKAGE = 3.0  # of "auto", which only raises it
 SAMPLE_TOL = 30.0  # times that of the fit: below this, sampling error dominates
 
 
@@ -33,7 +37,9 @@ SAMPLE_TOL = 30.0  # times that of the fit: below this, sampling error dominates
 class Job:
     """How to fit: the settings and random generator of a `GaussianCompleter`."""
 
-    recipe: Recipe
+    n_factors: int | None
+    n_rows: int
+    shrinkage: float | Literal["auto"]
     margins: MarginKind
     label_trust: float | Literal["auto"]
     calibrate: bool
@@ -46,7 +52,9 @@ class Job:
     def of(cls, completer: Any, n_rows: int) -> Job:
         """Return the job of a `GaussianCompleter` for a table of ``n_rows``."""
         return cls(
-            recipe=Recipe(completer.n_factors_, max(completer.shrinkage, SMALLEST_SHRINKAGE * n_rows)),
+            n_factors=completer.n_factors_,
+            n_rows=n_rows,
+            shrinkage=completer.shrinkage,
             margins=completer.margins,
             label_trust=completer.label_trust,
             calibrate=completer.calibrate,
@@ -55,6 +63,10 @@ class Job:
             callback=completer.callback,
             rng=np.random.default_rng(completer.random_state),
         )
+
+    def recipe(self, shrinkage: float) -> Recipe:
+        """Return the recipe with this shrinkage, or as little as keeps a covariance positive definite."""
+        return Recipe(self.n_factors, max(shrinkage, SMALLEST_SHRINKAGE * self.n_rows))
 
 
 @dataclass(frozen=True)
@@ -79,20 +91,16 @@ def fit_gaussian(
     same columns. The ``engine`` runs in-memory work.
     """
     some = rows.to_choose_on()
-    if _is_ranked(job, earlier, some):
-        margins = rows.rank_margins()
-    else:
-        margins = Margins((None,) * some.values.shape[1])
-    form = CellForm(rows.scaling, margins, rows.code, _trust(job, earlier, some, margins, rows.code))
+    chosen = _choices(job, earlier, some)
+    recipe = job.recipe(chosen.shrinkage)
+    margins = rows.rank_margins() if chosen.ranked else Margins((None,) * some.values.shape[1])
+    trust = _trust(job, recipe, earlier, some, margins, rows.code)
+    form = CellForm(rows.scaling, margins, rows.code, trust)
     sample, is_part = rows.take(form)
-    if job.recipe.n_factors is None:
-        guess: Gaussian = start_from_pairs(*rows.pair_sums(), job.recipe.shrinkage)
-    else:  # singular vectors of a sample start EM as well as those of a long table
-        guess = job.recipe.start(sample.scores, sample.observed)
-    start: Any = _earlier_or(guess, rows.scaling, earlier, margins)
+    start: Any = _earlier_or(_first(chosen, recipe, rows, sample), rows.scaling, earlier, margins)
     if is_part and earlier is None:  # EM on the sample improves the start at a fraction of the cost
         start = run_em(
-            job.recipe.em_on(start, sample.scores, sample.observed, engine),
+            recipe.em_on(start, sample.scores, sample.observed, engine),
             start,
             n_cells=int(sample.observed.sum()),
             tol=SAMPLE_TOL * job.tol,
@@ -100,7 +108,7 @@ def fit_gaussian(
         ).model
     resume = checkpoint is not None and checkpoint.is_there()
     result = run_em(
-        EM(rows.expect(start), job.recipe.shrinkage),
+        EM(rows.expect(start), recipe.shrinkage),
         start,
         n_cells=int(rows.counts.sum()) + (rows.code.n_labelled * rows.code.n_outputs if form.trust else 0),
         tol=job.tol,
@@ -109,22 +117,50 @@ def fit_gaussian(
         state=EMState.from_arrays(checkpoint.load(), start) if checkpoint and resume else None,
         after=None if checkpoint is None else lambda state: checkpoint.save(state.to_arrays()),
     )
-    fitted = FittedGaussian(result.model, margins, form.trust)
+    fitted = FittedGaussian(result.model, margins, form.trust, chosen.shrinkage, chosen.excess)
     if job.calibrate:
-        fitted = fitted.calibrated(*rows.left_out_residuals(fitted), rows.counts)
+        left_out = rows.left_out(fitted)
+        per_row = float(left_out.observed.sum(axis=1).mean())
+        leverage = leverages(rows.counts, per_row, fitted.n_labels, fitted.excess)
+        fitted = fitted.calibrated(left_out, leverage)
     return fitted, form, result
 
 
-def _is_ranked(job: Job, earlier: Start | None, some: SampleRows) -> bool:
-    """Return whether to use rank margins: as set, as in an earlier fit, or chosen."""
-    if job.margins != "auto":
-        return job.margins == "rank"
+def _choices(job: Job, earlier: Start | None, some: SampleRows) -> Chosen:
+    """Return margins, shrinkage and leverage: as set, as in an earlier fit, or chosen."""
+    ranked = None if job.margins == "auto" else job.margins == "rank"
+    shrinkage = None if job.shrinkage == "auto" else float(job.shrinkage)
     if earlier is not None:
-        return bool(earlier.fitted.margins.ranked.any())
-    return choose_ranked(some.values, some.observed, job.recipe, job.rng)
+        before = earlier.fitted
+        ranked = bool(before.margins.ranked.any()) if ranked is None else ranked
+        shrinkage = before.shrinkage if shrinkage is None else shrinkage
+        return Chosen(ranked, shrinkage, before.excess)
+    recipe = job.recipe(FIRST_SHRINKAGE if shrinkage is None else shrinkage)
+    return choose(
+        some.values,
+        some.observed,
+        recipe,
+        job.rng,
+        ranked=ranked,
+        shrinkage=shrinkage,
+        calibrate=job.calibrate,
+    )
 
 
-def _trust(job: Job, earlier: Start | None, some: SampleRows, margins: Margins, code: LabelCode) -> float:
+def _first(chosen: Chosen, recipe: Recipe, rows: TableRows, sample: Cells) -> Gaussian:
+    """Return the Gaussian to start from: that of the choices, or a new one."""
+    at_hand = chosen.start
+    if at_hand is not None and len(at_hand.mean) == sample.scores.shape[1]:
+        return at_hand
+    if recipe.n_factors is None:
+        return start_from_pairs(*rows.pair_sums(), recipe.shrinkage)
+    # Singular vectors of a sample start EM as well as those of a long table.
+    return recipe.start(sample.scores, sample.observed)
+
+
+def _trust(
+    job: Job, recipe: Recipe, earlier: Start | None, some: SampleRows, margins: Margins, code: LabelCode
+) -> float:
     """Return the trust in the labels: as given, as in an earlier fit, or chosen; 0 without labels."""
     if code.n_labelled == 0:
         return 0.0
@@ -139,7 +175,7 @@ def _trust(job: Job, earlier: Start | None, some: SampleRows, margins: Margins, 
         return 0.0
     for_loss = code_labels(some.y, len(some.values), "squared" if kind == "number" else "logistic", kind)
     scores = margins.to_scores(some.values, some.observed)
-    return choose_trust(scores, some.observed, columns, for_loss, margins, job.recipe, job.rng)
+    return choose_trust(scores, some.observed, columns, for_loss, margins, recipe, job.rng)
 
 
 def _earlier_or(fresh: Gaussian, now: Scaling, earlier: Start | None, margins: Margins) -> Gaussian:

@@ -15,27 +15,27 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine, worker_threads
-from cellworth.complete.completer import BlockCompleter, fit_source, put_back, scaled_cells
+from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian.em import EMResult
 from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, fit_gaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
+from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
+from cellworth.complete.gaussian.recipe import factor_count
 from cellworth.complete.gaussian.rows import ArrayRows, BlockRows, CellForm
-from cellworth.complete.inputs import check_number, check_table, refuse_huge
+from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import ParameterError
 
-DENSE_COLUMNS = 200  # factors="auto": a full covariance up to this many columns
-AUTO_FACTORS = 20  # and at most this many factors above that
 FITTED = (
     *("variance_", "mean_", "log_likelihood_", "objective_", "observed_log_likelihood_", "n_iter_"),
-    *("converged_", "margins_", "label_trust_", "n_factors_"),
+    *("converged_", "margins_", "shrinkage_", "label_trust_", "n_factors_"),
 )
 
 
-class GaussianCompleter(BlockCompleter):
+class GaussianCompleter(PosteriorCompleter, BlockCompleter):
     r"""Fill the holes of a table with the conditional means of a joint Gaussian, and give their variances.
 
     Mean and covariance maximise the likelihood of the observed cells, with a penalty that shrinks
@@ -53,20 +53,23 @@ class GaussianCompleter(BlockCompleter):
         None: a full covariance. An integer: that many common factors plus noise,
         :math:`\Sigma = W W^\top + \operatorname{diag}\psi`. "auto": a full covariance up to 200 columns,
         at most 20 factors above that.
-    shrinkage : float, default=3.0
+    shrinkage : float or "auto", default="auto"
         :math:`\kappa`, nonnegative: the penalty weighs as much as this many rows with uncorrelated columns.
-        It matters for columns observed in few rows, and vanishes for those observed in many.
+        It matters for columns observed in few rows, and vanishes for those observed in many. "auto" picks
+        the one from 3 to 1,000 that completes held-out observed cells best, or 3 for a long table.
     margins : {"auto", "normal", "rank"}, default="auto"
         "normal" uses columns as they are. "rank" first maps each by its ranks to normal scores (a
         Gaussian copula), which is better for skewed columns with monotone relations; completions then
-        stay in the observed range. "auto" picks the one that completes held-out observed cells better.
+        stay in the observed range. Columns where many cells share a value are used as they are. "auto" picks
+        the one that completes held-out observed cells better.
     label_trust : float or "auto", default="auto"
         How much the labels contribute to completing the rows of `fit`, from 0 (nothing) to 1 (as exact as
         a cell). In between, a label counts as measured with noise of (1 - t)/t times its variance. "auto"
         chooses on held-out cells and rows; see Notes.
     calibrate : bool, default=True
         Learn the actual spread of each column by predicting observed cells from the others in their row,
-        for `variance_`, `predict_interval` and `sample`. False trusts the Gaussian.
+        for `variance_`, `predict_interval` and `sample`. In columns where many cells share a value, intervals
+        end at values that occur, and draws are such values. False trusts the Gaussian.
     target : {"auto", "classes", "number"}, default="auto"
         What `y` holds. "auto": floats with fractions or more than 20 values are numbers, all else classes.
     tol : float, default=1e-4
@@ -94,11 +97,11 @@ class GaussianCompleter(BlockCompleter):
         The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     variance_ : (n, d) array
         Variance of each cell given what is observed, in squared units of its column; 0 if observed. With
-        ``calibrate``, multiplied by the mean square of the column's standardised residuals. After a fit to
-        row blocks, ``completed_`` provides it.
+        ``calibrate``, multiplied by the mean square of standardised residuals of cells of its column with
+        similar predictions. After a fit to row blocks, ``completed_`` provides it.
     mean_ : (d,) array
     covariance_ : (d, d) array
-        In the units of the table; of normal scores if `margins_` is "rank".
+        In the units of the table; of normal scores in columns that are mapped by rank.
     log_likelihood_ : (n_iter_,) array
         Penalised log-likelihood of the observed cells, or of their normal scores, and of trusted labels after
         each E step; never decreases.
@@ -108,6 +111,7 @@ class GaussianCompleter(BlockCompleter):
         The final log-likelihood without the penalty.
     n_iter_, converged_
     margins_ : {"normal", "rank"}
+    shrinkage_ : float
     label_trust_ : float
         The trust used; 0 without labels.
     n_factors_ : int or None
@@ -146,7 +150,7 @@ class GaussianCompleter(BlockCompleter):
         self,
         *,
         factors: int | Literal["auto"] | None = "auto",
-        shrinkage: float = 3.0,
+        shrinkage: float | Literal["auto"] = "auto",
         margins: MarginKind = "auto",
         label_trust: float | Literal["auto"] = "auto",
         calibrate: bool = True,
@@ -178,9 +182,6 @@ class GaussianCompleter(BlockCompleter):
         self.callback = callback
 
     has_variance: ClassVar[bool] = True
-    _fitted: FittedGaussian
-    _cells: Cells
-    _posterior: Posterior
     _form: CellForm
 
     def fit(
@@ -195,9 +196,8 @@ class GaussianCompleter(BlockCompleter):
         if isinstance(X, Source):
             return fit_source(self, X, checkpoint)
         X = check_table(self, X, dtype=self.dtype, reset=True)
-        refuse_huge(self, X)
         earlier = self._earlier_fit(X.shape[1])
-        self.n_factors_ = self._factor_count(X.shape)
+        self.n_factors_ = factor_count(self.factors, X.shape)
         with ThreadEngine(self.n_jobs) as engine:
             rows = ArrayRows(X, y, self.target, engine)
             fitted, _, result = fit_gaussian(Job.of(self, len(X)), rows, earlier, engine=engine)
@@ -215,7 +215,7 @@ class GaussianCompleter(BlockCompleter):
         shorter table. Otherwise the result is that of `fit` on the whole table, up to rounding in the sums.
         """
         earlier = self._earlier_fit(len(source.columns))
-        self.n_factors_ = self._factor_count((source.n_rows, len(source.columns)))
+        self.n_factors_ = factor_count(self.factors, (source.n_rows, len(source.columns)))
         job = Job.of(self, source.n_rows)
         with worker_threads(1):
             rows = BlockRows(source, summary, self.target)
@@ -240,105 +240,9 @@ class GaussianCompleter(BlockCompleter):
         self._fitted = FittedGaussian.from_state(state["fitted"])
         self._cells, self._posterior = Cells(**state["cells"]), Posterior(**state["posterior"])
 
-    def transform_with_variance(self, X: ArrayLike) -> tuple[FloatArray, FloatArray]:
-        """Complete new rows X (m, d) and return them with the variance of each cell, (m, d) each.
-
-        The completed rows are those of `transform`.
-        """
-        X, _, posterior = self._new_rows(X)
-        return self._in_units(posterior, X)
-
-    def predict_interval(
-        self, level: float = 0.9, X: ArrayLike | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper ends of intervals for all cells, (n, d) each, in the table's units.
-
-        Parameters
-        ----------
-        level : float
-            Between 0 and 1: the fraction of hidden cells that should fall inside.
-        X : array-like (m, d), optional
-            New rows, without labels; by default the table passed to `fit`.
-
-        Returns
-        -------
-        lower, upper : (n, d) arrays
-            Equal to the value if a cell is observed; otherwise they enclose the completed value.
-        """
-        check_number("level", level, above=0)
-        if level >= 1:
-            raise ParameterError(f"level must be below 1; got {level!r}")
-        table, _, posterior = self._rows(X)
-        completed, _ = self._in_units(posterior, table)
-        ends = self._fitted.interval(posterior, level)
-        lower, upper = (put_back(table, self.scaling_.undo_in_place(end.astype(table.dtype))) for end in ends)
-        return np.minimum(lower, completed), np.maximum(upper, completed)
-
-    def sample(
-        self,
-        n_draws: int = 1,
-        random_state: int | np.random.Generator | None = None,
-        X: ArrayLike | None = None,
-        *,
-        shared: bool = False,
-    ) -> FloatArray:
-        """Draw completed tables from the posterior, for multiple imputation.
-
-        Parameters
-        ----------
-        n_draws : int
-        random_state : int, Generator or None
-        X : array-like (m, d), optional
-            New rows, without labels; by default the table passed to `fit`.
-        shared : bool
-            Use the same random numbers for all rows: the draws of a row do not depend on the other rows.
-
-        Returns
-        -------
-        (n_draws, n, d) array
-            In the table's units; observed cells are kept. To use less memory, draw in parts with one
-            Generator. The model's parameters are held fixed.
-        """
-        check_number("n_draws", n_draws, minimum=1)
-        table, cells, posterior = self._rows(X)
-        with worker_threads(1):
-            rng = np.random.default_rng(random_state)
-            draws = self._fitted.sample(cells, posterior, int(n_draws), rng, shared=shared)
-        out = draws.astype(table.dtype, copy=False)
-        for draw in out:
-            draw[:] = put_back(table, self.scaling_.undo_in_place(draw))
-        return out
-
-    def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
-        with worker_threads(1):
-            cells = self._fitted.unlabelled_cells(values.astype(np.float64, copy=False), observed)
-            return self._fitted.mean_and_variance(self._fitted.posterior(cells))[0]
-
-    def _rows(self, X: ArrayLike | None) -> tuple[FloatArray, Cells, Posterior]:
-        """Return the table passed to `fit`, or new rows, with its cells and their posterior."""
-        if X is not None:
-            return self._new_rows(X)
-        check_is_fitted(self)
-        holes = ~self._cells.observed[:, : self.n_features_in_]
-        return (
-            np.where(holes, self.completed_.dtype.type(np.nan), self.completed_),
-            self._cells,
-            self._posterior,
-        )
-
-    def _new_rows(self, X: ArrayLike) -> tuple[FloatArray, Cells, Posterior]:
-        check_is_fitted(self)
-        X = check_table(self, X, dtype=self.dtype, reset=False)
-        values, observed = scaled_cells(X, self.scaling_)
-        with worker_threads(1):
-            cells = self._fitted.unlabelled_cells(values.astype(np.float64, copy=False), observed)
-            return X, cells, self._fitted.posterior(cells)
-
-    def _in_units(self, posterior: Posterior, X: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return completed cells and variances in the table's units."""
-        mean, variance = self._fitted.mean_and_variance(posterior)
-        completed = put_back(X, self.scaling_.undo_in_place(mean.astype(X.dtype, copy=False)))
-        return completed, (variance * self.scaling_.width**2).astype(X.dtype, copy=False)
+    def _posterior_of(self, values: FloatArray, observed: BoolArray) -> tuple[Cells, Posterior]:
+        cells = self._fitted.unlabelled_cells(values, observed)
+        return cells, self._fitted.posterior(cells)
 
     @property
     def covariance_(self) -> FloatArray:
@@ -349,7 +253,7 @@ class GaussianCompleter(BlockCompleter):
 
     def _widths(self) -> FloatArray:
         """Return the scale of the model's columns in the table's units."""
-        return np.ones(self.n_features_in_) if self.margins_ == "rank" else self.scaling_.width
+        return np.where(self._fitted.margins.ranked, 1.0, self.scaling_.width)
 
     def _earlier_fit(self, d: int) -> Start | None:
         """Return the fit to start from, if there is one with the same number of columns."""
@@ -362,9 +266,12 @@ class GaussianCompleter(BlockCompleter):
         self.margins_ = "rank" if self._fitted.margins.ranked.any() else "normal"
         self.label_trust_ = self._fitted.trust
         mean = self._fitted.model.mean[: self.n_features_in_]
-        self.mean_ = mean if self.margins_ == "rank" else mean * self.scaling_.width + self.scaling_.offset
-        unit = float(counts @ np.log(self._widths()))
-        self.log_likelihood_ = result.penalised - unit
+        in_units = mean * self.scaling_.width + self.scaling_.offset
+        self.mean_ = np.where(self._fitted.margins.ranked, mean, in_units)
+        self.shrinkage_ = self._fitted.shrinkage
+        units = np.log(self._widths())
+        unit = float(counts @ units)
+        self.log_likelihood_ = result.penalised - unit - self.shrinkage_ * float(units.sum())
         self.objective_ = -self.log_likelihood_
         self.observed_log_likelihood_ = result.plain - unit
         self.n_iter_ = len(result.penalised)
@@ -372,13 +279,14 @@ class GaussianCompleter(BlockCompleter):
         if not result.converged and not result.stopped:
             warnings.warn(
                 f"GaussianCompleter did not converge in {self.max_iter} steps; raise max_iter, raise tol "
-                f"(now {self.tol:g}), or raise shrinkage (now {self.shrinkage:g}).",
+                f"(now {self.tol:g}), or raise shrinkage (now {self.shrinkage_:g}).",
                 ConvergenceWarning,
                 stacklevel=3,
             )
 
     def _check_parameters(self) -> None:
-        check_number("shrinkage", self.shrinkage, minimum=0)
+        if self.shrinkage != "auto":
+            check_number("shrinkage", self.shrinkage, minimum=0)
         check_number("tol", self.tol, minimum=0)
         check_number("max_iter", self.max_iter, minimum=1)
         if self.factors not in (None, "auto"):
@@ -391,10 +299,3 @@ class GaussianCompleter(BlockCompleter):
                 raise ParameterError(f"label_trust must be at most 1, or 'auto'; got {self.label_trust!r}")
         if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
             raise ParameterError(f"dtype must be None, float32 or float64; got {self.dtype!r}")
-
-    def _factor_count(self, shape: tuple[int, int]) -> int | None:
-        """Return the number of factors for a table of this shape; None for a full covariance."""
-        if self.factors is None or (self.factors == "auto" and shape[1] <= DENSE_COLUMNS):
-            return None
-        most = max(1, min(shape) - 1)
-        return min(AUTO_FACTORS if self.factors == "auto" else int(self.factors), most)

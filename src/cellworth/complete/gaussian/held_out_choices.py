@@ -1,238 +1,187 @@
-r"""Choices made on held-out cells: whether to map columns by rank, and how far to trust labels.
+r"""Choices made on held-out cells: whether to map columns by rank, and how far to shrink correlations.
 
-A label is added as an extra column. With trust t its variance v is increased by :math:`v(1-t)/t` when rows
-are completed: t = 1 treats it as exact, t = 0 leaves it out. More trust completes cells better, but can make
-the completed rows easier to tell apart than rows without labels will be, and a classifier trained on them is
-then overconfident. So both effects are measured, three times:
+A fifth of the observed cells of some rows is hidden, a Gaussian is fitted to the others, and its error on the
+hidden ones decides. Each shrinkage starts from the fit of the one before, so it costs a few steps.
 
-* a third of the labelled rows lose their labels, and a fifth of the observed cells of the others is hidden;
-* for each trust, the others are completed, which gives an error on the hidden cells; a linear model is
-  trained on them and tested on the third, whose rows were completed without labels. Its loss is the fraction
-  of pairs of rows that it orders wrongly (1 - AUC), or the squared error for a number.
-
-Among trusts whose loss is within one standard error of the lowest, the one with the lowest error on cells is
-chosen.
+The same hidden cells tell how much the left-out residuals of cells in the fit, by which intervals and
+variances are calibrated, fall short: the ratio :math:`\rho` of the two, squared, is that of a leverage
+:math:`h = (\rho - 1)/(\rho + 1)`; see `cellworth.complete.gaussian.calibration`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, pairwise_start
-from cellworth.complete.gaussian.em import EM, run_em
-from cellworth.complete.gaussian.factor_gaussian import FactorGaussian, factor_start
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.gaussian.margins import Margins
-from cellworth.complete.hold_out import hide_cells
-from cellworth.complete.labels import Labels
-from cellworth.complete.linear_model import LinearModel
-from cellworth.complete.solver.losses import Loss
+from cellworth.complete.gaussian.recipe import Gaussian, Recipe, complete_scaled, hide, some_rows
 
-Gaussian = DenseGaussian | FactorGaussian
-
-CELLS = 20_000  # approximate number of cells in the rows used for a choice
-MIN_ROWS = 300  # to use, if there are that many
 STRAIGHT = 0.995  # normal scores this correlated with the values change nothing
-HELD_OUT = 0.2  # fraction of the observed cells
-TOL = 1e-3
 MIN_GAIN = 0.02  # rank margins are chosen if they lower the squared error by at least this fraction
-TRUSTS = (0.0, 0.1, 0.3, 1.0)
-FOLDS = 3
-MIN_LABELLED = 30  # with fewer labelled rows nothing can be measured, so labels are left out
-RIDGE = 1e-3  # of the linear model on completed rows
+SHRINKAGES = (3.0, 20.0, 100.0, 500.0)
+WORTH = 0.002  # a stronger shrinkage must lower the squared error by this fraction
+FAR = 10.0  # standard deviations of a column: larger errors count as this
+LEAST_LEVERAGE = 0.005  # below it, neither the shrinkage nor the calibration depends on the cells in the fit
+QUANTILE = 0.9  # of the absolute residuals, by which hidden cells and those in the fit are compared
+NOISE = 1.77  # relative standard error of that quantile's square for normal residuals, times root n
+MAX_EXCESS = 10.0
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How to fit a Gaussian: full covariance (``n_factors`` None) or factors, and its shrinkage."""
+class Chosen:
+    """What was chosen on held-out cells.
 
-    n_factors: int | None
-    shrinkage: float
-
-    def start(self, values: FloatArray, observed: BoolArray) -> Gaussian:
-        """Return an initial estimate for scaled values (n, d), 0 in the holes."""
-        if self.n_factors is None:
-            return pairwise_start(values, observed, self.shrinkage)
-        return factor_start(values, observed, self.n_factors)
-
-    def fit(self, values: FloatArray, observed: BoolArray) -> Gaussian:
-        """Return a Gaussian that is accurate enough to choose by."""
-        start: Any = self.start(values, observed)
-        em = self.em_on(start, values, observed)
-        return run_em(em, start, n_cells=max(1, int(observed.sum())), tol=TOL, max_iter=100).model
-
-    def em_on(
-        self, kind: Any, values: FloatArray, observed: BoolArray, engine: ThreadEngine | None = None
-    ) -> EM[Any]:
-        """Return EM for a model of this kind on scaled values (n, d) in memory."""
-        layout = kind.layout(observed)
-        prepared = layout.prepared(values)
-        work = layout.work(prepared)
-        return EM(lambda model: layout.expect(model, prepared, engine, work), self.shrinkage)
-
-
-def complete_scaled(model: Gaussian, margins: Margins, scores: FloatArray, observed: BoolArray) -> FloatArray:
-    """Return posterior means in scaled units, (n, d)."""
-    layout: Any = model.layout(observed)
-    completed = layout.complete(model, scores)
-    if margins.ranked.any():
-        variance = model.hole_variances(observed)
-        d = len(margins.columns)
-        completed[:, :d], _ = margins.mean_and_variance(completed[:, :d], variance[:, :d], ~observed[:, :d])
-    return completed
-
-
-def choose_ranked(values: FloatArray, observed: BoolArray, recipe: Recipe, rng: np.random.Generator) -> bool:
-    """Return whether rank margins complete held-out observed cells better than untransformed columns.
-
-    Fits twice on some of the rows, or not at all if all columns are already close to normal. ``values``
-    (n, d) are scaled, 0 in the holes.
+    Attributes
+    ----------
+    ranked : bool
+        Whether to map columns by rank.
+    shrinkage : float
+    excess : float
+        Leverage of cells in the fit over that of a regression; at least 1 means more.
+    start : DenseGaussian, FactorGaussian or None
+        The fitted Gaussian, if it is one of all columns.
     """
+
+    ranked: bool
+    shrinkage: float
+    excess: float = 1.0
+    start: Gaussian | None = None
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """Cells with some hidden: scaled values (n, d), and which are kept and hidden."""
+
+    values: FloatArray
+    kept: BoolArray
+    hidden: BoolArray
+
+    @classmethod
+    def of(cls, values: FloatArray, observed: BoolArray, rng: np.random.Generator) -> _Trial | None:
+        """Hide cells, and leave out columns that have none left; None if there is nothing to measure."""
+        hidden = hide(observed, rng)
+        kept = observed & ~hidden
+        usable = kept.any(axis=0)
+        if not hidden[:, usable].any():
+            return None
+        return cls(values[:, usable], kept[:, usable], hidden[:, usable])
+
+    def fit(self, recipe: Recipe, margins: Margins, start: Any = None) -> tuple[Gaussian, float]:
+        """Return a Gaussian fitted to the kept cells and its squared error on the hidden ones."""
+        scores = margins.to_scores(self.values, self.kept)
+        model = recipe.fit(scores, self.kept, start)
+        completed = complete_scaled(model, margins, scores, self.kept)
+        return model, float(np.minimum((completed - self.values)[self.hidden] ** 2, FAR**2).sum())
+
+    def excess(self, model: Gaussian, margins: Margins) -> float:
+        """Return the leverage of the kept cells over that of a regression, from both kinds of residuals."""
+        seen = self.kept | self.hidden
+        scores = margins.to_scores(self.values, seen)
+        layout: Any = model.layout(self.kept)
+        completed = layout.complete(model, scores)
+        deviation = np.sqrt(model.hole_variances(self.kept)[self.hidden])
+        fresh = (scores - completed)[self.hidden] / deviation
+        within = model.precision_times(completed - model.mean) * np.sqrt(model.left_out_variances(self.kept))
+        far, near = (np.quantile(np.abs(part), QUANTILE) for part in (fresh, within[self.kept]))
+        usual = typical_leverage(self.kept)
+        ratio = (far / max(near, np.finfo(np.float64).tiny)) ** 2
+        expected = (1 + usual) / (1 - min(usual, 0.5))
+        # Believe in a deviation from a regression as far as it stands out from the noise of the quantile.
+        signal, noise = ratio - expected, NOISE * expected / np.sqrt(len(fresh))
+        ratio = expected + signal * signal**2 / (signal**2 + noise**2)
+        return float(min(MAX_EXCESS, max(0.0, (ratio - 1) / (ratio + 1)) / usual))
+
+
+def typical_leverage(observed: BoolArray) -> float:
+    """Return the leverage of a regression on the other observed cells of a row, (n, d), over the columns."""
+    counts = observed.sum(axis=0)
+    return float(observed.sum(axis=1).mean() / max(1.0, float(counts[counts > 0].mean())))
+
+
+def choose(
+    values: FloatArray,
+    observed: BoolArray,
+    recipe: Recipe,
+    rng: np.random.Generator,
+    *,
+    ranked: bool | None = None,
+    shrinkage: float | None = None,
+    calibrate: bool = True,
+) -> Chosen:
+    """Choose rank margins and shrinkage unless they are given, and measure the leverage to calibrate by.
+
+    Parameters
+    ----------
+    values : (n, d) array
+        Scaled, 0 in the holes.
+    observed : (n, d) bool array
+    recipe : Recipe
+        Its shrinkage is the one to begin with.
+
+    Notes
+    -----
+    At most eight fits on some of the rows, most of them of a few steps. No fit at all if all columns are
+    close to normal, or the margins given, and the table has so many rows that the rest does not matter.
+    """
+    settled = typical_leverage(observed) < LEAST_LEVERAGE
     rows = some_rows(np.ones(len(values), dtype=bool), values.shape[1], rng)
     values, observed = values[rows], observed[rows]
-    if _all_straight(values, observed):
-        return False
-    hidden = hide(observed, rng)
-    kept = observed & ~hidden
-    usable = kept.any(axis=0)
-    if not hidden.any():
-        return False
-    values, kept, hidden = values[:, usable], kept[:, usable], hidden[:, usable]
-    errors = []
-    for ranked in (False, True):
-        margins = Margins.of(values, kept, np.full(values.shape[1], ranked))
-        scores = margins.to_scores(values, kept)
-        model = recipe.fit(scores, kept)
-        completed = complete_scaled(model, margins, scores, kept)
-        errors.append(float(((completed - values)[hidden] ** 2).sum()))
-    return errors[1] < (1 - MIN_GAIN) * errors[0]
+    if ranked is None and _all_straight(values, observed):
+        ranked = False
+    given = Chosen(bool(ranked), recipe.shrinkage if shrinkage is None else shrinkage)
+    if ranked is not None and (settled or (shrinkage is not None and not calibrate)):
+        return given
+    trial = _Trial.of(values, observed, rng)
+    if trial is None:
+        return given
+    recipe = recipe if shrinkage is None else replace(recipe, shrinkage=shrinkage)
+    margins, model, error = _best_margins(trial, recipe, ranked)
+    if shrinkage is None and not settled:
+        recipe, model = _stronger(trial, recipe, margins, model, error)
+    whole = len(model.mean) == observed.shape[1]
+    return Chosen(
+        bool(margins.ranked.any()),
+        recipe.shrinkage,
+        trial.excess(model, margins) if calibrate and not settled else 1.0,
+        model if whole else None,
+    )
+
+
+def _best_margins(trial: _Trial, recipe: Recipe, ranked: bool | None) -> tuple[Margins, Gaussian, float]:
+    """Return the margins given or chosen, with their fit and its error."""
+    d = trial.values.shape[1]
+    fits = []
+    for by_rank in (False, True) if ranked is None else (ranked,):
+        margins = Margins.of(trial.values, trial.kept, np.full(d, by_rank))
+        fits.append((margins, *trial.fit(recipe, margins)))
+    first, last = fits[0], fits[-1]
+    return last if last[2] < (1 - MIN_GAIN) * first[2] else first
+
+
+def _stronger(
+    trial: _Trial, recipe: Recipe, margins: Margins, model: Gaussian, error: float
+) -> tuple[Recipe, Gaussian]:
+    """Return the recipe with the shrinkage of the least error, and its fit; stops where it gets worse."""
+    for shrinkage in SHRINKAGES:
+        if shrinkage <= recipe.shrinkage:
+            continue
+        stronger = replace(recipe, shrinkage=shrinkage)
+        following, error_of_it = trial.fit(stronger, margins, model)
+        if error_of_it > (1 - WORTH) * error:
+            break
+        recipe, model, error = stronger, following, error_of_it
+    return recipe, model
 
 
 def _all_straight(values: FloatArray, observed: BoolArray) -> bool:
     """Return whether the normal scores of every column are nearly a linear function of its values."""
-    scores = Margins.of(values, observed, np.ones(values.shape[1], dtype=bool)).to_scores(values, observed)
-    for j in range(values.shape[1]):
+    margins = Margins.of(values, observed, np.ones(values.shape[1], dtype=bool))
+    scores = margins.to_scores(values, observed)
+    for j in np.flatnonzero(margins.ranked):
         pair = values[observed[:, j], j], scores[observed[:, j], j]
         if min(np.ptp(pair[0]), np.ptp(pair[1])) > 0 and np.corrcoef(*pair)[0, 1] < STRAIGHT:
             return False
     return True
-
-
-def some_rows(allowed: BoolArray, n_columns: int, rng: np.random.Generator) -> IntArray:
-    """Return the rows to use for a choice, drawn at random from the allowed ones."""
-    return rng.permutation(np.flatnonzero(allowed))[: max(MIN_ROWS, CELLS // n_columns)]
-
-
-def hide(observed: BoolArray, rng: np.random.Generator) -> BoolArray:
-    """Return which observed cells to hold out, (n, d)."""
-    return hide_cells(observed, rng, share=HELD_OUT, spare=None)
-
-
-def temper(model: Gaussian, trust: float, n_labels: int) -> Gaussian:
-    """Return the model with its last ``n_labels`` columns made noisier; ``trust`` is above 0."""
-    variances = np.zeros(len(model.mean))
-    start = len(variances) - n_labels
-    own = np.diag(model.covariance)[start:]
-    variances[start:] = own * (1 - trust) / trust
-    return model.with_noise(variances)
-
-
-def choose_trust(
-    scores: FloatArray,
-    observed: BoolArray,
-    columns: FloatArray,
-    labels: Labels,
-    margins: Margins,
-    recipe: Recipe,
-    rng: np.random.Generator,
-) -> float:
-    """Return one of `TRUSTS`.
-
-    Parameters
-    ----------
-    scores, observed : (n, d) arrays
-        0 in the holes.
-    columns : (n, q) array
-        The labels as extra columns, scaled; 0 where missing.
-    labels : Labels
-        The same labels, coded for the loss of the linear model.
-
-    Notes
-    -----
-    Takes `FOLDS` fits of the Gaussian and FOLDS x len(TRUSTS) linear fits, on some of the rows.
-    """
-    rows = some_rows(labels.labelled, scores.shape[1], rng)
-    if len(rows) < MIN_LABELLED:
-        return 0.0
-    fold = rng.permutation(len(rows)) % FOLDS
-    losses = np.zeros((len(TRUSTS), len(rows)))
-    errors = np.zeros(len(TRUSTS))
-    for held in (fold == f for f in range(FOLDS)):
-        parts = scores[rows], observed[rows], columns[rows], labels.targets[rows]
-        fold_losses, fold_errors = _measure(held, *parts, labels, margins, recipe, rng)
-        losses[:, held] = fold_losses
-        errors += fold_errors
-    means = losses.mean(axis=1)
-    excess = losses - losses[means.argmin()]
-    noise = excess.std(axis=1) / np.sqrt(len(rows))
-    errors[excess.mean(axis=1) > noise] = np.inf
-    return TRUSTS[int(errors.argmin())]
-
-
-def _measure(
-    held: BoolArray,
-    scores: FloatArray,
-    observed: BoolArray,
-    columns: FloatArray,
-    targets: FloatArray,
-    labels: Labels,
-    margins: Margins,
-    recipe: Recipe,
-    rng: np.random.Generator,
-) -> tuple[FloatArray, FloatArray]:
-    """Return, for each trust, the losses of held-out rows (T, n_held) and the error on hidden cells (T,)."""
-    q = columns.shape[1]
-    d = scores.shape[1]
-    hidden = hide(observed, rng) & ~held[:, None]
-    table = np.hstack([np.where(hidden, 0, scores), columns])
-    known = np.hstack([observed & ~hidden, np.repeat(~held[:, None], q, axis=1)])
-    model = recipe.fit(table, known)
-    unlabelled = known.copy()
-    unlabelled[:, d:] = False
-    truth = margins.to_values(scores)
-    losses, errors = [], []
-    without = complete_scaled(model, margins, table, unlabelled)[:, :d]
-    for trust in TRUSTS:
-        filled = without
-        if trust > 0:
-            filled = complete_scaled(temper(model, trust, q), margins, table, known)[:, :d]
-        errors.append(float(((filled - truth)[hidden] ** 2).sum()))
-        model_of_target = LinearModel.fit_loss(filled[~held], targets[~held], labels.loss, RIDGE)
-        scores_of_held = model_of_target.predict(without[held])
-        losses.append(row_losses(scores_of_held, targets[held], labels.loss, labels.classes is None))
-    return np.array(losses), np.array(errors)
-
-
-def row_losses(scores: FloatArray, targets: FloatArray, loss: Loss, is_number: bool) -> FloatArray:
-    """Return each row's loss, (n,): squared for a number, else the fraction of wrongly ordered pairs.
-
-    For classes, a row is paired with all rows of another class, under the score of either class; the mean
-    over the rows of a class is 1 - AUC. It measures what the scores tell apart, not how confident they are:
-    a user can correct overconfidence from rows completed with labels later.
-    """
-    if is_number:
-        return loss.value(scores, targets)
-    total = np.zeros(len(scores))
-    for score, positive in zip(scores.T, targets.T > 0, strict=True):
-        if positive.all() or not positive.any():
-            continue
-        for own, sign in ((positive, 1), (~positive, -1)):
-            others = np.sort(sign * score[~own])
-            lower = np.searchsorted(others, sign * score[own], side="left")
-            upper = np.searchsorted(others, sign * score[own], side="right")
-            total[own] += 1 - (lower + upper) / (2 * len(others))
-    return total / scores.shape[1]

@@ -31,8 +31,20 @@ Values = tuple[
     FloatArray, NDArray[np.int64]
 ]  # distinct values of a column, increasing, and how often each occurs
 
+ATOM = 0.3  # share of a column's cells that a value must have to count as an atom
+COINCIDE = 0.15  # or this the probability that two of its cells have the same value
 MOST_VALUES = 100_000  # distinct values in a column up to which its margin is exact
 SAMPLE_ROWS = 100_000  # used to learn the margin of a column with more
+
+
+def has_atom(counts: NDArray[np.int64]) -> bool:
+    """Return whether many cells of a column share one value, or a few, given how often each occurs.
+
+    Zeros, a bound, 0 and 1. A map by ranks has no single score for such a value.
+    """
+    n = counts.sum()
+    coincide = float(counts @ (counts - 1)) / max(1, n * (n - 1))
+    return bool(counts.max() - 1 >= ATOM * n or coincide >= COINCIDE)
 
 
 @dataclass(frozen=True)
@@ -49,13 +61,15 @@ class Margin:
     scores: FloatArray
 
     @classmethod
-    def of(cls, cells: FloatArray) -> Margin:
-        """Learn the map from the observed values of a column, O(n log n)."""
+    def of(cls, cells: FloatArray) -> Margin | None:
+        """Learn the map from the observed values of a column, O(n log n); None if it has an atom."""
         return cls.of_counts(*np.unique(cells, return_counts=True))
 
     @classmethod
-    def of_counts(cls, values: FloatArray, counts: NDArray[np.int64]) -> Margin:
-        """Learn the map from distinct values, increasing, and their counts."""
+    def of_counts(cls, values: FloatArray, counts: NDArray[np.int64]) -> Margin | None:
+        """Learn the map from distinct values, increasing, and their counts; None if one is an atom."""
+        if not len(values) or has_atom(counts):
+            return None
         mid_ranks = np.cumsum(counts) - counts / 2
         scores = ndtri(mid_ranks / counts.sum())
         if len(values) > MAX_KNOTS:
@@ -82,7 +96,7 @@ class Margin:
 
 @dataclass(frozen=True)
 class Margins:
-    """The maps of all columns; None for a column that is not transformed."""
+    """The maps of all columns; None for a column that is used as it is, like one with an atom."""
 
     columns: tuple[Margin | None, ...]
 

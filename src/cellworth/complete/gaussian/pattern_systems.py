@@ -3,8 +3,8 @@ r"""The linear systems of an E step: for each row, one matrix restricted to the 
 There are three exact methods, and the cheapest for the given patterns is used:
 
 * patterns that many rows share: one Cholesky factor each, one product for all their rows;
-* up to `TREE_COLUMNS` columns: the tree of patterns of `cellworth.complete.gaussian.pattern_tree`;
-* more columns: stacked LAPACK calls over patterns with the same number of active columns.
+* all others, where the kernels are compiled: `cellworth.complete.gaussian.compiled_patterns`;
+* else stacked LAPACK calls over patterns with the same number of active columns.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.complete.gaussian.pattern_tree import PatternTree
+from cellworth.complete.compiled.library import kernels
+from cellworth.complete.gaussian.compiled_patterns import CompiledPatterns, diagonals
 
-TREE_COLUMNS = 28  # up to here the tree beats LAPACK on nearly all-distinct patterns
-BLOCK_ROWS = 5500  # per block: fits in cache, rarely repeats the top of the tree; not a power of 2
+BLOCK_ROWS = 5500  # per block: fits in cache; not a power of 2
 BATCH_BYTES = 1 << 22  # of stacked matrices in one LAPACK call
-SHARED_WORK = 25_000  # rows x columns^2 from which a separate pattern costs less than the tree
+SHARED_WORK = 25_000  # rows x columns^2 from which a pattern is worth calls of its own
 SHARED_ROWS = 8  # minimum number of rows in a separate pattern
 
 
@@ -105,16 +105,13 @@ class Systems:
     order : (n,) int array
         The rows in the order of the blocks.
     columns : (c,) int array
-        The columns that are active in some row, in elimination order: columns that vary least come
-        first, so that more rows share a prefix.
+        The columns that are active in some row.
     blocks : list of BlockSystems
         They depend only on the mask, not on the number of threads.
     """
 
     def __init__(self, active: BoolArray) -> None:
-        share = active.mean(axis=0)
-        used = np.flatnonzero(share > 0)
-        self.columns: IntArray = used[np.argsort(-np.abs(share[used] - 0.5), kind="stable")]
+        self.columns: IntArray = np.flatnonzero(active.any(axis=0))
         patterns = Patterns.of(active[:, self.columns])
         work = patterns.counts * len(self.columns) ** 2
         shared = (work >= SHARED_WORK) & (patterns.counts >= SHARED_ROWS) | ~patterns.masks.any(axis=1)
@@ -132,15 +129,15 @@ def _lay_out(masks: BoolArray, counts: IntArray, n_shared: int) -> list[BlockSys
         for lo, hi in zip([begin, *cuts], [*cuts, end], strict=True):
             if lo == hi:
                 continue
-            kind = SharedPatterns if end == n_shared else _kind_for(masks.shape[1])
+            kind = SharedPatterns if end == n_shared else _kind()
             n = int(counts[lo:hi].sum())
             blocks.append(BlockSystems(slice(start, start + n), kind(masks[lo:hi], counts[lo:hi])))
             start += n
     return blocks
 
 
-def _kind_for(d: int) -> type[PatternTree] | type[PatternBatches]:
-    return PatternTree if d <= TREE_COLUMNS else PatternBatches
+def _kind() -> type[CompiledPatterns] | type[PatternBatches]:
+    return PatternBatches if kernels() is None else CompiledPatterns
 
 
 class SharedPatterns:
@@ -229,6 +226,8 @@ def _rows_of(patterns: IntArray, counts: IntArray) -> IntArray:
 
 def inverse_diagonals(A: FloatArray, active: BoolArray) -> FloatArray:
     """Return the diagonals of the inverses of A on the active columns of each pattern, padded: (P, d)."""
+    if kernels() is not None:
+        return diagonals(A, active, remaining=False)
     out = np.zeros(active.shape)
     for patterns, columns in batches_by_count(active):
         inverses = np.linalg.inv(A[columns[:, :, None], columns[:, None, :]])
@@ -238,6 +237,8 @@ def inverse_diagonals(A: FloatArray, active: BoolArray) -> FloatArray:
 
 def remaining_diagonals(A: FloatArray, active: BoolArray) -> FloatArray:
     r"""Return the diagonals of :math:`A_{bb} - A_{ba} A_{aa}^{-1} A_{ab}`, a active, b not: (P, d)."""
+    if kernels() is not None:
+        return diagonals(A, active, remaining=True)
     out = np.tile(np.diag(A), (len(active), 1))
     for patterns, columns in batches_by_count(active):
         across = A[columns]

@@ -1,16 +1,4 @@
-r"""The posterior of a fitted Gaussian for the cells of a table, in scaled units, and its calibration.
-
-Each observed cell has a closed-form prediction from the OTHER observed cells of its row. With
-:math:`u = \Sigma_{oo}^{-1}(x_o - \mu_o)` its error is :math:`u_j s_j^2`, where
-:math:`s_j^2 = 1/(\Sigma_{oo}^{-1})_{jj}` is the variance that the model expects. If the model were correct,
-the standardised residuals :math:`u_j s_j` would be standard normal. Their quantiles, column by column,
-replace the normal ones in intervals, and their mean square corrects the variance. So intervals for skewed and
-heavy-tailed columns have the right coverage, as in split conformal prediction, without an extra fit.
-
-The residuals are for cells that the model was fitted to. As in a regression on k columns fitted to n rows,
-squared residuals are too small by a factor of :math:`(1-h)/(1+h)`, with the leverage :math:`h = k/n`; they
-are divided by it.
-"""
+"""The posterior of a fitted Gaussian for the cells of a table, and what users read from it."""
 
 from __future__ import annotations
 
@@ -18,66 +6,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import ThreadEngine
+from cellworth.complete.gaussian.calibration import Calibration, LeftOut
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
-from cellworth.complete.gaussian.held_out_choices import Gaussian, temper
+from cellworth.complete.gaussian.label_trust import temper
 from cellworth.complete.gaussian.margins import Margin, Margins
+from cellworth.complete.gaussian.recipe import Gaussian
+from cellworth.complete.scaling import Scaling
 
-PRIOR_CELLS = 10.0  # weight of the normal quantiles, in cells
-LEVELS = np.concatenate([[0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.9975, 0.999]])
-MAX_LEVERAGE = 0.5
-CALIBRATION_ROWS = 4096  # approximate number to use, evenly spaced in the table
 SAMPLE_ROWS = 4096  # rows to draw at once
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """The distribution of standardised residuals, column by column.
-
-    Attributes
-    ----------
-    variance_factor : (d,) array
-        Mean square of the residuals.
-    quantiles : (d, len(LEVELS)) array
-    """
-
-    variance_factor: FloatArray
-    quantiles: FloatArray
-
-    @classmethod
-    def of(cls, standardised: FloatArray, observed: BoolArray, rows_per_column: IntArray) -> Calibration:
-        """Learn from the residuals (n, d) of the observed cells, shrunk towards the normal if there are few.
-
-        ``rows_per_column`` (d,) counts the observed cells that the model was fitted to.
-        """
-        d = standardised.shape[1]
-        counts = observed.sum(axis=0)
-        leverage = np.minimum(MAX_LEVERAGE, observed.sum(axis=1).mean() / np.maximum(rows_per_column, 1))
-        inflation = (1 + leverage) / (1 - leverage)
-        squares = inflation * (np.where(observed, standardised, 0) ** 2).sum(axis=0)
-        factor = (squares + PRIOR_CELLS) / (counts + PRIOR_CELLS)
-        quantiles = np.tile(ndtri(LEVELS), (d, 1))
-        for j in range(d):
-            if counts[j]:
-                seen = np.sqrt(inflation[j]) * np.quantile(standardised[observed[:, j], j], LEVELS)
-                trust = counts[j] / (counts[j] + PRIOR_CELLS)
-                quantiles[j] += trust * (seen - quantiles[j])
-        return cls(factor, quantiles)
-
-    @classmethod
-    def normal(cls, d: int) -> Calibration:
-        """Return the calibration of a correct model."""
-        return cls(np.ones(d), np.tile(ndtri(LEVELS), (d, 1)))
-
-    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return the lower and upper ends, in standard deviations, of the central interval, (d,) each."""
-        tail = (1 - level) / 2
-        ends = [np.array([np.interp(p, LEVELS, row) for row in self.quantiles]) for p in (tail, 1 - tail)]
-        return ends[0], ends[1]
 
 
 @dataclass(frozen=True)
@@ -102,7 +42,7 @@ class Posterior:
     Attributes
     ----------
     mean, variance : (n, d) arrays
-        An observed cell has its own score as mean, and variance 0.
+        An observed cell has its own score as mean, and variance 0. Before calibration.
     """
 
     mean: FloatArray
@@ -121,12 +61,17 @@ class FittedGaussian:
         Margins of the d columns.
     trust : float
         Trust in the labels; above 0 if there are label columns.
+    shrinkage : float
+    excess : float
+        Measured leverage over that of a regression; see `cellworth.complete.gaussian.held_out_choices`.
     calibration : Calibration or None
     """
 
     model: Gaussian
     margins: Margins
     trust: float
+    shrinkage: float
+    excess: float = 1.0
     calibration: Calibration | None = None
 
     @property
@@ -154,53 +99,87 @@ class FittedGaussian:
         return completed
 
     def posterior(self, cells: Cells, completed: FloatArray | None = None) -> Posterior:
-        """Return the posterior with calibrated variances; ``completed`` saves calling `complete`."""
+        """Return the posterior; ``completed`` saves calling `complete`."""
         completed = self.complete(cells) if completed is None else completed
-        variance = self._for(cells).hole_variances(cells.observed)[:, : self.n_columns]
+        model = self._for(cells)
+        variance = model.hole_variances(cells.observed)[:, : self.n_columns]
         mean = np.ascontiguousarray(completed[:, : self.n_columns])
-        return Posterior(mean, variance * self._variance_factor())
+        known = self._calibration()
+        if np.isfinite(known.tail):
+            residual = completed - model.mean
+            distance = np.einsum("ij,ij->i", residual, model.precision_times(residual))
+            variance = variance * known.spreads(distance, cells.observed.sum(axis=1))[:, None]
+        return Posterior(mean, variance)
 
     def mean_and_variance(self, posterior: Posterior) -> tuple[FloatArray, FloatArray]:
-        """Return the mean and variance of each cell in scaled units, (n, d) each."""
-        return self.margins.mean_and_variance(posterior.mean, posterior.variance, posterior.variance > 0)
+        """Return the mean and the calibrated variance of each cell in scaled units, (n, d) each."""
+        known, ranked = self._calibration(), self.margins.ranked
+        variance = posterior.variance
+        if ranked.any():
+            variance = variance * np.where(ranked, known.score_factors(posterior.mean), 1.0)
+        mean, variance = self.margins.mean_and_variance(posterior.mean, variance, posterior.variance > 0)
+        return mean, variance * known.value_factors(posterior.mean)
 
-    def interval(self, posterior: Posterior, level: float) -> tuple[FloatArray, FloatArray]:
-        """Return the ends of intervals in scaled units, (n, d) each."""
-        # Quantiles of residuals are in units of the model's own standard deviation, before calibration.
-        deviation = np.sqrt(posterior.variance / self._variance_factor())
-        lower, upper = (self.calibration or Calibration.normal(self.n_columns)).interval(level)
-        ends = posterior.mean + deviation * lower, posterior.mean + deviation * upper
-        return self.margins.to_values(ends[0]), self.margins.to_values(ends[1])
+    def interval(self, posterior: Posterior, level: float, scaling: Scaling) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of intervals in the user's units, (n, d) each."""
+        known, deviation = self._calibration(), np.sqrt(posterior.variance)
+        lower, upper = (
+            scaling.undo_in_place(self.margins.to_values(posterior.mean + deviation * end))
+            for end in known.score_ends(posterior.mean, level)
+        )
+        for j in np.flatnonzero(known.atoms).tolist():
+            tail = (1 - level) / 2
+            lower[:, j] = known.value_quantile(j, posterior.mean[:, j], tail)
+            upper[:, j] = known.value_quantile(j, posterior.mean[:, j], 1 - tail)
+        return lower, upper
 
     def sample(
-        self, cells: Cells, posterior: Posterior, n_draws: int, rng: np.random.Generator, *, shared: bool
+        self,
+        cells: Cells,
+        posterior: Posterior,
+        n_draws: int,
+        rng: np.random.Generator,
+        scaling: Scaling,
+        *,
+        shared: bool,
     ) -> FloatArray:
-        """Return draws of all cells in scaled units, (n_draws, n, d); with ``shared``, all rows use one x*.
+        """Return draws of all cells in the user's units, (n_draws, n, d); ``shared``: all rows use one x*.
 
         Draw whole rows x* from the model. The error of completing x* from its observed cells,
         x* - complete(x*), has the posterior covariance for each pattern of holes, so adding it to the
-        posterior mean gives a posterior draw. A draw thus costs one completion.
+        posterior mean gives a posterior draw. A draw thus costs one completion. In columns with atoms, the
+        rank of the error among the possible ones picks a value that occurs.
         """
         model, (n, d) = self._for(cells), posterior.mean.shape
-        scale = np.sqrt(self._variance_factor())
+        known = self._calibration()
+        own = model.hole_variances(cells.observed)[:, :d]
+        deviation = np.sqrt(np.where(own > 0, own, 1.0))
+        scale = np.sqrt(posterior.variance * known.score_factors(posterior.mean))
         at_once = min(n_draws, max(1, SAMPLE_ROWS // n))  # draw a short table many times at once
         layout: Any = model.layout(np.tile(cells.observed, (at_once, 1)))
         draws = np.empty((n_draws, n, d))
         common = np.repeat(model.draw(n_draws + at_once, rng), n, axis=0) if shared else None
         for i in range(0, n_draws, at_once):
             whole = model.draw(at_once * n, rng) if common is None else common[i * n : (i + at_once) * n]
-            error = (whole - layout.complete(model, whole))[:, :d].reshape(at_once, n, d)
-            scores = (posterior.mean + error * scale)[: n_draws - i].reshape(-1, d)
-            draws[i : i + at_once] = self.margins.to_values(scores).reshape(-1, n, d)
+            error = (whole - layout.complete(model, whole))[:, :d].reshape(at_once, n, d)[: n_draws - i]
+            error /= deviation
+            scores = (posterior.mean + error * scale).reshape(-1, d)
+            values = scaling.undo_in_place(self.margins.to_values(scores)).reshape(-1, n, d)
+            for j in np.flatnonzero(known.atoms).tolist():
+                mean = np.tile(posterior.mean[:, j], len(values))
+                quantiles = error[:, :, j].ravel()
+                values[:, :, j] = known.values_at(j, mean, quantiles).reshape(len(values), n)
+            draws[i : i + at_once] = values
         return draws
 
-    def calibrated(self, residuals: FloatArray, observed: BoolArray, counts: IntArray) -> FittedGaussian:
-        """Return the model calibrated on the `left_out_residuals` (m, d) of some rows.
+    def calibrated(self, cells: LeftOut, leverage: FloatArray) -> FittedGaussian:
+        """Return the model calibrated on left-out cells; ``leverage`` (d,) is that of cells in the fit."""
+        return replace(self, calibration=Calibration.of(cells, leverage, self.margins))
 
-        ``observed`` (m, d) marks the observed cells of these rows, and ``counts`` (d,) is the number of
-        observed cells in each column that the model was fitted to.
-        """
-        return replace(self, calibration=Calibration.of(residuals, observed, counts))
+    def left_out_posterior(self, left_out: LeftOut) -> Posterior:
+        """Return the posterior of left-out cells, as if they were holes."""
+        spread = self._calibration().spreads(left_out.distance, left_out.others)
+        return Posterior(left_out.mean, left_out.variance * spread)
 
     def to_state(self) -> dict[str, Any]:
         """Return all parameters as arrays and plain values."""
@@ -210,6 +189,8 @@ class FittedGaussian:
             "model": dict(vars(self.model)),
             "margins": knots,
             "trust": self.trust,
+            "shrinkage": self.shrinkage,
+            "excess": self.excess,
             "calibration": calibration,
         }
 
@@ -219,16 +200,31 @@ class FittedGaussian:
         kind: Any = FactorGaussian if "loadings" in state["model"] else DenseGaussian
         columns = tuple(None if knots is None else Margin(*knots) for knots in state["margins"])
         calibration = None if state["calibration"] is None else Calibration(**state["calibration"])
-        return cls(kind(**state["model"]), Margins(columns), state["trust"], calibration)
+        plain = {name: state[name] for name in ("trust", "shrinkage", "excess")}
+        return cls(kind(**state["model"]), Margins(columns), calibration=calibration, **plain)
 
-    def left_out_residuals(self, cells: Cells, completed: FloatArray) -> FloatArray:
-        """Return each observed cell's residual given the others in its row, (n, d); 0 in the holes.
+    def left_out(self, values: FloatArray, cells: Cells, completed: FloatArray) -> LeftOut:
+        """Return each observed cell's prediction from the others in its row.
 
-        In units of the model's standard deviations. ``completed`` is what `complete` returns.
+        ``values`` (n, d) are the cells in the user's units; ``completed`` is what `complete` returns.
         """
-        model = self._for(cells)
-        deviation = np.sqrt(model.left_out_variances(cells.observed))
-        return (model.precision_times(completed - model.mean) * deviation)[:, : self.n_columns]
+        model, d = self._for(cells), self.n_columns
+        variance = model.left_out_variances(cells.observed)
+        weighted = model.precision_times(completed - model.mean)
+        own = weighted**2 * variance  # what the cell itself adds to the distance of its row
+        distance = np.einsum("ij,ij->i", weighted, completed - model.mean)[:, None] - own
+        observed = cells.observed[:, :d]
+        mean = np.where(observed, (cells.scores - weighted * variance)[:, :d], 0)
+        others = np.repeat(cells.observed.sum(axis=1, keepdims=True) - 1.0, d, axis=1)
+        return LeftOut(
+            np.where(observed, values, 0),
+            cells.scores[:, :d],
+            mean,
+            variance[:, :d],
+            np.maximum(distance[:, :d], 0),
+            others,
+            observed,
+        )
 
     def _for(self, cells: Cells) -> Gaussian:
         """Return the model for these cells, with labels tempered, or left out if the cells have none."""
@@ -236,10 +232,5 @@ class FittedGaussian:
             return self.model.on_columns(slice(self.n_columns))
         return temper(self.model, self.trust, self.n_labels)
 
-    def _variance_factor(self) -> FloatArray:
-        return np.ones(self.n_columns) if self.calibration is None else self.calibration.variance_factor
-
-
-def calibration_stride(n_rows: int) -> int:
-    """Return k, where every k-th row of a table is used for its calibration."""
-    return max(1, n_rows // CALIBRATION_ROWS)
+    def _calibration(self) -> Calibration:
+        return Calibration.normal(self.n_columns) if self.calibration is None else self.calibration

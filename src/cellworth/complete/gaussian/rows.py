@@ -13,9 +13,10 @@ from cellworth.blocks.protocol import Blocks, Sized, add, join
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completer import scaled_cells
+from cellworth.complete.gaussian.calibration import LeftOut, calibration_stride
 from cellworth.complete.gaussian.dense_gaussian import pair_sums
 from cellworth.complete.gaussian.margins import Margins, learn_margins
-from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, calibration_stride
+from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
 from cellworth.complete.labels import LabelCode, code_labels, label_code
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.table_summary import TableSummary
@@ -95,8 +96,8 @@ class TableRows(Protocol):
     def expect(self, kind: Any) -> Callable[[Any], Any]:
         """Return the E step over all cells for models of the kind and size of ``kind``."""
 
-    def left_out_residuals(self, fitted: FittedGaussian) -> tuple[FloatArray, BoolArray]:
-        """Return the residuals of some rows, and their observed cells; (m, d) each."""
+    def left_out(self, fitted: FittedGaussian) -> LeftOut:
+        """Return the observed cells of some rows, each predicted from the others of its row."""
 
 
 class ArrayRows:
@@ -121,6 +122,7 @@ class ArrayRows:
     def __init__(self, X: FloatArray, y: Any, target: Any, engine: ThreadEngine) -> None:
         self.scaling = Scaling.of(X, "standard")
         self._values, self._observed = scaled_cells(X.astype(np.float64, copy=False), self.scaling)
+        self._table = X
         self._y, self._labels = y, code_labels(y, len(X), "squared", target)
         self.code, self.counts = self._labels.code, self._observed.sum(axis=0)
         self._engine = engine
@@ -160,12 +162,11 @@ class ArrayRows:
 
         return expect
 
-    def left_out_residuals(self, fitted: FittedGaussian) -> tuple[FloatArray, BoolArray]:
-        """Return the residuals of every k-th row."""
+    def left_out(self, fitted: FittedGaussian) -> LeftOut:
+        """Return the cells of every k-th row."""
         every = calibration_stride(len(self._values))
         some = Cells(self.cells.scores[::every], self.cells.observed[::every])
-        residuals = fitted.left_out_residuals(some, self.completed(fitted)[::every])
-        return residuals, some.observed[:, : fitted.n_columns]
+        return fitted.left_out(self._table[::every], some, self.completed(fitted)[::every])
 
     def completed(self, fitted: FittedGaussian) -> FloatArray:
         """Return the posterior means of all cells, including labels, (n, d + q)."""
@@ -221,12 +222,11 @@ class BlockRows:
 
         return expect
 
-    def left_out_residuals(self, fitted: FittedGaussian) -> tuple[FloatArray, BoolArray]:
-        """Return the residuals of every k-th row, about 4,096 of them."""
+    def left_out(self, fitted: FittedGaussian) -> LeftOut:
+        """Return the cells of every k-th row, about 4,096 of them."""
         every = calibration_stride(self._source.n_rows)
-        parts = self._source.reduce(_left_out_residuals, join, shared=(fitted, self._form, every))
-        residuals, observed = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return residuals, observed
+        parts = self._source.reduce(_left_out, join, shared=(fitted, self._form, every))
+        return LeftOut(*(np.concatenate(column) for column in zip(*parts, strict=True)))
 
 
 def _pair_sums(part: Part, form: CellForm) -> tuple[FloatArray, FloatArray]:
@@ -253,15 +253,12 @@ def _expect(rows: PreparedRows, model: Any) -> tuple[Any, ...]:
     return expected
 
 
-def _left_out_residuals(
-    part: Part, fitted: FittedGaussian, form: CellForm, every: int
-) -> tuple[tuple[FloatArray, BoolArray], ...]:
+def _left_out(part: Part, fitted: FittedGaussian, form: CellForm, every: int) -> tuple[LeftOut, ...]:
     some = part.every(every)
     if not len(some.X):
         return ()
     cells = form.cells(some)
-    residuals = fitted.left_out_residuals(cells, fitted.complete(cells))
-    return ((residuals, cells.observed[:, : fitted.n_columns]),)
+    return (fitted.left_out(some.X.astype(np.float64, copy=False), cells, fitted.complete(cells)),)
 
 
 def sample_stride(n_rows: int) -> int:

@@ -18,10 +18,12 @@ from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks, Engine, Sized, add, merge_in_tree
 from cellworth.blocks.threads import block_size
+from cellworth.complete.solver.continuation import approach
+from cellworth.complete.solver.fused_step import land, start, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
 from cellworth.complete.solver.proximal_gradient import Descent, descend
-from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
+from cellworth.complete.solver.step import Rows, StepSums, sample_size
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
 CHECKPOINT_EVERY = 20  # iterations: bounds what can be lost, and what a lost block must repeat
@@ -67,15 +69,18 @@ def minimise_blocks(
         states = engine.map(column_means, data, shared=(sums.totals / np.maximum(1, sums.counts),))
         passes = BlockPasses(engine, data, states, *made_for)
         (gram,) = engine.reduce(gram_of_iterate, add, states)
+        trace_norm = shrinkage(gram, 0.0).trace_norm
+        near = approach(passes, model, trace_penalty, trace_norm, max_iter=max_iter - 1)
         descent = Descent.begin(
             passes,
-            model,
+            near.model,
             trace_penalty=trace_penalty,
-            trace_norm=shrinkage(gram, 0.0).trace_norm,
+            trace_norm=near.trace_norm,
             tol=tol,
             max_iter=max_iter,
             callback=callback,
         )
+        descent.monitor.n_iter = near.n_iter
     del states  # let the passes hold the only reference, so that old states are freed early
 
     def save(so_far: Descent) -> None:
@@ -87,7 +92,7 @@ def minimise_blocks(
 
 
 class BlockPasses:
-    """Passes over row blocks held by an engine; see `proximal_gradient.Passes`.
+    """Passes over row blocks held by an engine; see `cellworth.complete.solver.passes.Passes`.
 
     Parameters
     ----------

@@ -31,8 +31,9 @@ def minimise_by_search(
     blocks: RowBlocks,
     callback: Callback | None = None,
     hold_model: bool = False,
+    single: bool = False,
 ) -> Solution:
-    """Minimise F; arguments and result are those of `minimise`, but ``blocks`` is not used.
+    """Minimise F; arguments and result are those of `minimise`; ``blocks`` and ``single`` are not used.
 
     L starts at 1 and grows by half until the parabola at Z_k is above the smooth part at X_{k+1}.
 
@@ -68,7 +69,8 @@ def minimise_by_search(
             model, model_move = fit_linear_part(ahead, LabelledSums.of(X[:m], working))
         previous = objective
         objective = _smooth(X, rows, model) + trace_penalty * shrunk.trace_norm + model.penalty()
-        monitor.record(objective, float(np.hypot(L * np.linalg.norm(move), model_move)), exact=True)
+        gradient_norm = float(np.hypot(L * np.linalg.norm(move), model_move))
+        monitor.record(objective, gradient_norm, trace_penalty * shrunk.subgradient_norm, exact=True)
         uphill = float(np.vdot(move, X - X_before)) < 0
         if uphill or objective > previous + monitor.slack * abs(previous):
             momentum.restart()

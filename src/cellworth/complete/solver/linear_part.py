@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigvalsh
+from scipy.linalg import eigvalsh
+from scipy.linalg.lapack import dposv
 
 from cellworth.arrays import FloatArray
 from cellworth.complete.solver.losses import Loss
@@ -56,7 +57,9 @@ class LinearPart:
 
         The observed cells contribute 1, the labels the rest.
         """
-        return 1.0 + self.loss.curvature * self.weight * float(eigvalsh(self.coef.T @ self.coef)[-1])
+        W = self.coef
+        square = float(np.vdot(W, W)) if W.shape[1] == 1 else float(eigvalsh(W.T @ W)[-1])
+        return 1.0 + self.loss.curvature * self.weight * square
 
     def ahead_of(self, earlier: LinearPart, momentum: float) -> LinearPart:
         """Return self + momentum * (self - earlier)."""
@@ -98,9 +101,11 @@ def fit_linear_part(start: LinearPart, sums: LabelledSums) -> tuple[LinearPart, 
     scale = start.loss.curvature * start.weight
     x_mean, t_mean = sums.x / sums.n_rows, sums.t / sums.n_rows
     hessian = scale * (sums.xx - sums.n_rows * np.outer(x_mean, x_mean))
-    hessian[np.diag_indices_from(hessian)] += start.ridge
+    hessian.flat[:: len(hessian) + 1] += start.ridge
     side = scale * (sums.xt - sums.n_rows * np.outer(x_mean, t_mean))
-    coef = cho_solve(cho_factor(hessian, lower=True), side)
+    _, coef, failed = dposv(hessian, side, lower=True)
+    if failed:
+        raise np.linalg.LinAlgError("the ridge is too small for the model to be determined")
     move = coef - start.coef
     fitted = LinearPart(start.loss, start.weight, start.ridge, coef, t_mean - x_mean @ coef)
     return fitted, float(np.sqrt(max(0.0, np.vdot(move, hessian @ move))))

@@ -15,6 +15,7 @@ from cellworth.complete.solver.svt import Shrinkage
 
 IN_SIGHT = 3.0  # times the goal
 FAST_FALL = 0.8  # largest ratio of successive stationarities that counts as a fast decrease
+PULLS = 1000.0  # the gradient is compared with at most this many times the penalty's subgradient
 
 
 @dataclass(frozen=True)
@@ -115,13 +116,17 @@ class Monitor:
         worse = objective > self.lowest() and self.n_iter < 2 * self.max_iter
         return self.n_iter < self.max_iter or worse
 
-    def record(self, objective: float, gradient: float, *, exact: bool) -> None:
-        """Record the objective of an iterate and the norm of the gradient mapping that led to it.
+    def record(self, objective: float, gradient: float, pull: float, *, exact: bool) -> None:
+        r"""Record the objective of an iterate and the norm of the gradient mapping that led to it.
 
-        An estimate of the norm never stops the fit; see `seems_done`.
+        ``pull`` is the norm of the penalty's subgradient, :math:`\lambda_1\sqrt{\mathrm{rank}}`. A weak one
+        moves the table by little in each step, however far it still has to go; so the gradient must be small
+        beside the pull, too, and not only beside the data. An estimate of the norm never stops the fit; see
+        `seems_done`.
         """
         self.n_iter += 1
-        self.stationarity, self.stationarity_before = gradient / self.scale, self.stationarity
+        unit = min(self.scale, max(PULLS * pull, self.slack * self.scale)) if pull > 0 else self.scale
+        self.stationarity, self.stationarity_before = gradient / unit, self.stationarity
         self.converged = exact and self.stationarity <= self.tol and objective <= self.lowest()
         if objective < self.objective[-1]:
             self.objective.append(objective)

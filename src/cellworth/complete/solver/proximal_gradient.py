@@ -22,112 +22,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import AnyArray, FloatArray
 from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver import losses
-from cellworth.complete.solver.linear_part import LabelledSums, LinearPart, fit_linear_part
+from cellworth.complete.solver.linear_part import LinearPart, fit_linear_part
 from cellworth.complete.solver.monitor import Callback, Monitor, Solution
-from cellworth.complete.solver.step import Rows, StepSums, land, sample_size, start, step
+from cellworth.complete.solver.passes import InPlacePasses, Passes
+from cellworth.complete.solver.step import Rows, StepSums
 from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
-
-class Passes(Protocol):
-    """The rows of a table, with an iterate X and a point A for each, and three kinds of pass over them.
-
-    See `cellworth.complete.solver.step` for what each does to a row. Sums are over all rows.
-
-    Attributes
-    ----------
-    scale : float
-        Frobenius norm of the observed values.
-    eps : float
-        Machine epsilon of the values.
-    """
-
-    scale: float
-    eps: float
-
-    @property
-    def iterate(self) -> Any:
-        """The current iterate: an (n, d) array, or its row blocks."""
-
-    def first(self, lipschitz: float, model: LinearPart) -> StepSums:
-        """Form a point from the iterate, without momentum."""
-
-    def next(
-        self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
-    ) -> StepSums:
-        """Shrink the point to the next iterate, and form the next point."""
-
-    def last(self, operator: FloatArray, model: LinearPart) -> StepSums:
-        """Shrink the point to the next iterate; there is no next point."""
-
-    def labelled_sums(self, sums: StepSums, shrunk: Shrinkage) -> LabelledSums:
-        """Return the labelled sums of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
-
-
-class InPlacePasses:
-    """Passes over a table in memory, in place, on threads.
-
-    Parameters
-    ----------
-    iterate : (n, d) array
-        Overwritten.
-    rows : Rows
-    blocks : RowBlocks
-
-    Notes
-    -----
-    Memory: one and an eighth arrays the size of ``iterate``.
-    """
-
-    def __init__(self, iterate: FloatArray, rows: Rows, blocks: RowBlocks) -> None:
-        self.scale = float(np.linalg.norm(rows.values))
-        self.eps = float(np.finfo(rows.values.dtype).eps)
-        self._iterate, self._point = iterate, np.empty_like(iterate)
-        self._trails = blocks.arrays(sample_size, iterate)
-        self._rows, self._blocks = rows, blocks
-
-    @property
-    def iterate(self) -> FloatArray:
-        """The current iterate, (n, d)."""
-        return self._iterate
-
-    def first(self, lipschitz: float, model: LinearPart) -> StepSums:
-        """Form a point from the iterate, without momentum."""
-        X, A, rows = self._iterate, self._point, self._rows
-        return StepSums(*self._blocks.sum(lambda b: start(X[b], A[b], lipschitz, rows[b], model)))
-
-    def next(
-        self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
-    ) -> StepSums:
-        """Shrink the point to the next iterate, and form the next point."""
-        X, A, rows, trails = self._iterate, self._point, self._rows, self._trails
-        P = operator.astype(X.dtype, copy=False)
-        sums = self._blocks.sum(
-            lambda b: step(X[b], A[b], trails[b.start], P, momentum, lipschitz, rows[b], model, ahead)
-        )
-        self._iterate, self._point = A, X
-        return StepSums(*sums)
-
-    def last(self, operator: FloatArray, model: LinearPart) -> StepSums:
-        """Shrink the point to the next iterate; there is no next point."""
-        X, A, rows = self._iterate, self._point, self._rows
-        P = operator.astype(X.dtype, copy=False)
-        sums = self._blocks.sum(lambda b: land(X[b], A[b], P, rows[b], model))
-        self._iterate, self._point = A, X
-        return StepSums(*sums)
-
-    def labelled_sums(self, sums: StepSums, shrunk: Shrinkage) -> LabelledSums:
-        """Return the labelled sums of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
-        m = len(self._rows.targets)
-        if self._rows.wide:
-            return LabelledSums.of(shrunk.operator[:m] @ self._point, sums.working)
-        return sums.labelled_sums(m).after(shrunk.operator)
+SINGLE_LIMIT = 1e-4  # stationarity that single precision, with some 1e-6 of noise, resolves well
+FAR = 10.0  # times the goal: the last iterations are in the precision of the data
 
 
 _OF_MONITOR = ("tol", "max_iter", "scale", "slack", "aim", "stationarity", "stationarity_before", "n_iter")
@@ -272,7 +181,8 @@ class Descent:
         self.sampled = self.sums.sampled
         table_move = _distance_to_extrapolation(self.sums, beta_before, sampled_before)
         gradient = float(np.hypot(lipschitz_before * table_move, model_move))
-        self.monitor.record(self.objective, gradient, exact=beta_before == 0)
+        pull = trace_penalty * self.shrunk.subgradient_norm
+        self.monitor.record(self.objective, gradient, pull, exact=beta_before == 0)
         self._go_on(passes, previous, beta_before)
 
     def _go_on(self, passes: Passes, previous: float, beta_before: float) -> None:
@@ -329,6 +239,7 @@ def minimise(
     blocks: RowBlocks,
     callback: Callback | None = None,
     hold_model: bool = False,
+    single: bool = False,
 ) -> Solution:
     r"""Minimise F from a table and a model, in memory.
 
@@ -346,13 +257,16 @@ def minimise(
         Trace norm of ``iterate``, or an upper bound on it.
     hold_model : bool
         Solve for the table only.
+    single : bool
+        Iterate in single precision until the gradient mapping is within a factor of `FAR` of the goal, or
+        below `SINGLE_LIMIT`; then go on in the precision of the data, from the same point.
 
     Notes
     -----
     Time per iteration: one pass over the rows, 3 n d^2 flops, and O(min(n, d)^3). Memory: one and an eighth
     arrays the size of ``iterate``.
     """
-    passes = InPlacePasses(iterate, rows, blocks)
+    passes = InPlacePasses(iterate, rows, blocks, single=single and rows.values.dtype != np.float32)
     descent = Descent.begin(
         passes,
         model,
@@ -362,7 +276,12 @@ def minimise(
         max_iter=max_iter,
         callback=callback,
     )
-    return descend(passes, descent, trace_penalty, hold_model=hold_model)
+
+    def refine(so_far: Descent) -> None:
+        if so_far.monitor.stationarity <= max(SINGLE_LIMIT, FAR * so_far.monitor.tol):
+            passes.refine()
+
+    return descend(passes, descent, trace_penalty, hold_model=hold_model, after=refine)
 
 
 def _distance_to_extrapolation(sums: StepSums, beta: float, sampled_before: float) -> float:

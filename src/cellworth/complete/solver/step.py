@@ -1,7 +1,8 @@
-"""The row-block step: everything an iteration does to the rows of a table.
+"""The row-block step: everything an iteration does to the rows of a table, in NumPy.
 
 `step`, `start` and `land` are functions that work on arrays in place. Threads call them locally; an engine on
 other machines can call them on the blocks stored there. Each returns sums that are added over blocks.
+`cellworth.complete.solver.fused_step` has the same functions, compiled where they can be; callers use those.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ class Rows:
     observed: BoolArray
     targets: FloatArray
     wide: bool
+
+    def in_single_precision(self) -> Rows:
+        """Return the rows rounded to float32."""
+        return Rows(self.values.astype(np.float32), self.observed, self.targets.astype(np.float32), self.wide)
 
     def __getitem__(self, block: slice) -> Rows:
         """Return the view of a block of rows."""

@@ -43,6 +43,11 @@ class Shrinkage(NamedTuple):
         """Trace norm of the result: the sum of the singular values."""
         return float(self.singular_values.sum())
 
+    @property
+    def subgradient_norm(self) -> float:
+        """Frobenius norm of the smallest subgradient of the trace norm at the result: sqrt(rank)."""
+        return float(np.sqrt(len(self.singular_values)))
+
 
 def shrinkage(gram: FloatArray, threshold: float) -> Shrinkage:
     """Return the map that shrinks the singular values of A by ``threshold``, given A's Gram matrix.

@@ -1,17 +1,18 @@
-"""REST routes that manage a running campaign: budget, prices, other people's leases, and its time."""
+"""REST routes that manage a running campaign: name, budget, prices, other people's leases, and its time."""
 
 from __future__ import annotations
 
 from functools import partial
 from typing import Annotated
 
-from fastapi import File, Form, Request, UploadFile
+from fastapi import File, Form, Request, Response, UploadFile
 
 from cellworth.campaign import Campaign
 from cellworth.prices import Prices
-from cellworth.web.api.models import BudgetIn, ClockIn, Recorded, ReleaseIn
-from cellworth.web.api.routing import make_router, problems
+from cellworth.web.api.models import BudgetIn, CampaignNameOut, ClockIn, NameIn, Recorded, ReleaseIn
+from cellworth.web.api.routing import PREFIX, make_router, problems
 from cellworth.web.dependencies import CampaignName, PoolDep, Who, read_upload, require_role
+from cellworth.web.wire_format import segment
 
 router = make_router("management")
 
@@ -44,6 +45,14 @@ async def release(name: CampaignName, body: ReleaseIn, pool: PoolDep, who: Who) 
     """Take back cells that anybody has taken, so that others can take them; they stay out."""
     job = partial(Campaign.release, cells=body.pairs(), who=who, reason=body.reason)
     return Recorded(new=await pool.write(name, job))
+
+
+@router.post("/campaigns/{name}/rename", dependencies=[require_role("manage")], responses=problems(404, 409))
+async def rename(name: CampaignName, body: NameIn, response: Response, pool: PoolDep) -> CampaignNameOut:
+    """Give the campaign another name; its table and events stay. Its old address is then unknown."""
+    await pool.rename(name, body.name)
+    response.headers["Location"] = f"{PREFIX}/campaigns/{segment(body.name)}"
+    return CampaignNameOut(name=body.name)
 
 
 @router.post("/campaigns/{name}/clock", dependencies=[require_role("manage")], responses=problems(404, 409))

@@ -104,6 +104,16 @@ class PurchaseOut(ResponseModel):
     held_until: datetime | None
 
 
+class CountsOut(ResponseModel):
+    """How many cells are out: in all, free, by column, and by who asked for them or has taken them."""
+
+    total: int
+    free: int
+    columns: dict[str, int]
+    askers: dict[str, int]
+    holders: dict[str, int]
+
+
 class PurchasesOut(ResponseModel):
     """Cells, best first."""
 
@@ -231,6 +241,12 @@ class ReleaseIn(CellsIn):
     reason: Reason | None = None
 
 
+class NameIn(RequestModel):
+    """The new name of a campaign, unique in the store."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+
+
 class ClockIn(RequestModel):
     """Why the campaign's time is set by the clock."""
 
@@ -254,6 +270,22 @@ class Recorded(ResponseModel):
     """How many cells, answers or rows were new; duplicates are not an error."""
 
     new: int
+
+
+class TokenOut(ResponseModel):
+    """A token, without its secret; `expires` is null if it has no end."""
+
+    id: str
+    who: str
+    role: Literal["read", "answer", "manage"]
+    created: str
+    expires: str | None
+
+
+class TokensOut(ResponseModel):
+    """All tokens of the server, oldest first."""
+
+    items: list[TokenOut]
 
 
 class ProblemPlace(ResponseModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from functools import partial
 from typing import Annotated
 
@@ -10,13 +11,21 @@ from fastapi import File, Query, Request, Response, UploadFile
 
 from cellworth.campaign import Campaign, OpenPage
 from cellworth.campaign.answer_file import asks_csv
-from cellworth.errors import ParameterError
+from cellworth.campaign.leases import parse_lease
+from cellworth.errors import (
+    ConflictError,
+    DataError,
+    ParameterError,
+    QuestionedError,
+    UnknownCampaignError,
+)
 from cellworth.strategy import Purchase
 from cellworth.web.api.models import (
     AskIn,
     AskOut,
     CellsIn,
     CorrectIn,
+    CountsOut,
     FileOut,
     Page,
     PreviewIn,
@@ -30,6 +39,7 @@ from cellworth.web.api.models import (
 )
 from cellworth.web.api.routing import After, Key, Limit, make_router, must_manage, problems
 from cellworth.web.ask_job import ask_and_tell
+from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import (
     CampaignName,
     FilesDep,
@@ -40,10 +50,13 @@ from cellworth.web.dependencies import (
     read_upload,
     require_role,
 )
+from cellworth.web.error_responses import SeveralProblemsError
 from cellworth.web.file_jobs import while_connected
 
 router, answers = make_router("purchases"), make_router("answers")
 
+LONGEST_TAKE = timedelta(days=7)
+"""How long somebody who answers may keep cells from others."""
 QueryText = Annotated[str | None, Query(max_length=1000)]
 
 
@@ -62,12 +75,19 @@ async def list_purchases(
     """List the cells that are out, in the order they were asked for."""
 
     def read(campaign: Campaign) -> OpenPage:
+        campaign.check_names(row, column)
         return campaign.open_page(
             after, limit, row=row, column=column, asked_by=asked_by, holder=holder, free=free
         )
 
     page = await pool.read(name, read)
     return Page(items=_out(page.purchases), next=page.after)
+
+
+@router.get("/campaigns/{name}/purchases/counts", dependencies=[require_role("read")])
+async def count_purchases(name: CampaignName, pool: PoolDep) -> CountsOut:
+    """Return how many cells are out: in all, free, by column, by asker and by holder."""
+    return CountsOut.model_validate(await pool.read(name, Campaign.open_counts))
 
 
 @router.get(
@@ -98,20 +118,28 @@ async def ask(
     return AskOut(purchases=_out(asked.batch), stop=asked.stop)
 
 
-@router.post("/campaigns/{name}/preview", dependencies=[require_role("read")], responses=problems(404, 503))
+@router.post("/campaigns/{name}/preview", dependencies=[require_role("manage")], responses=problems(404, 503))
 async def preview(name: CampaignName, body: PreviewIn, pool: PoolDep, jobs: JobsDep) -> PurchasesOut:
-    """Return what an ask would ask for now; records nothing. May take a while."""
+    """Return what an ask would ask for now; records nothing, but costs as much. May take a while."""
     await pool.number(name)
     batch = await jobs.run(name, Campaign.preview, body.budget, body.count)
     return PurchasesOut(purchases=_out(batch))
 
 
 @router.post("/campaigns/{name}/take", dependencies=[require_role("answer")], responses=problems(404, 409))
-async def take(name: CampaignName, body: TakeIn, pool: PoolDep, who: Who) -> PurchasesOut:
-    """Take cells that are out, so that nobody else works on them in the meantime."""
-    me = _named(who)
-    taken = await pool.write(name, lambda c: c.take(body.wanted(), who=me, lease=body.lease))
-    return PurchasesOut(purchases=_out(taken))
+async def take(
+    name: CampaignName, body: TakeIn, pool: PoolDep, identity: IdentityDep, key: Key = None
+) -> PurchasesOut:
+    """Take cells that are out, so that nobody else works on them in the meantime; 7 days at most.
+
+    The role manage may take them for longer.
+    """
+    me = _named(identity.who)
+    span = parse_lease(body.lease)
+    if span is None or span > LONGEST_TAKE:
+        must_manage(identity, f"Taking cells for longer than {LONGEST_TAKE.days} days")
+    job = partial(Campaign.take, cells=body.wanted(), who=me, lease=body.lease, key=key)
+    return PurchasesOut(purchases=_out(await pool.write(name, job)))
 
 
 @router.post(
@@ -133,7 +161,10 @@ async def cancel(name: CampaignName, body: CellsIn, pool: PoolDep, who: Who) -> 
 async def tell(
     name: CampaignName, body: TellIn, pool: PoolDep, identity: IdentityDep, key: Key = None
 ) -> Recorded:
-    """Record values of cells: all of them or, if one is invalid, none. Repeating a value is not an error."""
+    """Record values of cells: all of them or, if one is invalid, none; `errors` lists all that are invalid.
+
+    Repeating a value is not an error.
+    """
     if body.unsolicited or body.price is not None:
         must_manage(identity, "Recording values that were not asked for, or at another price,")
     job = partial(
@@ -145,7 +176,10 @@ async def tell(
         price=body.price,
         insist=body.insist,
     )
-    return Recorded(new=await pool.write(name, job))
+    try:
+        return Recorded(new=await pool.write(name, job))
+    except (DataError, ConflictError) as error:
+        raise await _all_wrong(name, body, pool, error) from None
 
 
 @answers.post(
@@ -202,6 +236,20 @@ async def correct(name: CampaignName, body: CorrectIn, pool: PoolDep, who: Who) 
 def _out(purchases: Iterable[Purchase]) -> list[PurchaseOut]:
     # They come from the library, so skip validation.
     return [PurchaseOut.model_construct(**vars(each)) for each in purchases]
+
+
+async def _all_wrong(name: str, body: TellIn, pool: CampaignPool, error: Exception) -> Exception:
+    """Return the error of a rejected request, with all of its answers that are wrong or questioned."""
+    if isinstance(error, UnknownCampaignError):
+        return error
+    if isinstance(error, QuestionedError):
+        cells = [(each.row, each.column) for each in body.answers]
+        found = [(cells.index(cell), words) for cell, words in error.cells.items() if cell in cells]
+    else:
+        job = partial(Campaign.faults, answers=body.triples(), unsolicited=body.unsolicited)
+        found = await pool.read(name, job)
+    places = [{"field": f"body.answers.{place}", "message": words} for place, words in found]
+    return SeveralProblemsError(error, places) if places else error
 
 
 def _named(who: str | None) -> str:

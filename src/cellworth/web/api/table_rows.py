@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import HTTPException, Query, Response
+from fastapi import File, HTTPException, Query, Request, Response, UploadFile
 
 from cellworth.campaign import Campaign, RowRecord
 from cellworth.errors import DataError
 from cellworth.table.csv_format import with_mark
 from cellworth.table.spreadsheet_table import guard_table
 from cellworth.web.api.models import ColumnOut, Page, Recorded, RowOut, RowsIn
-from cellworth.web.api.routing import After, Limit, make_router, problems
-from cellworth.web.dependencies import CampaignName, PoolDep, RowName, Who, require_role
+from cellworth.web.api.routing import After, Key, Limit, make_router, problems
+from cellworth.web.dependencies import CampaignName, PoolDep, RowName, Who, read_upload, require_role
 
 router = make_router("table")
 
@@ -43,10 +43,26 @@ async def get_row(name: CampaignName, row: RowName, pool: PoolDep) -> RowOut:
 
 
 @router.post("/campaigns/{name}/rows", dependencies=[require_role("manage")], responses=problems(404, 409))
-async def add_rows(name: CampaignName, body: RowsIn, pool: PoolDep, who: Who) -> Recorded:
+async def add_rows(name: CampaignName, body: RowsIn, pool: PoolDep, who: Who, key: Key = None) -> Recorded:
     """Add rows at the end of the table."""
     rows: dict[object, dict[str, object]] = {row: {**values} for row, values in body.rows.items()}
-    return Recorded(new=await pool.write(name, lambda c: c.extend(rows, who=who)))
+    return Recorded(new=await pool.write(name, lambda c: c.extend(rows, who=who, key=key)))
+
+
+@router.post(
+    "/campaigns/{name}/rows-file", dependencies=[require_role("manage")], responses=problems(404, 409)
+)
+async def add_rows_by_file(
+    request: Request,
+    name: CampaignName,
+    pool: PoolDep,
+    who: Who,
+    file: Annotated[UploadFile, File(alias="rows", description="A file like that of the table.")],
+    key: Key = None,
+) -> Recorded:
+    """Add the rows of a file at the end of the table, read as the first file was."""
+    sent = await read_upload(file, "rows.csv", request.app.state.largest_upload)
+    return Recorded(new=await pool.write(name, lambda c: c.extend(sent, who=who, key=key)))
 
 
 @router.get(

@@ -2,13 +2,16 @@
 
 import pytest
 
-from cellworth.campaign.cache_parts import ASSESSMENT, ROUNDS, load_part, save_part
+from cellworth.campaign.stored_cache import ASSESSMENT, ROUNDS, load_part, save_part
+from cellworth.campaign.stores.memory import MemoryStore
 from tests.campaign.campaigns import begin
 
 
 @pytest.fixture
 def store():
-    return begin()._log.store
+    store = MemoryStore()
+    begin(store=store)
+    return store
 
 
 def test_each_part_is_kept_when_the_other_is_saved(store):

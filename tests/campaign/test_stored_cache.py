@@ -10,7 +10,7 @@ import pytest
 
 from cellworth import strategy
 from cellworth.campaign import Campaign
-from cellworth.campaign.adviser_cache import LARGEST, pack_cache, unpack_cache
+from cellworth.campaign.stored_cache import LARGEST, pack_cache, unpack_cache
 from cellworth.errors import DataError, UnusableCacheError
 from tests.campaign.campaigns import Clock, cells, completions, played, rounds_of
 
@@ -228,7 +228,7 @@ def test_a_pickle_is_never_loaded(tmp_path, caplog):
 
 def test_a_cache_that_unpacks_to_more_than_it_may_is_ignored(monkeypatch):
     bomb = zlib.compress(bytes(10_000_000))
-    monkeypatch.setattr("cellworth.campaign.adviser_cache.LARGEST", 1_000_000)
+    monkeypatch.setattr("cellworth.campaign.stored_cache.LARGEST", 1_000_000)
     with pytest.raises(UnusableCacheError, match="too large"):
         unpack_cache(bomb)
     with pytest.raises(UnusableCacheError, match="more than 1,000,000"):

@@ -1,0 +1,137 @@
+"""The compiled kernels, if they were built for this machine: found, checked and loaded once.
+
+The library is plain C, called through ctypes, which releases the interpreter's lock. It gets BLAS and LAPACK
+from SciPy as function pointers. Without it (no compiler at installation, another platform, or the environment
+variable ``CELLWORTH_COMPILED=0``) NumPy does the same work, to rounding.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import re
+from ctypes import POINTER, Structure, c_double, c_int, c_int64, c_void_p
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cython_blas, cython_lapack
+
+from cellworth.arrays import AnyArray
+from cellworth.complete.compiled.build import library_name
+
+SWITCH = "CELLWORTH_COMPILED"  # "0" leaves the kernels out
+GEMM = "char *, char *, int *, int *, int *, {0} *, {0} *, int *, {0} *, int *, {0} *, {0} *, int *"
+GEMV = "char *, int *, int *, {0} *, {0} *, int *, {0} *, int *, {0} *, {0} *, int *"
+SYRK = "char *, char *, int *, int *, {0} *, {0} *, int *, {0} *, {0} *, int *"
+_REAL = re.compile(r"\b(?:\w+_[sd]|double|float)\b")  # as different versions of SciPy name them
+
+CHOLESKY = "char *, int *, {0} *, int *, int *"  # potrf and potri
+
+
+class Blas(Structure):
+    """The products, as function pointers of one precision."""
+
+    _fields_ = (("gemm", c_void_p), ("gemv", c_void_p), ("syrk", c_void_p))
+
+
+class Lapack(Structure):
+    """Cholesky's factor and the inverse from it, as function pointers."""
+
+    _fields_ = (("potrf", c_void_p), ("potri", c_void_p))
+
+
+class ModelPointers(Structure):
+    """A linear model and its loss; ``coef`` is (q, d), C-ordered, of the table's precision."""
+
+    _fields_ = (
+        ("q", c_int64),
+        ("loss", c_int64),
+        ("weight", c_double),
+        ("coef", c_void_p),
+        ("intercept", c_void_p),
+    )
+
+
+class Kernels:
+    """The functions of a loaded library.
+
+    Attributes
+    ----------
+    passes : dict from dtype to (function, Blas)
+        `proximal_pass` of kernels.c, and the products that it calls.
+    solve_patterns, pattern_diagonals : functions of pattern_systems.h
+    lapack : Lapack
+        For both.
+    """
+
+    def __init__(self, path: Path) -> None:
+        library = ctypes.CDLL(str(path))
+        level = "_v3" if library.cellworth_has_v3() else ""
+        self.passes: dict[Any, tuple[Any, Blas]] = {}
+        for dtype, suffix, letter in (("f8", "f64", "d"), ("f4", "f32", "s")):
+            blas = Blas(
+                pointer(cython_blas, f"{letter}gemm", GEMM, letter),
+                pointer(cython_blas, f"{letter}gemv", GEMV, letter),
+                pointer(cython_blas, f"{letter}syrk", SYRK, letter),
+            )
+            function = getattr(library, f"proximal_pass_{suffix}{level}")
+            function.restype = c_int
+            function.argtypes = [
+                *(POINTER(Blas), c_int, c_int64, c_int64, c_int64, c_int64, c_int64),
+                *(c_void_p, c_void_p, c_void_p, c_void_p, c_double, c_double),
+                *(c_void_p, c_void_p, c_void_p, c_int64, POINTER(ModelPointers), POINTER(ModelPointers)),
+                *(c_void_p, c_void_p, c_void_p, c_void_p),
+            ]
+            self.passes[np.dtype(dtype)] = function, blas
+        self.lapack = Lapack(
+            pointer(cython_lapack, "dpotrf", CHOLESKY, "d"), pointer(cython_lapack, "dpotri", CHOLESKY, "d")
+        )
+        self.solve_patterns: Any = getattr(library, f"solve_patterns_f64{level}")
+        self.solve_patterns.restype = c_int
+        patterns = POINTER(Lapack), c_int64, c_int64, c_void_p, c_void_p, c_void_p
+        self.solve_patterns.argtypes = [
+            *(*patterns, c_void_p, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p)
+        ]
+        self.pattern_diagonals: Any = getattr(library, f"pattern_diagonals_f64{level}")
+        self.pattern_diagonals.restype = c_int
+        self.pattern_diagonals.argtypes = [*patterns, c_int, c_void_p]
+
+
+@functools.cache
+def kernels() -> Kernels | None:
+    """Return the compiled kernels, or None if they are not there or switched off."""
+    path = Path(__file__).parent / library_name()
+    if os.environ.get(SWITCH) == "0" or not path.exists():
+        return None
+    try:
+        return Kernels(path)
+    except (OSError, AttributeError, LookupError):  # built elsewhere, or a SciPy with other signatures
+        return None
+
+
+def address(array: AnyArray) -> int:
+    """Return where an array's data begin."""
+    where: int = array.__array_interface__["data"][0]
+    return where
+
+
+def pointer(module: Any, name: str, arguments: str, letter: str) -> int:
+    """Return the address of a SciPy function; LookupError if its C signature is not the expected one."""
+    capsule = module.__pyx_capi__[name]
+    signature = signature_of(capsule)
+    if _REAL.sub(letter, signature.decode()) != f"void ({arguments.format(letter)})":
+        raise LookupError(f"SciPy's {name} has the signature {signature.decode()}")
+    get = ctypes.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    found: int = get(capsule, signature)
+    return found
+
+
+def signature_of(capsule: Any) -> bytes:
+    """Return the C signature of a SciPy function, as its capsule states it."""
+    get = ctypes.pythonapi.PyCapsule_GetName
+    get.restype, get.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    name: bytes = get(capsule)
+    return name

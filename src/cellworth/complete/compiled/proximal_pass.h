@@ -1,0 +1,226 @@
+/* The fused pass between the two products of a proximal step, for one REAL type and one kind of processor. See solver/step.py
+ * for the mathematics: quantities have the names that they have there. */
+
+/* The loss of one row's scores s (q,) for its targets y (q,). Returns the value; overwrites s with the slopes, and writes the
+ * working targets s - slope / curvature to t if it is not NULL. */
+static inline double NAME(loss_of_row)(int loss, int64_t q, REAL *s, const REAL *y, double *t) {
+    static const double curvature[] = {2.0, 0.25, 2.0, 0.5};
+    double value = 0.0, most = -INFINITY, total = 0.0;
+    if (loss == MULTINOMIAL) {
+        for (int64_t c = 0; c < q; c++) most = s[c] > most ? s[c] : most;
+        for (int64_t c = 0; c < q; c++) total += exp(s[c] - most);
+    }
+    for (int64_t c = 0; c < q; c++) {
+        double score = s[c], target = y[c], slope, margin;
+        switch (loss) {
+        case SQUARED:
+            slope = score - target;
+            value += slope * slope;
+            slope *= 2.0;
+            break;
+        case LOGISTIC:
+            margin = -target * score;
+            value += log1p(exp(-fabs(margin))) + (margin > 0 ? margin : 0.0);
+            slope = -target / (1.0 + exp(-margin));
+            break;
+        case SQUARED_HINGE:
+            margin = 1.0 - target * score;
+            margin = margin > 0 ? margin : 0.0;
+            value += margin * margin;
+            slope = -2.0 * target * margin;
+            break;
+        default:
+            value -= target * (score - most - log(total));
+            slope = exp(score - most) / total - target;
+        }
+        if (t) t[c] = score - slope / curvature[loss];
+        s[c] = (REAL)slope;
+    }
+    return value;
+}
+
+/* Cells of a chunk of rows, all alike: `fresh` becomes Z, `point` the new iterate, `iterate` Z - R_Omega(Z - X) / L. */
+TARGET static void NAME(cells)(int64_t n, REAL beta, REAL step, REAL *restrict fresh, REAL *restrict x, REAL *restrict a,
+                               const REAL *restrict v, const uint8_t *restrict seen, double *sums) {
+    REAL misfit = 0, change = 0;
+#pragma omp simd reduction(+ : misfit, change)
+    for (int64_t j = 0; j < n; j++) {
+        REAL new = fresh[j], known = (REAL)seen[j], move = new - x[j], r = known * (new - v[j]), z = new + beta * move;
+        misfit += r * r;
+        change += move * move;
+        a[j] = new;
+        fresh[j] = z;
+        x[j] = z - step * known * (z - v[j]);
+    }
+    sums[0] += 0.5 * (double)misfit;
+    sums[2] += (double)change;
+}
+
+/* The same without momentum, from the iterate: `point` becomes X - R_Omega(X - values) / L. */
+TARGET static void NAME(first_cells)(int64_t n, REAL step, const REAL *restrict x, REAL *restrict a,
+                                     const REAL *restrict v, const uint8_t *restrict seen, double *sums) {
+    REAL misfit = 0;
+#pragma omp simd reduction(+ : misfit)
+    for (int64_t j = 0; j < n; j++) {
+        REAL r = (REAL)seen[j] * (x[j] - v[j]);
+        misfit += r * r;
+        a[j] = x[j] - step * r;
+    }
+    sums[0] += 0.5 * (double)misfit;
+}
+
+/* Half of it: `point` becomes the new iterate. */
+TARGET static void NAME(last_cells)(int64_t n, const REAL *restrict fresh, const REAL *restrict x, REAL *restrict a,
+                                    const REAL *restrict v, const uint8_t *restrict seen, double *sums) {
+    REAL misfit = 0, change = 0;
+#pragma omp simd reduction(+ : misfit, change)
+    for (int64_t j = 0; j < n; j++) {
+        REAL r = (REAL)seen[j] * (fresh[j] - v[j]), move = fresh[j] - x[j];
+        misfit += r * r;
+        change += move * move;
+        a[j] = fresh[j];
+    }
+    sums[0] += 0.5 * (double)misfit;
+    sums[2] += (double)change;
+}
+
+/* The move of sampled rows, and its overlap with the last one, which it replaces in `trail`. */
+TARGET static void NAME(sampled_cells)(int64_t n, const REAL *restrict fresh, const REAL *restrict x,
+                                       REAL *restrict trail, double *sums) {
+    REAL sampled = 0, overlap = 0;
+#pragma omp simd reduction(+ : sampled, overlap)
+    for (int64_t j = 0; j < n; j++) {
+        REAL move = fresh[j] - x[j];
+        sampled += move * move;
+        overlap += move * trail[j];
+        trail[j] = move;
+    }
+    sums[3] += (double)sampled;
+    sums[4] += (double)overlap;
+}
+
+/* The scores (n, q) of rows X (n, d). */
+static void NAME(scores_of)(const TYPE(Blas) * blas, int64_t n, int64_t d, const REAL *X, const TYPE(Model) * model,
+                            REAL *scores) {
+    int rows = (int)n, columns = (int)d, q = (int)model->q, one = 1;
+    REAL unit = 1;
+    for (int64_t i = 0; i < n; i++)
+        for (int c = 0; c < q; c++) scores[i * q + c] = model->intercept[c];
+    if (q == 1)
+        blas->gemv("T", &columns, &rows, &unit, (REAL *)X, &columns, (REAL *)model->coef, &one, &unit, scores, &one);
+    else
+        blas->gemm("T", "N", &q, &rows, &columns, &unit, (REAL *)model->coef, &columns, (REAL *)X, &columns, &unit, scores,
+                   &q);
+}
+
+/* Labelled rows: turns the scores of Z into slopes, adds the slopes' part to the next points, and adds up these points,
+ * alone and times the working targets. */
+TARGET static double NAME(labelled_rows)(int64_t n, int64_t d, double lipschitz, const REAL *targets,
+                                         const TYPE(Model) * ahead, REAL *scores, REAL *next, double *cross, double *working) {
+    const int64_t q = ahead->q;
+    const REAL factor = (REAL)(-ahead->weight / lipschitz);
+    double loss = 0.0, *t = working + q;
+    for (int64_t i = 0; i < n; i++) {
+        REAL *restrict out = next + i * d;
+        loss += NAME(loss_of_row)(ahead->loss, q, scores + i * q, targets + i * q, t);
+        for (int64_t c = 0; c < q; c++) {
+            const REAL *restrict w = ahead->coef + c * d;
+            const REAL g = factor * scores[i * q + c];
+#pragma omp simd
+            for (int64_t j = 0; j < d; j++) out[j] += g * w[j];
+        }
+        double *restrict ones = cross + q * d;
+        for (int64_t c = 0; c < q; c++) {
+            double *restrict to = cross + c * d;
+            working[c] += t[c];
+#pragma omp simd
+            for (int64_t j = 0; j < d; j++) to[j] += t[c] * (double)out[j];
+        }
+#pragma omp simd
+        for (int64_t j = 0; j < d; j++) ones[j] += (double)out[j];
+    }
+    return ahead->weight * loss;
+}
+
+/* gram += A^T A for the rows A (n, d), through `part` where REAL is not double. */
+static void NAME(add_gram)(const TYPE(Blas) * blas, int64_t n, int64_t d, const REAL *A, double *gram, REAL *part) {
+    int k = (int)n, m = (int)d;
+    REAL one = 1, zero = 0;
+    REAL *to = sizeof(REAL) == sizeof(double) ? (REAL *)gram : part;
+    REAL *beta = sizeof(REAL) == sizeof(double) ? &one : &zero;
+    if (d > SYRK_FROM)
+        blas->syrk("U", "N", &m, &k, &one, (REAL *)A, &m, beta, to, &m);
+    else
+        blas->gemm("N", "T", &m, &m, &k, &one, (REAL *)A, &m, (REAL *)A, &m, beta, to, &m);
+    if (sizeof(REAL) != sizeof(double))
+        for (int64_t i = 0; i < d * d; i++) gram[i] += (double)part[i];
+}
+
+/* A pass over a run of blocks; of each block the first `sample` rows are sampled, `last_sample` of the last one. Returns 0,
+ * or 1 without memory.
+ * gram: (2, d, d), of labelled and of other rows; cross: (q + 1, d); working: (q,); sums: (5,). All are added to. */
+EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int64_t d, int64_t block, int64_t sample,
+                        int64_t last_sample, REAL *iterate, REAL *point, REAL *trail, const REAL *operator_, double momentum,
+                        double lipschitz, const REAL *values, const uint8_t *observed, const REAL *targets,
+                        int64_t n_targets, const TYPE(Model) * model, const TYPE(Model) * ahead, double *gram,
+                        double *cross, double *working, double *sums) {
+    const int64_t q = model->q;
+    const int64_t most = CHUNK_CELLS / d > 8 ? CHUNK_CELLS / d : 8;
+    REAL *fresh = malloc(sizeof(REAL) * (most * (d + q) + d * d));
+    double *sums_of_targets = calloc(2 * q, sizeof(double));
+    if (!fresh || !sums_of_targets) {
+        free(fresh);
+        free(sums_of_targets);
+        return 1;
+    }
+    REAL *scores = fresh + most * d, *part = scores + most * q;
+    for (int64_t begin = 0, of_block = 0; begin < n;) {
+        int64_t end = begin + most, block_end = of_block + block;
+        if (end > block_end) end = block_end;
+        if (end > n) end = n;
+        if (begin < n_targets && end > n_targets) end = n_targets;
+        const int64_t rows = end - begin, at = begin * d, cells = rows * d;
+        const int labelled = begin < n_targets;
+        const REAL *v = values + at, *y = targets + begin * q;
+        const uint8_t *seen = observed + at;
+        REAL *x = iterate + at, *a = point + at, *next = mode == STEP ? x : a;
+        if (mode == START) {
+            NAME(first_cells)(cells, (REAL)(1.0 / lipschitz), x, a, v, seen, sums);
+            if (labelled) NAME(scores_of)(blas, rows, d, x, model, scores);
+        } else {
+            int k = (int)rows, m = (int)d;
+            REAL one = 1, zero = 0;
+            blas->gemm("N", "N", &m, &k, &m, &one, (REAL *)operator_, &m, a, &m, &zero, fresh, &m);
+            if (labelled) {
+                NAME(scores_of)(blas, rows, d, fresh, model, scores);
+                for (int64_t i = 0; i < rows; i++)
+                    sums[1] += model->weight * NAME(loss_of_row)(model->loss, q, scores + i * q, y + i * q, NULL);
+            }
+        }
+        if (mode == LAND) NAME(last_cells)(cells, fresh, x, a, v, seen, sums);
+        if (mode == STEP) {
+            int64_t left = of_block + (block_end < n ? sample : last_sample) - begin;
+            if (left > rows) left = rows;
+            if (left > 0)
+                NAME(sampled_cells)(left * d, fresh, x, trail + (of_block / block * sample + begin - of_block) * d, sums);
+            NAME(cells)(cells, (REAL)momentum, (REAL)(1.0 / lipschitz), fresh, x, a, v, seen, sums);
+            if (labelled) NAME(scores_of)(blas, rows, d, fresh, ahead, scores);
+        }
+        if (mode != LAND) {
+            if (labelled) {
+                double loss = NAME(labelled_rows)(rows, d, lipschitz, y, ahead, scores, next, cross, sums_of_targets);
+                if (mode == START) sums[1] += loss;
+            }
+            NAME(add_gram)(blas, rows, d, next, gram + (labelled ? 0 : d * d), part);
+        }
+        begin = end;
+        if (begin == block_end) of_block = block_end;
+    }
+    for (int64_t c = 0; c < q; c++) working[c] += sums_of_targets[c];
+    for (int g = 0; g < 2 && d > SYRK_FROM; g++) /* SYRK has set one triangle */
+        for (int64_t i = 0; i < d; i++)
+            for (int64_t j = 0; j < i; j++) gram[(g * d + j) * d + i] = gram[(g * d + i) * d + j];
+    free(fresh);
+    free(sums_of_targets);
+    return 0;
+}

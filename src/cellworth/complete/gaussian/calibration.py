@@ -1,0 +1,278 @@
+r"""How far the cells of each column really are from their predictions.
+
+Each observed cell has a closed-form prediction from the OTHER observed cells of its row. With
+:math:`u = \Sigma_{oo}^{-1}(z_o - \mu_o)` its error is :math:`u_j s_j^2`, where
+:math:`s_j^2 = 1/(\Sigma_{oo}^{-1})_{jj}` is the variance that the model expects. If the model were correct,
+the standardised residuals :math:`u_j s_j` would be standard normal, whatever the prediction. They are not for
+skewed, bounded and discrete columns. So each column's cells are sorted by their predictions into a few bins
+of equal size, and a hole takes from the bins around its own prediction
+
+* the mean square of the residuals, which corrects the variance;
+* their quantiles, which replace the normal ones in intervals, as in split conformal prediction;
+* in a column with an atom, a value that many cells share (zeros, a bound, 0 and 1), the quantiles of the
+  values themselves. An interval then ends exactly at a value that occurs.
+
+Rows may differ in spread: where some are far from the mean in all columns, those are less predictable, too.
+
+Residuals of cells that the model was fitted to are too small. In a regression on k columns fitted to n rows,
+their squares fall short by a factor of :math:`(1-h)/(1+h)`, with the leverage :math:`h = k/n`. By how much
+that differs in a table with holes is measured on cells that were really hidden; see
+`cellworth.complete.gaussian.held_out_choices`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.complete.gaussian.margins import Margins, has_atom
+
+PRIOR_CELLS = 10.0  # weight of the normal in the distribution of a column, in cells
+PRIOR_OF_BIN = 20.0  # weight of the column in the distribution of a bin
+LEVELS = np.concatenate([[0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.9975, 0.999]])
+MOST_BINS = 8
+BIN_CELLS = 40  # at least, unless a column has fewer
+MAX_LEVERAGE = 0.8
+MAX_FACTOR = 2.0  # of the variance of scores in columns that are mapped by rank, and at least its inverse
+TAILS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)  # degrees of freedom to choose from
+LEAST_GAIN = 0.02  # of twice the mean log-likelihood of a cell, for rows to differ in spread
+CALIBRATION_ROWS = 4096  # approximate number to use, evenly spaced in the table
+
+
+class LeftOut(NamedTuple):
+    """Observed cells of some rows (m, d), each predicted from the others of its row; 0 in the holes.
+
+    Attributes
+    ----------
+    values : the cells in the user's units
+    scores : the same as the model sees them
+    mean, variance : of the prediction of each score
+    distance : squared Mahalanobis distance of the others from the mean
+    others : their number
+    observed : bool array
+    """
+
+    values: FloatArray
+    scores: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    distance: FloatArray
+    others: FloatArray
+    observed: BoolArray
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The distribution of residuals around predictions, for each column in at most `MOST_BINS` bins.
+
+    Attributes
+    ----------
+    centres : (d, b) array
+        The median prediction of each bin, increasing; the last ones are repeated if a column has fewer bins.
+    score_factor : (d, b) array
+        Mean square of the standardised residuals.
+    value_factor : (d, b) array
+        Mean squared error over mean expected variance, both in scaled units, the latter given that of the
+        scores in a column that is mapped by rank.
+    quantiles : (d, b, len(LEVELS)) array
+        Of the standardised residuals, or of the values in the user's units in columns with atoms.
+    atoms : (d,) bool array
+    tail : float
+        Degrees of freedom of a multivariate t distribution whose rows differ in spread as those of the table
+        do; infinite if they do not differ.
+    """
+
+    centres: FloatArray
+    score_factor: FloatArray
+    value_factor: FloatArray
+    quantiles: FloatArray
+    atoms: BoolArray
+    tail: float = np.inf
+
+    @classmethod
+    def of(cls, cells: LeftOut, leverage: FloatArray, margins: Margins) -> Calibration:
+        """Learn from left-out cells; ``leverage`` (d,) is that of the cells in the fit."""
+        d = cells.observed.shape[1]
+        leverage = np.minimum(leverage, MAX_LEVERAGE)
+        inflation = (1 + leverage) / (1 - leverage)
+        made = cls.normal(d, MOST_BINS)
+        for j in range(d):
+            counts = np.unique(cells.values[cells.observed[:, j], j], return_counts=True)[1]
+            made.atoms[j] = len(counts) > 0 and has_atom(counts)
+        made = replace(made, tail=_tail(cells, made.atoms))
+        cells = cells._replace(variance=cells.variance * made.spreads(cells.distance, cells.others))
+        for j in range(d):
+            at = np.flatnonzero(cells.observed[:, j])
+            if len(at):
+                # Rounded, so that equal predictions stay in the order of their rows on every engine.
+                at = at[np.argsort(cells.mean[at, j].round(9), kind="stable")]
+                column = (part[at, j] for part in (cells.values, cells.scores, cells.mean, cells.variance))
+                made.fill_column(j, *column, inflation=inflation[j], margins=margins)
+        return made
+
+    @classmethod
+    def normal(cls, d: int, bins: int = 1) -> Calibration:
+        """Return the calibration of a correct model."""
+        ones = np.ones((d, bins))
+        quantiles = np.tile(ndtri(LEVELS), (d, bins, 1))
+        return cls(np.zeros((d, bins)), ones, ones.copy(), quantiles, np.zeros(d, dtype=bool))
+
+    def fill_column(
+        self,
+        j: int,
+        values: FloatArray,
+        scores: FloatArray,
+        mean: FloatArray,
+        variance: FloatArray,
+        *,
+        inflation: float,
+        margins: Margins,
+    ) -> None:
+        """Fill in one column from its cells, sorted by their predictions."""
+        standardised = np.sqrt(inflation) * (scores - mean) / np.sqrt(variance)
+        bins = np.array_split(np.arange(len(values)), max(1, min(MOST_BINS, len(values) // BIN_CELLS)))
+        of_bin = np.minimum(np.arange(MOST_BINS), len(bins) - 1)
+        self.centres[j] = np.array([np.median(mean[at]) for at in bins])[of_bin]
+        self.score_factor[j] = _shrunk_ratios(standardised**2, np.ones_like(mean), bins)[of_bin]
+        expected, spread, margin = mean, variance, margins.columns[j]
+        if margin is not None:  # the mean of a value depends on the variance of its score
+            self.score_factor[j] = self.score_factor[j].clip(1 / MAX_FACTOR, MAX_FACTOR)
+            factor = np.interp(mean, self.centres[j], self.score_factor[j])
+            expected, spread = margin.mean_and_variance(mean, variance * factor)
+            scores = margin.to_values(scores)
+        self.value_factor[j] = _shrunk_ratios(inflation * (scores - expected) ** 2, spread, bins)[of_bin]
+        if margin is None:  # scores are values
+            self.score_factor[j] = self.value_factor[j]
+        whole = _sorted_quantiles(standardised)
+        trust = len(values) / (len(values) + PRIOR_CELLS)
+        whole = ndtri(LEVELS) + trust * (whole - ndtri(LEVELS))
+        made = []
+        for at in bins:
+            trust = len(at) / (len(at) + PRIOR_OF_BIN)
+            if self.atoms[j]:
+                made.append(_value_quantiles(values, at, trust / inflation))
+            elif len(bins) == 1:
+                made.append(whole)
+            else:
+                made.append(whole + trust * (_sorted_quantiles(standardised[at]) - whole))
+        self.quantiles[j] = np.array(made)[of_bin]
+
+    def score_factors(self, mean: FloatArray) -> FloatArray:
+        """Return the factor of the variance of each score, (n, d), given the predictions of the scores."""
+        return self._around(mean, self.score_factor)
+
+    def value_factors(self, mean: FloatArray) -> FloatArray:
+        """Return the factor of the variance of each value, (n, d)."""
+        return self._around(mean, self.value_factor)
+
+    def spreads(self, distance: FloatArray, count: FloatArray) -> FloatArray:
+        r"""Return the factor of all variances of a row, (n,) or (n, d): :math:`(\nu + q)/(\nu + k)`.
+
+        That is the spread of a multivariate t distribution with :math:`\nu` degrees of freedom in its other
+        columns, given k of them at a squared Mahalanobis distance q from the mean.
+        """
+        if np.isinf(self.tail):
+            return np.ones(distance.shape)
+        return (self.tail + distance) / (self.tail + count)
+
+    def score_ends(self, mean: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of central intervals of the scores, in standard deviations, (n, d) each.
+
+        Those of columns with atoms have no meaning; see `value_quantile`.
+        """
+        tail = (1 - level) / 2
+        lower, upper = (
+            np.array([[np.interp(p, LEVELS, row) for row in bins] for bins in self.quantiles])
+            for p in (tail, 1 - tail)
+        )
+        return self._around(mean, lower), self._around(mean, upper)
+
+    def value_quantile(self, j: int, mean: FloatArray, p: FloatArray | float) -> FloatArray:
+        """Return the p-quantiles of the values of a column with atoms, (n,), in the user's units."""
+        middles = (self.centres[j, 1:] + self.centres[j, :-1]) / 2
+        bins = np.searchsorted(middles, mean)
+        # The tolerance keeps 1 - 0.95 from falling short of the level 0.05.
+        levels = np.searchsorted(LEVELS, np.asarray(p) - 1e-9).clip(max=len(LEVELS) - 1)
+        found: FloatArray = self.quantiles[j, bins, levels]
+        return found
+
+    def values_at(self, j: int, mean: FloatArray, standardised: FloatArray) -> FloatArray:
+        """Return the values of a column with atoms at these quantiles of the standard normal, (n,)."""
+        return self.value_quantile(j, mean, ndtr(standardised))
+
+    def _around(self, mean: FloatArray, of_bins: FloatArray) -> FloatArray:
+        """Interpolate numbers of the bins, (d, b), at predictions (n, d)."""
+        if self.centres.shape[1] == 1:
+            return np.broadcast_to(of_bins[:, 0], mean.shape)
+        columns = (np.interp(mean[:, j], self.centres[j], of_bins[j]) for j in range(mean.shape[1]))
+        return np.stack(list(columns), axis=1)
+
+
+def leverages(counts: IntArray, per_row: float, n_labels: int, excess: float = 1.0) -> FloatArray:
+    """Return the leverage of each column, (d,).
+
+    Parameters
+    ----------
+    counts : (d,) int array
+        Number of observed cells in each column, in the fit.
+    per_row : float
+        Mean number of observed cells in a row.
+    n_labels : int
+        Number of label columns; they take part in each prediction.
+    excess : float
+        Measured leverage, without labels, over that of a regression.
+    """
+    return (excess * per_row + max(1.0, excess) * n_labels) / np.maximum(counts, 1)
+
+
+def calibration_stride(n_rows: int) -> int:
+    """Return k, where every k-th row of a table is used for its calibration."""
+    return max(1, n_rows // CALIBRATION_ROWS)
+
+
+def _tail(cells: LeftOut, atoms: BoolArray) -> float:
+    """Return the degrees of freedom under which the left-out cells of columns without atoms are likeliest.
+
+    The likelihood is that of normal residuals with the spread of their row.
+    """
+    at = cells.observed & ~atoms
+    if at.sum() < BIN_CELLS:
+        return float(np.inf)
+    squares = ((cells.scores - cells.mean)[at]) ** 2 / cells.variance[at]
+    distance, others = cells.distance[at], cells.others[at]
+
+    def surprise(tail: float) -> float:
+        spread = (tail + distance) / (tail + others)
+        return float(np.log(spread).mean() + np.log((squares / spread).mean()))
+
+    best = min(TAILS, key=surprise)
+    gain = float(np.log(squares.mean())) - surprise(best) if squares.any() else 0.0
+    return best if gain > LEAST_GAIN else float(np.inf)
+
+
+def _shrunk_ratios(found: FloatArray, expected: FloatArray, bins: list[IntArray]) -> FloatArray:
+    """Return the ratio of the sums in each bin, those of few cells shrunk towards 1."""
+    unit = max(float(expected.mean()), np.finfo(np.float64).tiny)
+    whole = (found.sum() + PRIOR_CELLS * unit) / (expected.sum() + PRIOR_CELLS * unit)
+    if len(bins) == 1:
+        return np.array([whole])
+    sums = np.array([[found[at].sum(), expected[at].sum()] for at in bins])
+    return (sums[:, 0] + PRIOR_OF_BIN * unit * whole) / (sums[:, 1] + PRIOR_OF_BIN * unit)
+
+
+def _sorted_quantiles(cells: FloatArray) -> FloatArray:
+    """Return quantiles of cells at `LEVELS`: a further cell is below the p-quantile with probability p."""
+    return np.interp(LEVELS * (len(cells) + 1) - 1, np.arange(len(cells)), np.sort(cells))
+
+
+def _value_quantiles(values: FloatArray, at: IntArray, weight: float) -> FloatArray:
+    """Return values at `LEVELS` of a mixture: with this weight a bin of the cells, else all of them."""
+    distinct, number = np.unique(values, return_inverse=True)
+    share = np.bincount(number, minlength=len(distinct)) * ((1 - weight) / len(values))
+    share += np.bincount(number[at], minlength=len(distinct)) * (weight / len(at))
+    reached = np.searchsorted(np.cumsum(share), LEVELS - 1e-9)
+    return distinct[np.minimum(reached, len(distinct) - 1)]

@@ -1,0 +1,91 @@
+"""How to fit a Gaussian that is accurate enough to choose by, on some of the rows of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.blocks.threads import ThreadEngine
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, pairwise_start
+from cellworth.complete.gaussian.em import EM, run_em
+from cellworth.complete.gaussian.factor_gaussian import FactorGaussian, factor_start
+from cellworth.complete.gaussian.margins import Margins
+from cellworth.complete.hold_out import hide_cells
+
+Gaussian = DenseGaussian | FactorGaussian
+
+CELLS = 20_000  # approximate number of cells in the rows used for a choice
+MIN_ROWS = 300  # to use, if there are that many
+HELD_OUT = 0.2  # fraction of the observed cells
+TOL = 1e-3
+DENSE_COLUMNS = 200  # factors="auto": a full covariance up to this many columns
+AUTO_FACTORS = 20  # and at most this many factors above that
+SPARSE = 0.3  # share of observed cells below which EM starts twice
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to fit a Gaussian: full covariance (``n_factors`` None) or factors, and its shrinkage."""
+
+    n_factors: int | None
+    shrinkage: float
+
+    def start(self, values: FloatArray, observed: BoolArray) -> Gaussian:
+        """Return an initial estimate for scaled values (n, d), 0 in the holes."""
+        if self.n_factors is None:
+            return pairwise_start(values, observed, self.shrinkage)
+        return factor_start(values, observed, self.n_factors)
+
+    def fit(self, values: FloatArray, observed: BoolArray, start: Any = None) -> Gaussian:
+        """Return a Gaussian that is accurate enough to choose by; EM starts from ``start`` if there is one.
+
+        With few cells in a row the likelihood has several maxima: then EM also starts from uncorrelated
+        columns, and the likelier result is returned.
+        """
+        begins: list[Any] = [self.start(values, observed) if start is None else start]
+        if start is None and self.n_factors is None and observed.mean() < SPARSE:
+            begins.append(DenseGaussian(np.zeros(values.shape[1]), np.eye(values.shape[1])))
+        em, n_cells = self.em_on(begins[0], values, observed), max(1, int(observed.sum()))
+        runs = [run_em(em, begin, n_cells=n_cells, tol=TOL, max_iter=100) for begin in begins]
+        return max(runs, key=lambda run: float(run.penalised[-1])).model
+
+    def em_on(
+        self, kind: Any, values: FloatArray, observed: BoolArray, engine: ThreadEngine | None = None
+    ) -> EM[Any]:
+        """Return EM for a model of this kind on scaled values (n, d) in memory."""
+        layout = kind.layout(observed)
+        prepared = layout.prepared(values)
+        work = layout.work(prepared)
+        return EM(lambda model: layout.expect(model, prepared, engine, work), self.shrinkage)
+
+
+def complete_scaled(model: Gaussian, margins: Margins, scores: FloatArray, observed: BoolArray) -> FloatArray:
+    """Return posterior means in scaled units, (n, d)."""
+    layout: Any = model.layout(observed)
+    completed = layout.complete(model, scores)
+    if margins.ranked.any():
+        variance = model.hole_variances(observed)
+        d = len(margins.columns)
+        completed[:, :d], _ = margins.mean_and_variance(completed[:, :d], variance[:, :d], ~observed[:, :d])
+    return completed
+
+
+def some_rows(allowed: BoolArray, n_columns: int, rng: np.random.Generator) -> IntArray:
+    """Return the rows to use for a choice, drawn at random from the allowed ones."""
+    return rng.permutation(np.flatnonzero(allowed))[: max(MIN_ROWS, CELLS // n_columns)]
+
+
+def hide(observed: BoolArray, rng: np.random.Generator) -> BoolArray:
+    """Return which observed cells to hold out, (n, d)."""
+    return hide_cells(observed, rng, share=HELD_OUT, spare=None)
+
+
+def factor_count(factors: int | Literal["auto"] | None, shape: tuple[int, int]) -> int | None:
+    """Return the number of factors for a table of this shape (n, d); None for a full covariance."""
+    if factors is None or (factors == "auto" and shape[1] <= DENSE_COLUMNS):
+        return None
+    most = max(1, min(shape) - 1)
+    return min(AUTO_FACTORS if factors == "auto" else int(factors), most)

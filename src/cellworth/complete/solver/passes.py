@@ -1,0 +1,125 @@
+"""Passes over the rows of a table: what the loop of `proximal_gradient` knows about their storage."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from cellworth.arrays import FloatArray
+from cellworth.blocks.threads import RowBlocks
+from cellworth.complete.solver.fused_step import land, start, step
+from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
+from cellworth.complete.solver.step import Rows, StepSums, sample_size
+from cellworth.complete.solver.svt import Shrinkage
+
+
+class Passes(Protocol):
+    """The rows of a table, with an iterate X and a point A for each, and three kinds of pass over them.
+
+    See `cellworth.complete.solver.step` for what each does to a row. Sums are over all rows.
+
+    Attributes
+    ----------
+    scale : float
+        Frobenius norm of the observed values.
+    eps : float
+        Machine epsilon of the values.
+    """
+
+    scale: float
+    eps: float
+
+    @property
+    def iterate(self) -> Any:
+        """The current iterate: an (n, d) array, or its row blocks."""
+
+    def first(self, lipschitz: float, model: LinearPart) -> StepSums:
+        """Form a point from the iterate, without momentum."""
+
+    def next(
+        self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
+    ) -> StepSums:
+        """Shrink the point to the next iterate, and form the next point."""
+
+    def last(self, operator: FloatArray, model: LinearPart) -> StepSums:
+        """Shrink the point to the next iterate; there is no next point."""
+
+    def labelled_sums(self, sums: StepSums, shrunk: Shrinkage) -> LabelledSums:
+        """Return the labelled sums of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
+
+
+class InPlacePasses:
+    """Passes over a table in memory, in place, on threads.
+
+    Parameters
+    ----------
+    iterate : (n, d) array
+        Overwritten.
+    rows : Rows
+    blocks : RowBlocks
+    single : bool
+        Whether to begin in single precision; see `refine`.
+
+    Notes
+    -----
+    Memory: one and an eighth arrays the size of ``iterate``, whatever the precision.
+    """
+
+    def __init__(self, iterate: FloatArray, rows: Rows, blocks: RowBlocks, *, single: bool = False) -> None:
+        self.scale = float(np.linalg.norm(rows.values))
+        self.eps = float(np.finfo(rows.values.dtype).eps)
+        self._exact = rows if single else None
+        if single:
+            iterate, rows = iterate.astype(np.float32), rows.in_single_precision()
+        self._iterate, self._point = iterate, np.empty_like(iterate)
+        self._rows, self._blocks = rows, blocks
+        sampled = blocks.sum(lambda b: (sample_size(b.stop - b.start),))[0]
+        self._trail = np.zeros((sampled, iterate.shape[1]), dtype=iterate.dtype)
+
+    @property
+    def iterate(self) -> FloatArray:
+        """The current iterate, (n, d)."""
+        return self._iterate if self._exact is None else self._iterate.astype(self._exact.values.dtype)
+
+    def refine(self) -> None:
+        """Continue in the precision of the data: same iterate, same point, same momentum."""
+        if self._exact is not None:
+            self._rows, dtype = self._exact, self._exact.values.dtype
+            self._iterate, self._point = self._iterate.astype(dtype), self._point.astype(dtype)
+            self._trail, self._exact = self._trail.astype(dtype), None
+
+    def first(self, lipschitz: float, model: LinearPart) -> StepSums:
+        """Form a point from the iterate, without momentum."""
+        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
+        return StepSums(*self._blocks.sum_runs(lambda r: start(X[r], A[r], lipschitz, rows[r], model, size)))
+
+    def next(
+        self, operator: FloatArray, momentum: float, lipschitz: float, model: LinearPart, ahead: LinearPart
+    ) -> StepSums:
+        """Shrink the point to the next iterate, and form the next point."""
+        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
+        P = operator.astype(X.dtype, copy=False)
+
+        def of_run(r: slice) -> StepSums:
+            first = r.start // size * sample_size(size)
+            return step(X[r], A[r], self._trail[first:], P, momentum, lipschitz, rows[r], model, ahead, size)
+
+        sums = self._blocks.sum_runs(of_run)
+        self._iterate, self._point = A, X
+        return StepSums(*sums)
+
+    def last(self, operator: FloatArray, model: LinearPart) -> StepSums:
+        """Shrink the point to the next iterate; there is no next point."""
+        X, A, rows, size = self._iterate, self._point, self._rows, self._blocks.size
+        P = operator.astype(X.dtype, copy=False)
+        sums = self._blocks.sum_runs(lambda r: land(X[r], A[r], P, rows[r], model, size))
+        self._iterate, self._point = A, X
+        return StepSums(*sums)
+
+    def labelled_sums(self, sums: StepSums, shrunk: Shrinkage) -> LabelledSums:
+        """Return the labelled sums of the iterate to which ``shrunk`` will shrink the point of ``sums``."""
+        m = len(self._rows.targets)
+        if self._rows.wide:
+            return LabelledSums.of(shrunk.operator[:m] @ self._point, sums.working)
+        return sums.labelled_sums(m).after(shrunk.operator)

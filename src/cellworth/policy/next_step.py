@@ -1,0 +1,133 @@
+"""What a policy says of one row: the prediction, how sure it is, and what to measure next, or to stop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cellworth.messages import short_number
+from cellworth.table.column import UserValue
+
+
+@dataclass(frozen=True)
+class CellGain:
+    """One missing cell of a row, and what knowing it alone is expected to bring.
+
+    Attributes
+    ----------
+    column : str
+    gain : float
+        The expected saving, in money, if errors have a cost; otherwise the expected fall of the squared error
+        (of the probabilities, summed over classes, or of the number).
+    price : float
+        What it would cost alone; 0 if it is free.
+    per_money : float
+        The gain per unit of money; infinite if the cell is free.
+    """
+
+    column: str
+    gain: float
+    price: float
+
+    @property
+    def per_money(self) -> float:
+        """The gain per unit of money; infinite if the cell is free."""
+        return self.gain / self.price if self.price > 0 else float("inf")
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the cell as JSON-compatible data; no ratio for a free cell."""
+        ratio = self.per_money if self.price > 0 else None
+        return {"column": self.column, "gain": self.gain, "price": self.price, "per_money": ratio}
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """What to do next for one row.
+
+    Attributes
+    ----------
+    row : str
+    prediction : value
+        The class to act on, the one of least expected cost, or the predicted number.
+    probabilities : mapping of class to float
+        At present; empty for a number.
+    low, high : mapping of class to float, or float
+        The central 90 % of where the probabilities, or the number, would be if all cells were known.
+    take : tuple of str
+        The columns to measure now, together; empty to stop.
+    price : float
+        What they cost.
+    gain : float
+        What the plan that they begin is expected to bring; see `CellGain`.
+    plan : tuple of str
+        All columns of that plan.
+    why : str
+        One sentence.
+    cells : tuple of CellGain
+        All missing cells that can be measured, by gain per unit of money, free ones first.
+    expected_cost : float or None
+        What acting now is expected to cost in errors; None if errors have no cost.
+    """
+
+    row: str
+    prediction: UserValue
+    probabilities: Mapping[UserValue, float]
+    low: Mapping[UserValue, float] | float
+    high: Mapping[UserValue, float] | float
+    take: tuple[str, ...]
+    price: float
+    gain: float
+    why: str
+    plan: tuple[str, ...] = ()
+    cells: tuple[CellGain, ...] = field(default=(), repr=False)
+    expected_cost: float | None = None
+
+    @property
+    def stop(self) -> bool:
+        """Whether it is enough: nothing is left that is worth its price."""
+        return not self.take
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the step as JSON-compatible data; classes become their texts."""
+        of_class = bool(self.probabilities)
+
+        def plain(values: Any) -> Any:
+            return {str(name): value for name, value in values.items()} if of_class else values
+
+        return {
+            "row": self.row,
+            "prediction": self.prediction,
+            "probabilities": plain(self.probabilities) if of_class else {},
+            "low": plain(self.low),
+            "high": plain(self.high),
+            "expected_cost": self.expected_cost,
+            "stop": self.stop,
+            "take": list(self.take),
+            "price": self.price,
+            "gain": self.gain,
+            "plan": list(self.plan),
+            "why": self.why,
+            "cells": [cell.to_json() for cell in self.cells],
+        }
+
+    def __str__(self) -> str:
+        return f"{self.row}: {self.describe_prediction()}; {self.describe_step()}"
+
+    def describe_prediction(self) -> str:
+        """Return the prediction with its range, in words."""
+        if isinstance(self.low, Mapping) and isinstance(self.high, Mapping):
+            chance = self.probabilities[self.prediction]
+            low, high = self.low[self.prediction], self.high[self.prediction]
+            return f"{self.prediction} with {chance:.0%} ({low:.0%} to {high:.0%} once all is known)"
+        number, lowest, highest = (
+            short_number(each, 3) if isinstance(each, float) else str(each)
+            for each in (self.prediction, self.low, self.high)
+        )
+        return f"{number} ({lowest} to {highest} once all is known)"
+
+    def describe_step(self) -> str:
+        """Return what to do, in words."""
+        if self.stop:
+            return f"stop: {self.why}"
+        return f"measure {' and '.join(self.take)} for {self.price:.2f}: {self.why}"

@@ -1,0 +1,61 @@
+"""Files to download: the table, the filled table, the ledger and the report; written in the worker."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from cellworth.campaign import Campaign
+from cellworth.optional_packages import require
+from cellworth.report import ledger_csv, ledger_entries, ledger_rows, write_report
+from cellworth.table.csv_format import with_mark
+from cellworth.table.sheets import write_sheet
+from cellworth.table.spreadsheet_table import write_for_spreadsheet
+
+What = Literal["table", "filled", "ledger"]
+FileFormat = Literal["csv", "xlsx", "parquet"]
+MEDIA: dict[str, str] = {
+    "csv": "text/csv; charset=utf-8",
+    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+    "parquet": "application/vnd.apache.parquet",
+    "html": "text/html; charset=utf-8",
+}
+
+
+def make_file(campaign: Campaign, what: What, ending: FileFormat) -> bytes:
+    """Return a file: the table with all answers, the same with its holes filled, or all events.
+
+    In CSV, text that a spreadsheet would run as a formula is escaped. Filling costs a completion.
+    """
+    if what == "ledger":
+        return _ledger(campaign, ending)
+    table = campaign.table if what == "table" else campaign.fill().table
+    return _written(ending, lambda path: write_for_spreadsheet(table, path))
+
+
+def make_report(campaign: Campaign) -> bytes:
+    """Return the report of a campaign, one HTML page; see `Campaign.write_report`."""
+    return _written("html", lambda path: write_report(campaign, path))
+
+
+def _ledger(campaign: Campaign, ending: FileFormat) -> bytes:
+    entries = ledger_entries(campaign)
+    if ending == "csv":
+        return with_mark(ledger_csv(entries)).encode()
+    header, *rows = ledger_rows(entries)
+    if ending == "xlsx":
+        return _written(ending, lambda path: write_sheet(path, [header, *rows]))
+    arrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    columns = {str(name): [row[k] for row in rows] for k, name in enumerate(header)}
+    schema = arrow.schema([(str(name), arrow.string()) for name in header])
+    frame = arrow.table(columns, schema=schema)
+    return _written(ending, lambda path: parquet.write_table(frame, path))
+
+
+def _written(ending: str, write: Callable[[Path], None]) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"file.{ending}"
+        write(path)
+        return path.read_bytes()

@@ -1,0 +1,152 @@
+"""The page for one row: type in what is known, see the prediction and what to measure next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from cellworth.campaign import Campaign
+from cellworth.errors import CellworthError, DataError, ParameterError
+from cellworth.report.next_steps import known_values, next_step
+from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
+from cellworth.web.pages.forms import amount, value_field
+from cellworth.web.pages.page_layout import back, head_of, path_of, show
+from cellworth.web.security.sessions import check_csrf
+from cellworth.web.security.tokens import Role
+
+router = APIRouter(include_in_schema=False)
+
+CONFIDENCE = "90"
+"""In per cent: enough for classes, unless an error has a cost."""
+
+
+@router.get("/campaigns/{name}/next", dependencies=[require_role("read")], name="next cell")
+async def new_row(request: Request, name: CampaignName, pool: PoolDep, row: str = "") -> Response:
+    """Show the form for a new row, or for a row of the table with what is known of it."""
+    return await _page(request, name, pool, {"row": row, "confidence": CONFIDENCE})
+
+
+@router.post(
+    "/campaigns/{name}/next", dependencies=[require_role("read"), Depends(check_csrf)], name="advise row"
+)
+async def advise_row(request: Request, name: CampaignName, pool: PoolDep, jobs: JobsDep) -> Response:
+    """Show the prediction and what to measure next; nothing is recorded."""
+    form = {key: str(value) for key, value in (await request.form()).items()}
+    try:
+        columns, number = await pool.read(name, _columns)
+        values = _typed(form, columns)
+        settings = _settings(form, number)
+        step = await jobs.run(
+            name, partial(next_step, **settings), values, spent=_money(form, "spent") or 0.0
+        )
+    except CellworthError as error:
+        return await _page(request, name, pool, form, error=str(error), status=422)
+    return await _page(request, name, pool, form, step=step)
+
+
+@router.post(
+    "/campaigns/{name}/next/keep",
+    dependencies=[require_role("answer"), Depends(check_csrf)],
+    name="keep row",
+)
+async def keep_row(
+    request: Request, name: CampaignName, pool: PoolDep, who: Who, identity: IdentityDep
+) -> Response:
+    """Record what was typed in: as answers for a row of the table, or as a new row."""
+    form = {key: str(value) for key, value in (await request.form()).items()}
+    row = form.get("row", "").strip()
+    may_add = identity.role >= Role.MANAGE
+    try:
+        columns, _ = await pool.read(name, _columns)
+        values = _typed(form, columns)
+        new = await pool.write(name, lambda campaign: _keep(campaign, row, values, who, may_add=may_add))
+    except CellworthError as error:
+        return await _page(request, name, pool, form, error=str(error), status=422)
+    return back(request, path_of(name, "next"), "uploaded", urlencode({"row": row}), count=new)
+
+
+def _keep(campaign: Campaign, row: str, values: Mapping[str, str], who: str | None, *, may_add: bool) -> int:
+    """Record values of a row, and return how many are new."""
+    if not row:
+        raise ParameterError("Row: give the row an id to keep it under.")
+    if row in campaign.table.row_ids:
+        known = known_values(campaign, row)
+        answers: dict[tuple[object, str], object] = {
+            (row, column): value for column, value in values.items() if column not in known
+        }
+        return campaign.tell(answers, who=who, unsolicited=True) if answers else 0
+    if not may_add:
+        raise DataError(f"There is no row {row!r}, and adding one needs the role 'manage'.")
+    campaign.extend({row: dict(values)}, who=who)
+    return len(values)
+
+
+def _columns(campaign: Campaign) -> tuple[tuple[str, ...], bool]:
+    """Return the columns' names, and whether the target is a number."""
+    target = campaign.table.target
+    return campaign.table.column_names, target is not None and target.label_kind == "number"
+
+
+def _typed(form: Mapping[str, str], columns: tuple[str, ...]) -> dict[str, str]:
+    """Return what was typed into the fields of the columns; they are named by number."""
+    typed = {column: form.get(f"v{place}", "").strip() for place, column in enumerate(columns)}
+    return {column: text for column, text in typed.items() if text}
+
+
+def _settings(form: Mapping[str, str], number: bool) -> dict[str, Any]:
+    """Return the settings of the policy; ParameterError for what is not a number."""
+    share = _money(form, "confidence", "Enough")
+    cost, budget = _money(form, "error_cost", "An error costs"), _money(form, "budget", "Budget")
+    settings: dict[str, Any] = {"error_cost": cost, "budget": budget}
+    if number:
+        return settings | {"deviation": share}
+    if share is not None and not 0 < share <= 100:
+        raise ParameterError(f"Enough: expected per cent, above 0 and at most 100; got {share:g}.")
+    return settings | {"confidence": None if share is None or cost is not None else share / 100}
+
+
+def _money(form: Mapping[str, str], name: str, what: str = "Spent") -> float | None:
+    return amount(form.get(name, ""), what)
+
+
+async def _page(
+    request: Request,
+    name: str,
+    pool: CampaignPool,
+    form: Mapping[str, str],
+    *,
+    status: int = 200,
+    **context: Any,
+) -> Response:
+    def read(campaign: Campaign) -> dict[str, Any]:
+        table, row = campaign.table, form.get("row", "").strip()
+        known = known_values(campaign, row) if row in table.row_ids else {}
+        fields = [
+            {
+                "name": column.name,
+                "field": value_field(column),
+                "value": form.get(f"v{place}") or _written(known.get(column.name)),
+            }
+            for place, column in enumerate(table.columns)
+        ]
+        number = table.target is not None and table.target.label_kind == "number"
+        return {"fields": fields, "number": number, "target": table.target and table.target.name}
+
+    head = await pool.read(name, head_of)
+    found = await pool.read(name, read)
+    return show(request, "row_advice.html", head, tab="next", status=status, form=form, **found, **context)
+
+
+def _written(value: Any) -> str:
+    """Return a known value as an input control takes it."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return {"yes": "true", "no": "false"}.get(str(value), str(value))

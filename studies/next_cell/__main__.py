@@ -1,0 +1,36 @@
+"""Run the study of the next cell: python -m studies.next_cell; see PROTOCOL.md."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from cellworth.datasets.tables import TURNEY_NAMES
+from studies.money.development_tables import NAMES, table_of
+from studies.money.kept_cases import CaseFolder, StartTask
+from studies.next_cell.report import write_page
+from studies.next_cell.row_policies import OBSERVED
+from studies.next_cell.runs import run
+
+MOST_COLUMNS = 36
+PAGE = Path("docs/results/next-cell.md")
+
+
+def main() -> None:
+    """Run what is not kept yet, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("build/next-cell"), help="finished runs")
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--tables", nargs="*", help="by default all of the protocol")
+    parser.add_argument("--only-kept", action="store_true", help="write the page from finished runs")
+    said = parser.parse_args()
+    others = [name for name in NAMES if name not in TURNEY_NAMES]
+    wanted = said.tables or [*TURNEY_NAMES, *(n for n in others if table_of(n).shape[1] <= MOST_COLUMNS)]
+    tasks = [StartTask("next", name, OBSERVED, seed) for seed in range(said.seeds) for name in wanted]
+    kept = CaseFolder(said.folder, said.jobs, said.only_kept).records("next cell", tasks, run)
+    write_page(PAGE, tasks, kept)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Policies for new rows: each says which cells are known at given shares of a row's money."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.model import model_of
+from cellworth.policy import Policy
+from cellworth.policy.row_beliefs import RowBeliefs, outputs_of
+from cellworth.prices import PriceList
+from cellworth.simulation.hidden_truth import make_world
+from cellworth.table import Table
+from studies.money.development_tables import prices_of, table_of
+
+SHARES = (0.1, 0.25)
+TRAIN_ROWS, TEST_ROWS, OBSERVED, DRAWS = 500, 120, 0.5, 256
+REPEATS = 3  # of each permutation
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """Test rows, the model that predicts them, and what their cells cost."""
+
+    train: Table
+    test: Table
+    model: Any
+    prices: PriceList  # of the test rows
+    price_rule: Any
+    beliefs: RowBeliefs
+
+    @classmethod
+    def of(cls, name: str, seed: int) -> NewRows:
+        """Return the test rows of a table, and its model."""
+        table = table_of(name)
+        share = min(0.7, TRAIN_ROWS / table.shape[0])
+        world = make_world(table, observed=OBSERVED, train=share, seed=seed)
+        train = _rows(table, world.rows, np.where(world.hidden, np.nan, table.values[world.rows]))
+        assert table.target is not None
+        labelled = np.flatnonzero(~np.isnan(table.target.values))
+        rest = np.setdiff1d(labelled, world.rows)
+        chosen = np.random.default_rng([seed, 1]).permutation(rest)[:TEST_ROWS]
+        test = _rows(table, chosen, table.values[chosen])
+        linear = "ridge regression" if table.target.label_kind == "number" else "logistic regression"
+        model = model_of(train, model=f"{linear} + extra trees", folds=2)
+        rule = prices_of(name, "unequal")
+        outputs, completer = outputs_of(model)
+        X = train.encode(prior=True).X
+        beliefs = RowBeliefs(train.layout, completer, outputs, X, draws=DRAWS, seed=seed)
+        return cls(train, test, model, rule.on(test), rule, beliefs)
+
+    @property
+    def money(self) -> Float64Array:
+        """What all cells of each row cost, (m,)."""
+        return np.array([self._cost(row, ~self.test.holes[row]) for row in range(self.test.shape[0])])
+
+    def _cost(self, row: int, cells: BoolArray) -> float:
+        nothing = np.zeros((1, len(cells)), dtype=bool)
+        places = np.column_stack([np.zeros(int(cells.sum()), dtype=np.intp), np.flatnonzero(cells)])
+        return self.prices.of_rows(np.array([row])).cost(places, nothing)
+
+    def predicted(self, known: BoolArray) -> Float64Array:
+        """Return the outputs (m, K) for the test rows of which some cells (m, p) are known."""
+        X = self.beliefs.layout.encode(np.where(known, self.test.values, np.nan))
+        return np.array([information.belief for information, _ in self.beliefs.of(X)])
+
+    def in_order(self, order: IntArray, share: float) -> BoolArray:
+        """Return what is known (m, p) after buying in an order (p,), or (m, p), within a share of the money.
+
+        Cells bought in turn open a lasting group once; a cell that does not fit is left out.
+        """
+        known = np.zeros(self.test.shape, dtype=bool)
+        for row, budget in enumerate(share * self.money):
+            prices = self.prices.of_rows(np.array([row]))
+            spent = 0.0
+            for column in np.broadcast_to(order, known.shape)[row]:
+                price = float(prices.marginal(known[[row]])[0, column])
+                if not self.test.holes[row, column] and spent + price <= budget + 1e-9:
+                    known[row, column], spent = True, spent + price
+        return known
+
+    def by_policy(self, share: float) -> tuple[BoolArray, int]:
+        """Return what `Policy` knows (m, p) within a share of each row's money, and the number of steps."""
+        budgets = share * self.money
+        spent, done, asked = np.zeros(len(budgets)), np.zeros(len(budgets), dtype=bool), 0
+        known = np.zeros(self.test.shape, dtype=bool)
+        most = float(budgets.max())
+        policy = Policy(self.train, self.model, prices=self.price_rule, budget=most, draws=DRAWS)
+        while not done.all():
+            rows = np.flatnonzero(~done)
+            asked += len(rows)
+            some = _rows(self.test, rows, np.where(known[rows], self.test.values[rows], np.nan))
+            # A row's own limit: what other rows could spend more counts as spent.
+            used = {some.row_ids[k]: most - budgets[row] + spent[row] for k, row in enumerate(rows)}
+            # What the table itself lacks cannot be bought.
+            names = np.array(self.test.column_names, dtype=object)
+            lacking = {some.row_ids[k]: names[self.test.holes[row]].tolist() for k, row in enumerate(rows)}
+            steps = policy.next_cells(some, spent=used, refused=lacking)
+            for row, step in zip(rows, steps, strict=True):
+                known[row, [self.test.column_index(name) for name in step.take]] = True
+                spent[row] += step.price
+                done[row] = step.stop
+        return known, asked
+
+
+def _rows(table: Table, rows: IntArray, values: Float64Array) -> Table:
+    assert table.target is not None
+    target = replace(table.target, values=table.target.values[rows])
+    return Table(table.columns, values, [table.row_ids[row] for row in rows], target, table.row_id)

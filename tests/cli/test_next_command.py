@@ -1,0 +1,50 @@
+"""``cellworth next``: what to measure next in new rows."""
+
+import pytest
+
+LIGHT = ["--model", "logistic regression"]
+
+
+def test_rows_of_a_file_by_a_table(study):
+    said = ["--table", "table.csv", *study.reading(), "--prices", "prices.csv", *LIGHT]
+    done = study("next", "rows.csv", *said, "--budget", "5")
+    assert (done.code, done.err) == (0, "")
+    *rows, last = done.out.splitlines()
+    assert len(rows) == 4
+    assert all("once all is known" in row and ("measure" in row or "stop" in row) for row in rows)
+    assert "rows of 4 to go on with" in last or "row of 4 to go on with" in last
+    (study.folder / "one.csv").write_text(f"{study.row_id},age\nq1,61\n")
+    done = study("next", "one.csv", *said, "--confidence", "0.999", "--free", "hue", "--json")
+    assert done.code == 0, done.err
+    [step] = done.json
+    assert (step["row"], step["take"], step["price"]) == ("q1", ["hue"], 0.0)
+    assert {cell["column"] for cell in step["cells"]} == set(study.table.column_names) - {"age"}
+    done = study("next", "one.csv", *said, "--confidence", "0.999")
+    assert "gain per money" in done.out
+
+
+def test_rows_of_a_campaign(quick):
+    done = quick("next", *LIGHT, "--error-cost", "100")
+    assert done.code == 0, done.err
+    assert "to go on with" in done.out  # all rows of this table have labels
+    done = quick("next", "rows.csv", *LIGHT, "--error-cost", "100", "--json")
+    assert done.code == 0, done.err
+    assert [step["row"] for step in done.json] == ["p100", "p101", "p102", "p103"]
+    assert all(step["stop"] or step["gain"] > step["price"] for step in done.json)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (["next", "rows.csv", "--table", "table.csv"], 2, "needs --target"),
+        (["next", "rows.csv", *LIGHT], 2, "when to stop"),
+        (["next", "rows.csv", *LIGHT, "--confidence", "3"], 2, "at most 1"),
+        (["next", "rows.csv", *LIGHT, "--deviation", "3"], 2, "for classes, give"),
+        (["next", "rows.csv", *LIGHT, "--budget", "3", "--free", "agee"], 3, "'age'"),
+        (["next", "none.csv", *LIGHT, "--budget", "3"], 3, "none.csv"),
+    ],
+)
+def test_what_is_refused(quick, words, code, message):
+    done = quick(*words)
+    assert (done.code, done.out) == (code, "")
+    assert message in done.err

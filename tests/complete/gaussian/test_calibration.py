@@ -1,0 +1,116 @@
+"""Intervals and variances in columns with atoms, and where rows or predictions differ in spread."""
+
+import numpy as np
+import pytest
+
+from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.complete.gaussian.calibration import LEVELS, Calibration, LeftOut
+from cellworth.complete.gaussian.margins import Margins
+
+
+def zero_inflated(seed=0, n=600, d=6, zeros=0.7):
+    """Return counts with many zeros that depend on one common factor, complete, and with holes."""
+    rng = np.random.default_rng(seed)
+    latent = 0.7 * rng.normal(size=(n, 1)) + 0.7 * rng.normal(size=(n, d))
+    cut = np.quantile(latent, zeros, axis=0)
+    truth = np.where(latent > cut, np.exp(latent - cut), 0.0)
+    return truth, np.where(rng.random((n, d)) < 0.6, truth, np.nan)
+
+
+@pytest.mark.parametrize("margins", ["normal", "rank", "auto"])
+@pytest.mark.parametrize("zeros", [0.4, 0.7, 0.97])
+def test_intervals_of_zero_inflated_columns_end_at_zero_itself(margins, zeros):
+    truth, X = zero_inflated(zeros=zeros)
+    fitted = GaussianCompleter(margins=margins).fit(X)
+    holes = np.isnan(X)
+    lower, upper = fitted.predict_interval(0.9)
+    covered = (lower <= truth) & (truth <= upper)
+    for j in range(X.shape[1]):
+        at = holes[:, j]
+        assert covered[at, j].mean() > 0.85  # 240 cells: five standard errors would be 0.097
+        # Where the truth is 0, an interval that reaches down to 0 contains it exactly.
+        assert covered[at & (truth[:, j] == 0), j].mean() > 0.85
+
+
+@pytest.mark.parametrize("zeros", [0.4, 0.7])
+def test_variances_of_zero_inflated_columns_are_as_large_as_their_errors(zeros):
+    ratios = []
+    for seed in range(3):
+        truth, X = zero_inflated(seed, zeros=zeros)
+        fitted = GaussianCompleter(margins="rank").fit(X)
+        holes = np.isnan(X)
+        scale = np.nanvar(X, axis=0)
+        error = ((fitted.completed_ - truth) ** 2 / scale)[holes].sum()
+        ratios.append(error / (fitted.variance_ / scale)[holes].sum())
+    assert 0.7 < np.mean(ratios) < 1.4  # about twice the spread over seeds, 0.1
+
+
+def test_draws_of_columns_with_atoms_are_values_that_occur_as_often_as_they_should():
+    _, X = zero_inflated()
+    draws = GaussianCompleter().fit(X).sample(50, random_state=0)
+    for j in range(X.shape[1]):
+        at = np.isnan(X[:, j])
+        assert np.isin(draws[:, at, j], X[~at, j]).all()
+        # Shares of 360 cells: a standard error of 0.024, and one more for the rows that have holes here.
+        assert (draws[:, at, j] == 0).mean() == pytest.approx((X[~at, j] == 0).mean(), abs=0.1)
+
+
+def test_rows_of_larger_spread_get_wider_intervals():
+    """Rows are normal times a factor of their own: a multivariate t with 3 degrees of freedom."""
+    rng = np.random.default_rng(1)
+    n, d = 1500, 10
+    factor = np.sqrt(3 / rng.chisquare(3, size=(n, 1)))
+    truth = factor * (rng.normal(size=(n, 1)) + rng.normal(size=(n, d)))
+    X = np.where(rng.random((n, d)) < 0.6, truth, np.nan)
+    fitted = GaussianCompleter(margins="normal").fit(X)
+    lower, upper = fitted.predict_interval(0.9)
+    holes = np.isnan(X)
+    covered = (lower <= truth) & (truth <= upper)
+    wild = np.repeat(factor > np.quantile(factor, 0.75), d, axis=1) & holes
+    assert covered[wild].mean() > 0.76  # 0.716 if all rows had the same spread, and 0.794 here
+    assert 0.87 < covered[holes].mean() < 0.93
+
+
+def exact_cells(rng, n=4000, spread=1.0):
+    """Return left-out cells of one column whose residuals are normal, with this spread."""
+    mean = rng.normal(size=(n, 1))
+    scores = mean + spread * rng.normal(size=(n, 1))
+    ones = np.ones((n, 1))
+    return LeftOut(scores, scores, mean, ones, 5 * ones, 5 * ones, np.ones((n, 1), dtype=bool))
+
+
+def test_a_column_whose_residuals_are_twice_too_large_gets_twice_the_deviation():
+    rng = np.random.default_rng(2)
+    learned = Calibration.of(exact_cells(rng, spread=2.0), np.zeros(1), Margins((None,)))
+    at = np.linspace(-1.5, 1.5, 7)[:, None]
+    np.testing.assert_allclose(
+        learned.value_factors(at), 4, rtol=0.3
+    )  # 500 cells a bin: 6 % a standard error
+    lower, upper = learned.score_ends(at, 0.9)
+    np.testing.assert_allclose(lower, -2 * 1.645, rtol=0.2)
+    np.testing.assert_allclose(upper, 2 * 1.645, rtol=0.2)
+    assert np.isinf(learned.tail)
+
+
+def test_leverage_widens():
+    cells = exact_cells(np.random.default_rng(3))
+    narrow, wide = (Calibration.of(cells, np.array([h]), Margins((None,))) for h in (0.0, 0.5))
+    np.testing.assert_allclose(wide.value_factor / narrow.value_factor, 3, rtol=0.05)
+    np.testing.assert_allclose(wide.quantiles[0, 3] / narrow.quantiles[0, 3], np.sqrt(3), rtol=0.1)
+
+
+def test_value_quantiles_are_those_of_the_cells_around_the_prediction():
+    """A column of 0 and 1 whose prediction is the chance of a 1."""
+    rng = np.random.default_rng(4)
+    chance = rng.uniform(size=(6000, 1))
+    values = (rng.uniform(size=chance.shape) < chance).astype(float)
+    ones = np.ones_like(chance)
+    cells = LeftOut(values, values, chance, chance * (1 - chance), ones, ones, ones.astype(bool))
+    learned = Calibration.of(cells, np.zeros(1), Margins((None,)))
+    assert learned.atoms.all()
+    at = np.array([0.06, 0.5, 0.94])
+    np.testing.assert_array_equal(learned.value_quantile(0, at, 0.05), [0, 0, 0])
+    np.testing.assert_array_equal(learned.value_quantile(0, at, 0.95), [1, 1, 1])
+    np.testing.assert_array_equal(learned.value_quantile(0, at, 0.25), [0, 0, 1])
+    np.testing.assert_array_equal(learned.value_quantile(0, at, 0.75), [0, 1, 1])
+    assert LEVELS.min() > 0

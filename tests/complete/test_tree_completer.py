@@ -1,0 +1,118 @@
+"""Trees on a Gaussian's completion: where they help, and what they promise."""
+
+import numpy as np
+import pytest
+
+from cellworth.blocks import open_blocks
+from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.complete.tree_completer import TreeCompleter
+from cellworth.errors import ParameterError
+from cellworth.testing import check_completer
+from tests.complete.gaussian.cases import holed
+from tests.complete.scikit_learn import check_with_scikit_learn
+
+
+def curved(seed=0, n=500, share=0.7):
+    """Return a table of curves of one variable, complete, and with holes."""
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-2, 2, size=n)
+    truth = np.column_stack([x, x**2, np.sin(3 * x), np.abs(x)]) + 0.1 * rng.normal(size=(n, 4))
+    return truth, np.where(rng.random(truth.shape) < share, truth, np.nan)
+
+
+def rmse(completer, truth, X):
+    return np.sqrt(np.mean((completer.completed_ - truth)[np.isnan(X)] ** 2))
+
+
+@pytest.fixture(scope="module")
+def on_curves():
+    truth, X = curved()
+    return truth, X, TreeCompleter().fit(X)
+
+
+def test_curves_are_completed_better_than_by_the_gaussian(on_curves):
+    truth, X, trees = on_curves
+    assert rmse(trees, truth, X) < 0.75 * rmse(GaussianCompleter().fit(X), truth, X)
+    assert (trees.forest_weights_ > 0.5).all()
+
+
+def test_straight_relations_are_completed_about_as_well():
+    for seed in range(3):
+        truth, X = holed(seed, n=400)
+        assert rmse(TreeCompleter().fit(X), truth, X) < 1.02 * rmse(GaussianCompleter().fit(X), truth, X)
+
+
+def test_intervals_cover_and_variances_are_as_large_as_errors(on_curves):
+    truth, X, trees = on_curves
+    holes = np.isnan(X)
+    lower, upper = trees.predict_interval(0.9)
+    assert (lower <= trees.completed_).all()
+    assert (trees.completed_ <= upper).all()
+    # 600 cells: a standard error of 0.012.
+    assert 0.86 < ((lower <= truth) & (truth <= upper))[holes].mean() < 0.94
+    ratio = ((trees.completed_ - truth)[holes] ** 2).sum() / trees.variance_[holes].sum()
+    assert 0.75 < ratio < 1.35
+    np.testing.assert_array_equal(lower[~holes], X[~holes])
+
+
+def test_draws_have_the_mean_and_variance_that_are_told(on_curves):
+    _, X, trees = on_curves
+    draws = trees.sample(400, random_state=0)
+    holes = np.isnan(X)
+    assert (draws[:, ~holes] == X[~holes]).all()
+    off = (draws.mean(axis=0) - trees.completed_)[holes] / np.sqrt(trees.variance_[holes] / 400)
+    assert np.abs(off).max() < 5
+    assert np.median(draws.var(axis=0)[holes] / trees.variance_[holes]) == pytest.approx(1, abs=0.05)
+
+
+def test_the_rows_of_fit_are_completed_alike_as_new_ones(on_curves):
+    _, X, trees = on_curves
+    completed, variance = trees.transform_with_variance(X)
+    np.testing.assert_allclose(completed, trees.completed_, rtol=1e-9)
+    np.testing.assert_allclose(variance, trees.variance_, rtol=1e-9)
+    np.testing.assert_allclose(trees.transform(X[:7]), completed[:7], rtol=1e-9)
+
+
+def test_labels_that_help_the_gaussian_help_the_trees():
+    truth, X = curved(1, share=0.4)
+    y = truth[:, 0]
+    with_labels = TreeCompleter(label_trust=1.0, target="number").fit(X, y)
+    assert with_labels.label_trust_ == 1
+    assert rmse(with_labels, truth, X) < 0.95 * rmse(TreeCompleter().fit(X), truth, X)
+
+
+def test_threads_and_seeds(on_curves):
+    _, X, _ = on_curves
+    few = [TreeCompleter(n_trees=5, n_jobs=n).fit(X[:200]).completed_ for n in (1, 2)]
+    np.testing.assert_array_equal(*few)
+    again = TreeCompleter(n_trees=5, random_state=1).fit(X[:200]).completed_
+    assert (again != few[0]).any()
+
+
+def test_a_warm_start_keeps_what_the_gaussian_chose(on_curves):
+    truth, X, _ = on_curves
+    trees = TreeCompleter(n_trees=20, warm_start=True).fit(X)
+    X = X.copy()
+    X[0] = truth[0]
+    trees.fit(X)
+    cold = TreeCompleter(n_trees=20).fit(X)
+    assert rmse(trees, truth, X) == pytest.approx(rmse(cold, truth, X), rel=0.1)
+
+
+@pytest.mark.slow
+def test_contract():
+    check_completer(TreeCompleter(n_trees=5))
+
+
+@pytest.mark.slow
+def test_passes_every_check_of_scikit_learn():
+    check_with_scikit_learn(TreeCompleter(n_trees=5))
+
+
+def test_settings_and_row_blocks_that_make_no_sense_are_refused():
+    _, X = curved(n=50)
+    for settings, message in (({"n_trees": 0}, "n_trees"), ({"label_trust": 2}, "label_trust")):
+        with pytest.raises(ParameterError, match=message):
+            TreeCompleter(**settings).fit(X)
+    with pytest.raises(ParameterError, match="TreeCompleter does not run on row blocks"):
+        TreeCompleter().fit(open_blocks(X))

@@ -1,0 +1,54 @@
+"""The study of the next cell: one small table from end to end, and its page."""
+
+import numpy as np
+import pytest
+
+from cellworth import Prices
+from studies.money.kept_cases import CaseFolder, StartTask
+from studies.next_cell import report, row_policies, runs
+from tests.policy.rows import ill_or_well
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A small table in place of the development tables, and few draws."""
+    table = ill_or_well(120)
+    monkeypatch.setattr(row_policies, "table_of", lambda name: table)
+    monkeypatch.setattr(row_policies, "prices_of", lambda name, kind: Prices.same(1.0))
+    monkeypatch.setattr(row_policies, "DRAWS", 32)
+    monkeypatch.setattr(row_policies, "TEST_ROWS", 15)
+    monkeypatch.setattr(row_policies, "SHARES", (0.1, 0.25))
+    monkeypatch.setattr(runs, "BOOTSTRAPS", 3)
+    return table
+
+
+@pytest.mark.slow
+def test_money_is_kept_and_only_what_exists_is_bought(small):
+    rows = row_policies.NewRows.of("made up", 0)
+    for share in (0.0, 0.4, 1.0):
+        by_policy, _ = rows.by_policy(share)
+        random = rows.in_order(np.array([2, 0, 1]), share)
+        for known in (by_policy, random):
+            assert not (known & rows.test.holes).any()
+            assert (known.sum(axis=1) <= share * rows.money + 1e-9).all()
+    assert (random == ~rows.test.holes).all()
+
+
+@pytest.mark.slow
+def test_a_run_and_its_page(small, tmp_path):
+    tasks = [StartTask("next", "made up", 0.5, 0), StartTask("next", "other", 0.5, 0)]
+    kept = CaseFolder(tmp_path, 1).records("next", tasks[:1], runs.run)
+    scores = {(each["policy"], each["share"]): each["score"] for each in kept[tasks[0]]}
+    assert scores["nothing", 0.0] == 0.5  # all rows are alike if nothing is known
+    assert scores["all cells", 1.0] > 0.7
+    assert set(report.POLICIES) <= {policy for policy, _ in scores}
+    report.write_page(tmp_path / "page.md", tasks, kept)
+    page = (tmp_path / "page.md").read_text()
+    assert "1 of 2 runs. Not run yet: other (seed 0)." in page
+    assert "| made up | 0.500 |" in page
+
+
+def test_scores_by_hand():
+    y = np.array([0.0, 1.0, 1.0])
+    assert runs.score(np.array([[0.9, 0.1], [0.2, 0.8], [0.95, 0.05]]), y) == 0.5
+    assert runs.score(np.array([[0.0], [1.0], [1.0]]), y) == 1.0

@@ -1,0 +1,29 @@
+"""The page for one row: what is known, what next, and back into the table."""
+
+from cellworth.campaign import Campaign
+from tests.web.pages.visitor import STUDY
+
+
+def test_what_next_and_keep(fresh):
+    page = fresh.look(STUDY + "/next")
+    form = page.form(STUDY + "/next")
+    page = fresh.send(form, v1="61", confidence="99.9")
+    assert "once all is known" in page.answer.text
+    assert 'id="advice"' in page.answer.text
+    assert 'value="61"' in page.answer.text
+    wrong = fresh.send(form, 422, v1="old", confidence="99")
+    assert "expected a whole number" in wrong.answer.text
+    assert "expected an amount" in fresh.send(form, 422, confidence="much").answer.text
+    assert "at most 100" in fresh.send(form, 422, confidence="101").answer.text
+    form.action = STUDY + "/next/keep"
+    assert "an id" in fresh.send(form, 422, v1="61").answer.text
+    fresh.send(form, v1="61", row="q1")
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.row("q1").cells[1].value == 61
+    shown = fresh.look(STUDY + "/next?row=q1")
+    assert 'value="61"' in shown.answer.text
+    form = shown.form(STUDY + "/next")
+    form.action = STUDY + "/next/keep"
+    fresh.send(form, row="q1", v0="21.5")
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.row("q1").cells[0].value == 21.5
