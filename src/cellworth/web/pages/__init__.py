@@ -26,6 +26,7 @@ _MODULES = (
     answer_files,
     table_grid,
     table_views,
+    row_advice,
     ledger,
     row_advice,
     manage_campaign,
