@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from cellworth.campaign import Campaign
 from cellworth.optional_packages import require
@@ -16,6 +16,7 @@ from cellworth.table.spreadsheet_table import write_for_spreadsheet
 
 What = Literal["table", "filled", "ledger"]
 FileFormat = Literal["csv", "xlsx", "parquet"]
+FILES, FORMATS = get_args(What), get_args(FileFormat)
 MEDIA: dict[str, str] = {
     "csv": "text/csv; charset=utf-8",
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",

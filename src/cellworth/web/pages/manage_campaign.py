@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, File, HTTPException, Request, UploadFile
@@ -12,7 +11,6 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.open_cells import OpenCounts
 from cellworth.errors import CellworthError
 from cellworth.prices import Prices
-from cellworth.report.export_files import FORMATS, report_file, table_file
 from cellworth.web.dependencies import (
     CampaignName,
     IdentityDep,
@@ -22,6 +20,7 @@ from cellworth.web.dependencies import (
     read_upload,
     require_role,
 )
+from cellworth.web.download_files import FILES, FORMATS, MEDIA, make_file, make_report
 from cellworth.web.pages.forms import OptionalText, amount
 from cellworth.web.pages.page_layout import Head, back, head_of, path_of, rejected, show
 from cellworth.web.security.sessions import check_csrf
@@ -32,11 +31,6 @@ router = APIRouter(include_in_schema=False)
 MAY_MANAGE = [require_role("manage"), Depends(check_csrf)]
 AT_ONCE = 10_000
 """Most values freed or withdrawn by one form."""
-MEDIA = {
-    "csv": "text/csv; charset=utf-8",
-    "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    "parquet": "application/vnd.apache.parquet",
-}
 
 
 @router.get("/campaigns/{name}/manage", dependencies=[require_role("read")], name="manage")
@@ -63,16 +57,16 @@ async def manage(request: Request, name: CampaignName, pool: PoolDep, identity: 
 
 @router.get("/campaigns/{name}/files/{file}", dependencies=[require_role("read")], name="take_away")
 async def take_away(name: CampaignName, file: str, pool: PoolDep, jobs: JobsDep) -> Response:
-    """Send the table, the filled table or the report; what is costly is computed aside."""
+    """Send the table, the filled table, the history or the report; what is costly is computed aside."""
     await pool.number(name)  # fail now if there is no such campaign
     what, _, suffix = file.partition(".")
     if file == "report.html":
-        content = await jobs.run(name, report_file)
+        content = await jobs.run(name, make_report)
         # Sent as a file, not shown here: it has styles and scripts of its own.
-        return _file(content, "report.html", "text/html; charset=utf-8")
-    if what not in ("table", "filled") or suffix not in FORMATS:
+        return _file(content, "report.html", MEDIA["html"])
+    if what not in FILES or suffix not in FORMATS:
         raise HTTPException(404, f"There is no file {file[:40]!r} of a campaign.")
-    content = await jobs.run(name, partial(table_file, filled=what == "filled"), suffix)
+    content = await jobs.run(name, make_file, what, suffix)
     return _file(content, f"{what}.{suffix}", MEDIA[suffix])
 
 
