@@ -24,6 +24,8 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 FEW_VALUES = 10
 """Columns with at most this many distinct values are drawn from these values."""
 FITTED_DRAWS = 4000  # enough for the offsets of categories: a share is off by at most 0.01
+LEAST_CHANCE = 0.01  # of a category among draws that are equal
+TIE = 1e-3  # what tells equal draws apart, in units of their range
 SWEEPS = 100
 STEP = 0.5  # all offsets move at once, so each moves half of its way
 
@@ -83,9 +85,11 @@ def one_category(drawn: Float64Array, known: Float64Array) -> Float64Array:
     """
     shares = known.mean(axis=0)
     spread = _spread(drawn, shares).reshape(-1, len(shares))
-    # Equal draws, as of a completer that draws values of the column, are told apart by chance.
+    # A completer that draws values of the column gives equal draws, several 1 or none. Among them chance
+    # decides, in proportion to the mean of the cell's draws: the largest of log-odds and a Gumbel variable.
     unit = float(np.ptp(spread)) or 1.0
-    spread = spread + 1e-3 * unit * np.random.default_rng(0).random(spread.shape)
+    chances = np.tile(np.log(np.clip(drawn.mean(axis=0), LEAST_CHANCE, None)), (len(drawn), 1))
+    spread = spread + TIE * unit * (chances + np.random.default_rng(0).gumbel(size=spread.shape))
     spread[:, shares == 0] = -np.inf
     category = (spread + category_offsets(spread, shares)).argmax(axis=1)
     return np.asarray(np.eye(len(shares))[category].reshape(drawn.shape))

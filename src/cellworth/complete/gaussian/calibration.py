@@ -43,6 +43,9 @@ LEAST_GAIN = 0.02  # of twice the mean log-likelihood of a cell, for rows to dif
 CALIBRATION_ROWS = 4096  # approximate number to use, evenly spaced in the table
 
 
+DETERMINED = 0.05  # share of a column's variance that the other columns leave
+
+
 class LeftOut(NamedTuple):
     """Observed cells of some rows (m, d), each predicted from the others of its row; 0 in the holes.
 
@@ -101,8 +104,9 @@ class Calibration:
         inflation = (1 + leverage) / (1 - leverage)
         made = cls.normal(d, MOST_BINS)
         for j in range(d):
-            counts = np.unique(cells.values[cells.observed[:, j], j], return_counts=True)[1]
-            made.atoms[j] = len(counts) > 0 and has_atom(counts)
+            at = cells.observed[:, j]
+            counts = np.unique(cells.values[at, j], return_counts=True)[1]
+            made.atoms[j] = len(counts) > 0 and has_atom(counts) and not _determined(cells, j)
         made = replace(made, tail=_tail(cells, made.atoms))
         cells = cells._replace(variance=cells.variance * made.spreads(cells.distance, cells.others))
         for j in range(d):
@@ -232,6 +236,15 @@ def leverages(counts: IntArray, per_row: float, n_labels: int, excess: float = 1
 def calibration_stride(n_rows: int) -> int:
     """Return k, where every k-th row of a table is used for its calibration."""
     return max(1, n_rows // CALIBRATION_ROWS)
+
+
+def _determined(cells: LeftOut, j: int) -> bool:
+    """Return whether the other columns determine a column, as those of a category do.
+
+    Such a cell is left out with the others at hand, and says nothing of a hole, where they are missing, too.
+    """
+    at = cells.observed[:, j]
+    return bool(np.median(cells.variance[at, j]) <= DETERMINED * np.var(cells.scores[at, j]))
 
 
 def _tail(cells: LeftOut, atoms: BoolArray) -> float:
