@@ -24,7 +24,7 @@ NAMES = sorted(SAID)
 DRAWING = ("afasmc-poss", "posterior", "qbc", "random", "recommended")
 """Strategies that draw: what a recorded ask picked stands for ever, what a new one picks may change."""
 GAUSSIAN = ("em-inference", "posterior", "recommended")
-"""Strategies whose completer is better than that version's: recorded worths stand, but are not found again."""
+"""Strategies whose completer is better by now: recorded worths stand, but are not found again."""
 WORDS = {0: "missing", 1: "out", 2: "known", 3: "bought", 4: "refused"}
 
 
