@@ -16,7 +16,7 @@ from cellworth.messages import listing, shorten
 from cellworth.settings_language import by_door, setting
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format, restores
-from cellworth.table.infer_kind import find_kind, refuse_extremes, to_codes, to_values
+from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
 from cellworth.table.prior import check_prior
@@ -107,7 +107,7 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
         )
     values = np.where(np.isnan(values), np.nan, values)  # a single NaN bit pattern
     if kind not in LABELLED:
-        refuse_extremes(values, raw.name, origin)
+        refuse_infinities(values, raw.name, origin)
     if kind != "number":
         np.add(values, 0.0, out=values)  # -0.0 becomes 0.0
     whole_days = kind == "date" and bool(np.all(np.isnan(values) | (values == np.floor(values))))

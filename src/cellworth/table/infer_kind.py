@@ -18,8 +18,6 @@ from cellworth.table.text_cells import TextCounts
 from cellworth.table.text_file import likely_date_formats
 from cellworth.table.values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
 
-LARGEST = 1e150
-"""Squares of larger numbers overflow."""
 MOST_DIFFERENT_TEXTS = 100
 """More distinct texts than this, most of them unique, look like names rather than categories."""
 
@@ -152,22 +150,17 @@ def to_codes(
     return counted.spread(np.array([code[text] for text in counted.distinct], dtype=np.float64)), categories
 
 
-def refuse_extremes(values: Float64Array, column: str, origin: Origin) -> None:
-    """Raise DataError if a value is infinite, or so large that its square would overflow."""
-    with np.errstate(invalid="ignore"):
-        extreme = np.abs(values) > LARGEST
-    rows = np.flatnonzero(extreme)
-    if not rows.size:
-        return
-    infinite = bool(np.isinf(values[rows]).any())
-    mark = setting("missing", "inf") if infinite else setting("missing", f"{values[rows[0]]:g}")
-    raise origin.cell_error(
-        column,
-        "expected finite numbers" if infinite else f"expected numbers between -{LARGEST:g} and {LARGEST:g}",
-        rows,
-        [f"{value:g}" for value in values[rows[:3]]],
-        f"Correct the cell or use another unit, or say {mark} if it marks a hole.",
-    )
+def refuse_infinities(values: Float64Array, column: str, origin: Origin) -> None:
+    """Raise DataError if a value is infinite."""
+    rows = np.flatnonzero(np.isinf(values))
+    if rows.size:
+        raise origin.cell_error(
+            column,
+            "expected finite numbers",
+            rows,
+            [str(value) for value in values[rows[:3]]],
+            f"Correct the cell, or say {setting('missing', 'inf')} if it marks a hole.",
+        )
 
 
 def _fits(cells: NumberCells, kind: Kind) -> bool:
