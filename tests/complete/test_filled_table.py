@@ -137,3 +137,9 @@ def test_probabilities_of_categories_are_calibrated():
     np.testing.assert_allclose(both.sum(axis=1), 1)
     with pytest.raises(DataError, match=r"column 'a' holds number values, which have no probabilities"):
         filled.probabilities("a")
+
+
+def test_numbers_too_large_to_compute_with_are_refused_by_their_names():
+    table = Table.from_arrays([[1.0, 2.0], [1e160, 3.0], [2.0, np.nan]], columns=["dose", "weight"])
+    with pytest.raises(DataError, match=r"row '1', column 'dose': .*1e\+160.*another unit"):
+        fill(table)

@@ -16,8 +16,13 @@ import numpy.typing as npt
 
 from cellworth.arrays import AnyArray, BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
+from cellworth.messages import shorten
+from cellworth.settings_language import setting
 from cellworth.table.column import Column
 from cellworth.table.prior import with_prior
+
+LARGEST = 1e150
+"""Squares of larger numbers overflow."""
 
 
 @dataclass(frozen=True)
@@ -257,6 +262,19 @@ class Encoded:
                 "Pass one number per row and encoded column."
             )
         return matrix
+
+
+def refuse_huge(values: Float64Array, row_ids: Sequence[str], columns: Sequence[Column]) -> None:
+    """Raise DataError, naming the cell, for the first value (n, p) too large to fit a model to; O(n p)."""
+    with np.errstate(invalid="ignore"):
+        huge = np.argwhere(np.abs(values) > LARGEST)
+    if len(huge):
+        i, j = huge[0].tolist()
+        raise DataError(
+            f"row {shorten(row_ids[i])}, column {shorten(columns[j].name)}: expected a number between "
+            f"-{LARGEST:g} and {LARGEST:g}; got {values[i, j]:g}, and squares of such numbers overflow. "
+            f"Use another unit, or say {setting('missing', f'{values[i, j]:g}')} if it marks a hole."
+        )
 
 
 def encode(columns: Sequence[Column], values: Float64Array, *, prior: bool = False) -> Encoded:

@@ -17,7 +17,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.table.build_table import assemble, checked_cells, own_copy
 from cellworth.table.column import KINDS, Column
-from cellworth.table.encoded import ColumnLayout, Encoded, encode
+from cellworth.table.encoded import ColumnLayout, Encoded, encode, refuse_huge
 from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of, other_files
 from cellworth.table.how_read import HowRead
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
@@ -271,6 +271,8 @@ class Table:
 
     def encode(self, *, prior: bool = False) -> Encoded:
         """Encode the cells as a matrix (n, d) for models, see `Encoded`; ``prior`` for fits, see `encode`."""
+        if prior:
+            refuse_huge(self.values, self.row_ids, self.columns)
         return encode(self.columns, self.values, prior=prior)
 
     def with_values(self, values: npt.ArrayLike) -> Table:
