@@ -87,6 +87,11 @@ def test_data_that_cannot_be_used_end_the_process_with_3(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
+def hear_interrupts():
+    """A process that is started in the background ignores Ctrl-C, and so would those that it starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_an_interrupt_ends_the_process_with_130(tmp_path):
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -100,6 +105,7 @@ def test_an_interrupt_ends_the_process_with_130(tmp_path):
             stderr=subprocess.PIPE,
             text=True,
             env=environment(),
+            preexec_fn=hear_interrupts,
         )
         connection, _ = silent.accept()  # by now the command waits for an answer that never comes
         with connection:
