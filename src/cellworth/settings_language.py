@@ -38,10 +38,10 @@ _BLANKS = {
 }
 FIELDS = {
     "budget": "Money, at most",
-    "count": "Cells, at most",
+    "count": "Values, at most",
     "lease": "Reserved for",
-    "missing": "Strings that mark a missing value, besides blanks",
-    "prices": "Prices",
+    "missing": "Marks of missing values, besides blanks",
+    "prices": "Prices (optional)",
     "row_id": "Column that names the rows",
     "target": "Column to predict",
 }

@@ -35,6 +35,6 @@ def test_pages_name_their_fields(http):
         "budget": "",
     }
     said = http.post("/new", data={**fields, "csrf_token": token}, files=files).text
-    assert "Strings that mark a missing value, besides blanks" in said
+    assert "Marks of missing values, besides blanks" in said
     assert "--kind a=category on the command line" in said
     assert "missing=" not in said.split('id="new-error"')[1].split("</div>")[0]

@@ -22,6 +22,7 @@ from cellworth.policy.row_beliefs import RowBeliefs, outputs_of
 from cellworth.prices import AnyPrices, PriceList, Prices
 from cellworth.prices.money import Money
 from cellworth.select import Ratio
+from cellworth.settings_language import by_door
 from cellworth.strategy.choosing import ScoredRound, choose
 from cellworth.table import Table
 from cellworth.table.column import UserValue
@@ -163,9 +164,12 @@ class Policy:
         """
         if isinstance(rows, Table):
             if rows.columns != self.columns:
+                how = by_door(
+                    python=": read it with Table.read(path, **trained_table.keywords())", command_line=""
+                )
                 raise DataError(
                     "the table must have the columns of the training table, with the same kinds and "
-                    "categories; read it with Table.read(path, **trained_table.keywords())."
+                    f"categories{how}."
                 )
             values, ids = rows.values, list(rows.row_ids)
         else:

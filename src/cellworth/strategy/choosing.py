@@ -302,7 +302,7 @@ def advise(
     >>> table = Table.from_arrays(X, y, columns=["useful", "noise", "also noise"])
     >>> batch = advise(table, prices=Prices.same(2.5), budget=25)
     >>> batch.cost, [purchase.column for purchase in batch].count("useful"), len(batch)
-    (25.0, 9, 10)
+    (25.0, 7, 10)
     """
     if check_limits(budget, count)[0] == 0:
         raise ParameterError("a budget of 0 buys nothing; give an amount of money above 0")

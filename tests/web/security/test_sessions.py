@@ -24,7 +24,7 @@ def sign_in(client, token):
 
 
 def test_a_session_lasts_as_long_as_its_token_and_no_longer(outside, tokens, guarded, monkeypatch):
-    assert sign_in(outside, "cw_nobody_x").status_code in (401, 403, 422)
+    assert sign_in(outside, "cw_nobody_x").status_code == 303  # back to the form, with the error
     assert SESSION not in outside.cookies
     response = sign_in(outside, tokens[1]["answer"])
     assert response.status_code == 303

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 import numpy as np
 from fastapi import APIRouter, Depends, File, Request, UploadFile
@@ -74,7 +75,12 @@ async def take_table(
     price_key = ""
     if stated is not None and stated.content:  # browsers send an empty file if none was chosen
         price_key = await uploads.keep(stated, campaign=PLACE, who=who)
-    return RedirectResponse(f"/new/{key}" + (f"?prices={price_key}" if price_key else ""), 303)
+    return RedirectResponse(f"/new/{key}?" + _query(price_key), 303)
+
+
+def _query(price_key: str) -> str:
+    """Return the part of an address that says where the file of prices waits, if there is one."""
+    return urlencode({"prices": price_key}) if price_key else ""
 
 
 @router.get("/new/{key}", dependencies=[require_role("manage")], name="new_settings")
@@ -111,7 +117,7 @@ async def settings(
 async def decide(request: Request, key: str, pool: PoolDep, uploads: UploadsDep, who: Who) -> Response:
     """Look again at how the table is read or, with ``act=begin``, begin the campaign."""
     typed = _typed(await request.form())
-    query = f"prices={typed['prices']}" if typed.get("prices") else ""
+    query = _query(typed.get("prices", ""))
     if typed.get("act") != "begin":
         return rejected(request, f"/new/{key}", "", query, typed=typed)
     name = typed.get("name", "").strip()
