@@ -102,8 +102,10 @@ def test_not_available_by_keys(visit, queue, site):
         assert campaign.history()[-1]["reason"] == "the sample is lost"
 
 
-def test_an_absurd_value_is_questioned_and_saved_by_a_second_enter(visit, queue):
-    page = visit("Bob", locale="en-US").look(f"{queue}?column=visit")
+def test_an_absurd_value_is_questioned_and_saved_by_a_second_enter(visit, site):
+    with begin(site[1], "absurd", prices=Prices.same(1.0)) as campaign:
+        campaign.ask(count=int(campaign.table.holes.sum()), who="Ann")  # dates among them
+    page = visit("Bob", locale="en-US").look("/campaigns/absurd/queue?column=visit")
     key = page.query_selector("[data-line]").get_attribute("data-key")
     page.fill(f"#value-{key}", "1923-01-05")
     page.press(f"#value-{key}", "Enter")
