@@ -170,6 +170,7 @@ class SqliteDatabase:
             isolation_level=None,  # `begin` starts transactions explicitly
             check_same_thread=False,  # the pool hands a connection to one thread at a time
         )
+        connection.text_factory = _as_text
         try:
             connection.execute("PRAGMA synchronous=FULL")
             connection.execute("PRAGMA foreign_keys=ON")
@@ -263,3 +264,8 @@ def _put(draft: Path, path: Path) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def _as_text(stored: bytes) -> str:
+    """Return a stored text; bytes that are not UTF-8 are kept, so that a checksum names the damaged event."""
+    return stored.decode("utf-8", "surrogateescape")

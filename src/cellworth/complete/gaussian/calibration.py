@@ -104,8 +104,7 @@ class Calibration:
         inflation = (1 + leverage) / (1 - leverage)
         made = cls.normal(d, MOST_BINS)
         for j in range(d):
-            at = cells.observed[:, j]
-            counts = np.unique(cells.values[at, j], return_counts=True)[1]
+            counts = np.unique(cells.values[cells.observed[:, j], j], return_counts=True)[1]
             made.atoms[j] = len(counts) > 0 and has_atom(counts) and not _determined(cells, j)
         made = replace(made, tail=_tail(cells, made.atoms))
         cells = cells._replace(variance=cells.variance * made.spreads(cells.distance, cells.others))
