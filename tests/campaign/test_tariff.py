@@ -32,6 +32,12 @@ def test_another_budget_is_in_force_at_once_and_in_the_log(campaign):
     assert changes[0].who == "Ann"
 
 
+def test_a_budget_that_nobody_has_is_refused(campaign):
+    for budget in (1e40, 1e308):
+        with pytest.raises(ParameterError, match=r"at most 1e\+15.*no limit"):
+            campaign.change_budget(budget)
+
+
 def test_a_budget_below_what_is_spent_and_reserved_is_refused(campaign):
     batch = campaign.ask(count=3)
     campaign.tell(answers_to(batch[:1]))

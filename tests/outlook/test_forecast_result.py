@@ -42,8 +42,8 @@ def test_the_cost_of_a_score_is_the_inverse():
 def test_scores_that_are_reached_or_out_of_reach():
     found = outlook()
     assert found.cost_of(0.1) == CostEstimate(0.0, 0.0, 0.0)
-    assert found.cost_of(1.01) == CostEstimate(None, None, None)
-    assert "out of reach, even with all cells" in found.describe(1.01)
+    assert found.cost_of(1.0) == CostEstimate(None, None, None)
+    assert "out of reach, even with all cells" in found.describe(1.0)
     assert "reached already" in found.describe(0.1)
     assert "Reaching AUC" in found.describe(found.now.value + 0.01)
 
@@ -95,8 +95,9 @@ def test_another_forecast_of_the_gain_moves_this_one():
 def test_wrong_questions(asked, message):
     with pytest.raises(ParameterError, match=message):
         outlook().at(**asked)
-    with pytest.raises(ParameterError, match="score must be a number"):
-        outlook().cost_of(float("nan"))
+    for score in (float("nan"), 1.5, float("-inf")):
+        with pytest.raises(ParameterError, match="score must be at most 1"):
+            outlook().cost_of(score)
 
 
 def test_nothing_left_to_buy():

@@ -31,7 +31,7 @@ from cellworth.campaign.events import (
     value_to_json,
 )
 from cellworth.campaign.plausible import question
-from cellworth.campaign.settings import LARGEST_NUMBER, check_numbers
+from cellworth.campaign.settings import check_numbers
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.campaign.status import Totals
 from cellworth.errors import (
@@ -46,6 +46,7 @@ from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
 from cellworth.settings_language import setting
 from cellworth.strategy import Purchase
+from cellworth.table.encoded import LARGEST
 
 Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
 Cells = Iterable[tuple[object, str] | Purchase]
@@ -248,7 +249,7 @@ def _parse(state: State, cell: Cell, value: object) -> float:
         number = state.index.columns[cell[1]].parse(value)
     except DataError as error:
         raise DataError(f"row {shorten(row)}, {error}") from None
-    if abs(number) > LARGEST_NUMBER:
+    if abs(number) > LARGEST:
         check_numbers(np.array([[number]]), [row], [state.index.columns[cell[1]].name])
     return number
 

@@ -21,11 +21,11 @@ from cellworth.campaign.cell_index import CellIndex
 from cellworth.campaign.events import Told, ToldCell, Value, value_to_json
 from cellworth.campaign.log import Log
 from cellworth.campaign.plausible import seen_in
-from cellworth.campaign.settings import LARGEST_NUMBER
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import DataError
 from cellworth.table import Column
 from cellworth.table.csv_format import unguard
+from cellworth.table.encoded import LARGEST
 from cellworth.table.files import AnyFile, File, check_csv_name, check_readable, file_of
 from cellworth.table.raw_cells import as_texts
 from cellworth.table.read_csv import read_csv
@@ -151,7 +151,7 @@ def _parsed(column: Column, texts: list[str]) -> Float64Array | None:
     """Return what `Column.parse` makes of texts; None if it does not take all of them."""
     if column.kind in ("number", "integer"):
         numbers = parse_numbers(texts)
-        if numbers is None or not np.isfinite(numbers).all() or np.abs(numbers).max() > LARGEST_NUMBER:
+        if numbers is None or not np.isfinite(numbers).all() or np.abs(numbers).max() > LARGEST:
             return None
         if column.invalid(numbers).any():
             return None

@@ -28,12 +28,13 @@ from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.registry import check_name
 from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
+from cellworth.table.encoded import LARGEST
 from cellworth.table.how_read import HowRead
 from cellworth.table.prior import check_prior
 
 FORMAT = 2
-LARGEST_NUMBER = 1e30
-"""Squares and fourth powers of larger numbers, and their 32-bit forms, are infinite in some completers."""
+LARGEST_BUDGET = 1e15
+"""An amount of money that no campaign has; a larger one is a mistake."""
 RENAMED = {"recommended": "linear-impact"}
 """What strategies of format 1 are called now; their name has passed on to another."""
 
@@ -104,12 +105,12 @@ def how_read(settings: dict[str, Any]) -> HowRead:
 def check_numbers(values: Float64Array, row_ids: Sequence[str], columns: Sequence[str]) -> None:
     """Raise DataError for the first value (n, p) that is too large to compute with; O(n p)."""
     with np.errstate(invalid="ignore"):
-        large = np.argwhere(np.abs(values) > LARGEST_NUMBER)
+        large = np.argwhere(np.abs(values) > LARGEST)
     if len(large):
         i, j = large[0].tolist()
         raise DataError(
             f"row {shorten(row_ids[i])}, column {shorten(columns[j])}: a number must be between "
-            f"-{LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}; got {values[i, j]:g}. Is it in another unit?"
+            f"-{LARGEST:g} and {LARGEST:g}; got {values[i, j]:g}. Is it in another unit?"
         )
 
 
@@ -164,6 +165,10 @@ def check_budget(budget: float, currency: str | None) -> float:
     amount = check_visit(budget, what="the budget")
     if amount == 0:
         raise ParameterError("a budget of 0 buys nothing: give more, or leave it out for no limit.")
+    if amount > LARGEST_BUDGET:
+        raise ParameterError(
+            f"the budget must be at most {LARGEST_BUDGET:g}; got {amount:g}. Leave it out for no limit."
+        )
     return check_digits(amount, currency, "the budget")
 
 

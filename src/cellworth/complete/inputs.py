@@ -13,7 +13,9 @@ from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.row_source import Source
 from cellworth.complete.indicators import columns_with_holes, open_marked
 from cellworth.errors import DataError, ParameterError
-from cellworth.table.encoded import LARGEST
+
+LARGEST = 1e150
+"""Squares of larger numbers overflow."""
 
 
 def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool) -> FloatArray:

@@ -100,8 +100,10 @@ class Outlook:
 
         The lower end is where the upper end of the forecast reaches the score. 0 if it is reached now.
         """
-        if not np.isfinite(score):
-            raise ParameterError(f"score must be a number, such as 0.9; got {score!r}")
+        if not (np.isfinite(score) and score <= 1):
+            raise ParameterError(
+                f"score must be at most 1, the best {self.metric}, such as 0.9; got {score!r}"
+            )
         shares = self._shares()
         ends = np.quantile([self.curve.at(share) for share in shares], [0.5, ENDS[1], ENDS[0]], axis=1)
         return CostEstimate(*(self._first(shares, values, score) for values in ends))

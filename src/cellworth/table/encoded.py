@@ -21,8 +21,8 @@ from cellworth.settings_language import setting
 from cellworth.table.column import Column
 from cellworth.table.prior import with_prior
 
-LARGEST = 1e150
-"""Squares of larger numbers overflow."""
+LARGEST = 1e30
+"""Squares and fourth powers of larger numbers, and their 32-bit forms, are infinite in some models."""
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ def refuse_huge(values: Float64Array, row_ids: Sequence[str], columns: Sequence[
         i, j = huge[0].tolist()
         raise DataError(
             f"row {shorten(row_ids[i])}, column {shorten(columns[j].name)}: expected a number between "
-            f"-{LARGEST:g} and {LARGEST:g}; got {values[i, j]:g}, and squares of such numbers overflow. "
+            f"-{LARGEST:g} and {LARGEST:g}; got {values[i, j]:g}. "
             f"Use another unit, or say {setting('missing', f'{values[i, j]:g}')} if it marks a hole."
         )
 
