@@ -134,3 +134,11 @@ def test_rounding_respects_bounds_and_times():
     when = Column("when", "date")
     minutes = np.array([18262.0 + 630 / 1440])
     assert when.format(float(when.rounded_like(minutes + 1e-5, minutes)[0])).second == 0
+
+
+@pytest.mark.parametrize("text", ["8,4", "12,000"])
+def test_a_comma_in_a_number_is_answered_with_what_to_write(text):
+    with pytest.raises(
+        DataError, match=rf"column 'dose': expected a number.*got '{text}'. Write a decimal point"
+    ):
+        Column("dose", "number").parse(text)

@@ -23,7 +23,7 @@ from cellworth.table.dates import (
     write_in,
     written_days,
 )
-from cellworth.table.values import LARGEST_INTEGER, parse_value
+from cellworth.table.values import LARGEST_INTEGER, is_comma_number, parse_value
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -113,6 +113,8 @@ class Column:
         number = parse_value(value, self.kind, self.categories, self.date_format)
         if number is None or bool(self.invalid(np.array([number]))[0]):
             hint = did_you_mean(str(value), self.categories) if self.categories else ""
+            if self.kind in ("number", "integer") and is_comma_number(str(value).strip()):
+                hint = " Write a decimal point, not a comma, and nothing between thousands."
             raise DataError(
                 f"column {shorten(self.name)}: expected {self.expected}, got {shorten(value)}.{hint}"
             )
