@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import pytest
 
@@ -44,6 +45,17 @@ def test_new_rows_are_predicted(files, capsys, path):
     model = CompletingClassifier(model="logistic regression").fit(again)
     assert printed["at_hand"]["value"] == model.at_hand_score_.value
     assert [line["target"] for line in lines] == model.predict(new.encode().X).tolist()
+
+
+@pytest.mark.parametrize("first", ["blank", "left out"])
+def test_new_rows_may_lack_a_column(files, capsys, first):
+    lines = [line.split(",") for line in Path("new.csv").read_text().splitlines()]
+    cut = [["", *rest] if first == "blank" and k else [name, *rest] for k, (name, *rest) in enumerate(lines)]
+    if first == "left out":
+        cut = [rest for _, *rest in lines]
+    Path("cut.csv").write_text("".join(",".join(line) + "\n" for line in cut))
+    assert main([*LIGHT, "--predict", "cut.csv", "--out", "out.csv"]) == 0
+    assert len(Path("out.csv").read_text().splitlines()) == 13
 
 
 @pytest.mark.parametrize(

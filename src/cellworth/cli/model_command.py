@@ -140,19 +140,13 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 
 def _write_predictions(fitted: Any, known: Table, path: TextFile, out: Path, missing: list[str]) -> int:
     """Predict the rows of a file and write them; return how many there are."""
-    from cellworth.table import Table
+    from cellworth.campaign.new_rows import conform, read_rows
     from cellworth.table.csv_format import guard, write_lines
 
-    keywords = known.keywords() | {"missing": missing}
-    name, kind = keywords.pop("target"), keywords.pop("target_kind")
-    declared = ("kinds", "categories", "bounds", "units")
-    of_target = {key: keywords[key].pop(name) for key in declared if name in keywords[key]}
+    assert known.target is not None
+    name = known.target.name
     with usage():
-        new = Table.read(path, **keywords)
-        if name in new.column_names:  # it may have labels; they are not used
-            for key, value in of_target.items():
-                keywords[key][name] = value
-            new = Table.read(path, target=name, target_kind=kind, **keywords)
+        new = conform(read_rows(path, known, missing=missing), known)
     header = [known.row_id or "row", name]
     found: list[list[str]] = [[str(value) for value in fitted.predict(new).tolist()]]
     if hasattr(fitted, "classes_"):
