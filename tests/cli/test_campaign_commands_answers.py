@@ -48,7 +48,7 @@ def test_tell_names_every_wrong_line_and_records_nothing(begun):
     assert one.startswith("cellworth: asks.csv, line 2, column 'row': There is no row 'p999'.")
     assert two.startswith("cellworth: asks.csv, line 3, column 'column': 'outcome' is the target")
     assert three.startswith("cellworth: asks.csv, line 4, column 'value': row ")
-    assert three.endswith(" Nothing was recorded.")
+    assert three.endswith(" No value was recorded.")
     assert begun.kinds() == ["asked"]
 
 
@@ -240,7 +240,7 @@ def test_absurd_answers_need_a_yes(quick):
     assert (done.code, done.out) == (3, "")
     assert done.err.count("got 1000000000.0, but the") == len(asked)
     assert "insist: --yes" in done.err
-    assert "Nothing was recorded." in done.err
+    assert "No value was recorded." in done.err
     assert quick.kinds() == ["asked"]
     assert quick("tell", "asks.csv", "--yes").code == 0
     wrong = quick("correct", asked[0]["row"], "dose", "5e12")

@@ -131,12 +131,12 @@ def test_an_interrupt_ends_the_process_with_130(tmp_path):
             WrongAnswersError("a.csv", [WrongLine(2, "row", "No."), WrongLine(5, "value", "No.")]),
             3,
             "cellworth: a.csv, line 2, column 'row': No.\n"
-            "cellworth: a.csv, line 5, column 'value': No. Nothing was recorded.\n",
+            "cellworth: a.csv, line 5, column 'value': No. No value was recorded.\n",
         ),
         (
             ConflictingAnswersError("a.csv", [WrongLine(2, "value", "No.")]),
             4,
-            "cellworth: a.csv, line 2, column 'value': No. Nothing was recorded.\n",
+            "cellworth: a.csv, line 2, column 'value': No. No value was recorded.\n",
         ),
         (KeyboardInterrupt(), 130, "cellworth: interrupted\n"),
         (typer.Abort(), 130, "cellworth: interrupted\n"),

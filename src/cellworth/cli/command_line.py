@@ -207,7 +207,7 @@ def _usage(error: Any) -> str:
 def _in_words(error: Exception) -> str | list[str]:
     problems = getattr(error, "problems", None)  # one for each wrong line of a file
     if problems:
-        return [*problems[:-1], f"{problems[-1]} Nothing was recorded."]
+        return [*problems[:-1], f"{problems[-1]} No value was recorded."]
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)
