@@ -54,7 +54,12 @@ def test_the_version():
     [
         ([], "Missing command", "cellworth"),
         (["nonsense"], "No such command 'nonsense'", "cellworth"),
-        (["stats"], "No such command 'stats'. Did you mean 'status'?", "cellworth"),
+        pytest.param(
+            ["stats"],
+            "No such command 'stats'. Did you mean 'status'?",
+            "cellworth",
+            marks=pytest.mark.latest,  # older Typer suggests nothing
+        ),
         (["demo", "--nonsense"], "No such option", "cellworth demo"),
         (["demo", "--seed", "x"], "Invalid value for '--seed'", "cellworth demo"),
     ],
