@@ -138,9 +138,11 @@ def test_ctrl_c_in_a_large_tell_is_heard():
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGVTALRM, press)  # by the time of the processor, also inside C code
-    campaign, begun = begin(table, strategy="stating"), time.process_time()
-    campaign.tell(answers, unsolicited=True, insist=True)
-    took, heard = time.process_time() - begun, 0
+    took, heard = np.inf, 0
+    for _ in range(3):  # the first of all also imports
+        campaign, begun = begin(table, strategy="stating"), time.process_time()
+        campaign.tell(answers, unsolicited=True, insist=True)
+        took = min(took, time.process_time() - begun)
     for delay in np.linspace(0.02, 0.98, 50) * took:
         campaign = begin(table, strategy="stating")
         try:
