@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from cellworth.table import Table
 from cellworth.table.missing_marks import BLANKS
-from cellworth.table.values import LARGEST_INTEGER
+from cellworth.table.parse_values import LARGEST_INTEGER
 
 texts = (
     st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), min_size=1, max_size=6)

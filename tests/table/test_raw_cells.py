@@ -10,12 +10,12 @@ from cellworth.table.raw_cells import (
     CodedCells,
     NumberCells,
     Origin,
+    TextCells,
     as_texts,
     cells_from_objects,
     coded_cells,
     id_column,
 )
-from cellworth.table.text_cells import TextCells
 
 NAN = np.nan
 

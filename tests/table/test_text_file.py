@@ -147,7 +147,7 @@ def test_decimal_marks_and_formats_as_keywords(tmp_path):
     plain = Table.read(tmp_path / "t.csv", delimiter=";", decimal=",", date_format="DD.MM.YYYY")
     stated = TextFile(tmp_path / "t.csv", delimiter=";", decimal=",", date_format="DD.MM.YYYY")
     assert plain.equals(Table.read(stated))
-    assert plain.how_read == Table.read(stated).how_read
+    assert plain.read_options == Table.read(stated).read_options
     assert plain.values[0, 0] == 1234.5
     with pytest.raises(ParameterError, match="decimal must be a point or a comma"):
         Table.read(tmp_path / "t.csv", decimal=";")

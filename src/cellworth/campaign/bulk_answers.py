@@ -27,9 +27,9 @@ from cellworth.table import Column
 from cellworth.table.csv_format import unguard
 from cellworth.table.encoded import LARGEST
 from cellworth.table.files import AnyFile, File, check_csv_name, check_readable, file_of
+from cellworth.table.parse_values import parse_numbers
 from cellworth.table.raw_cells import as_texts
 from cellworth.table.read_csv import read_csv
-from cellworth.table.values import parse_numbers
 
 _FIELDS = ["row", "column", "value"]
 

@@ -227,7 +227,7 @@ class Campaign(CampaignView):
         """
 
         def make(state: State, _: datetime) -> kinds.Extended:
-            return extended(state, rows, self._tariff.prices, self.how_read)
+            return extended(state, rows, self._tariff.prices, self.read_options)
 
         request = None if key is None else request_of(rows)
         event = self._log.write(kinds.Extended, make, who=who, key=key, request=lambda _: request)

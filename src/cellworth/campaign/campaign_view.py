@@ -20,7 +20,7 @@ from cellworth.campaign.events import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
 from cellworth.campaign.row_decisions import RowDecisions
 from cellworth.campaign.self_assessment import SelfAssessment
-from cellworth.campaign.settings import check_strategy, how_read, strategy_of
+from cellworth.campaign.settings import check_strategy, read_options, strategy_of
 from cellworth.campaign.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.tariff import Tariff
 from cellworth.outlook import Outlook, StopAdvice, StopRule
@@ -29,7 +29,7 @@ from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy import Purchase, Strategy
 from cellworth.table import Table
-from cellworth.table.how_read import HowRead
+from cellworth.table.read_options import ReadOptions
 
 if TYPE_CHECKING:
     from cellworth.policy import NextStep, Policy
@@ -58,9 +58,9 @@ class CampaignView:
         return strategy_of(self._log.settings)
 
     @property
-    def how_read(self) -> HowRead:
+    def read_options(self) -> ReadOptions:
         """How the file of the original table was written; new rows are read the same way."""
-        return how_read(self._log.settings)
+        return read_options(self._log.settings)
 
     @property
     def budget(self) -> float | None:

@@ -11,7 +11,7 @@ from cellworth.arrays import IntArray
 from cellworth.errors import DataError
 from cellworth.messages import not_there, shorten
 from cellworth.table import Column
-from cellworth.table.values import label
+from cellworth.table.parse_values import label
 
 Cell = tuple[int, int]
 """The positions of a cell's row and column."""

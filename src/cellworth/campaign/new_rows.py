@@ -31,19 +31,19 @@ from cellworth.table.files import (
     other_files,
     read_bytes,
 )
-from cellworth.table.how_read import HowRead
 from cellworth.table.keywords import Missing
 from cellworth.table.missing_marks import USUAL_MARKS, missing_marks, open_holes
+from cellworth.table.parse_values import label
 from cellworth.table.raw_cells import Origin, as_texts
 from cellworth.table.read_csv import read_csv
+from cellworth.table.read_options import ReadOptions
 from cellworth.table.text_file import TextFile
-from cellworth.table.values import label
 
 Rows = Table | Mapping[object, Mapping[str, object]]
-PLAIN = HowRead()
+PLAIN = ReadOptions()
 
 
-def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: HowRead = PLAIN) -> Extended:
+def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: ReadOptions = PLAIN) -> Extended:
     """Return the rows to add; DataError if they do not fit or have no price. O(n p).
 
     A file is read as ``how`` says, unless it is a `TextFile`.
@@ -117,7 +117,7 @@ def read_rows(
     known = {column.name: column.categories for column in like.columns}
     if like.target is not None:
         known[like.target.name] = like.target.column.categories
-    how = HowRead.of(file, missing, delimiter)
+    how = ReadOptions.of(file, missing, delimiter)
     texts = {}
     for column in columns:  # a row may be called NA
         named = USUAL_MARKS if column.name == like.row_id else known.get(column.name, ())

@@ -29,8 +29,8 @@ from cellworth.strategy.registry import check_name
 from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 from cellworth.table.encoded import LARGEST
-from cellworth.table.how_read import HowRead
-from cellworth.table.prior import check_prior
+from cellworth.table.read_options import ReadOptions
+from cellworth.table.uniform_prior import check_prior
 
 FORMAT = 2
 LARGEST_BUDGET = 1e15
@@ -67,7 +67,7 @@ def make_record(
         "seed": _check_seed(seed),
         "who": _check_who(who),
     }
-    how = {} if table.how_read is None else table.how_read.to_json()
+    how = {} if table.read_options is None else table.read_options.to_json()
     if how:
         settings["read"] = how
     packed, checked = pack(table), check_text("the name of a campaign", name)
@@ -97,9 +97,9 @@ def strategy_of(settings: dict[str, Any]) -> Strategy:
     return template.recalled(StrategyChoice.from_json(settings.get("choice") or {}))
 
 
-def how_read(settings: dict[str, Any]) -> HowRead:
+def read_options(settings: dict[str, Any]) -> ReadOptions:
     """Return how a campaign's table was read, to read new rows the same way."""
-    return HowRead.from_json(settings.get("read") or {})
+    return ReadOptions.from_json(settings.get("read") or {})
 
 
 def check_numbers(values: Float64Array, row_ids: Sequence[str], columns: Sequence[str]) -> None:

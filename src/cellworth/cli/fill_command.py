@@ -223,7 +223,7 @@ def _write(
     as_json: bool,
 ) -> None:
     """Write a filled table to a file, or print it; with its intervals if there is a level."""
-    from cellworth.table.spreadsheet_table import guard_table, write_for_spreadsheet
+    from cellworth.table.write_table import guard_table, write_for_spreadsheet
 
     completed = filled.table if level is None else filled.with_interval_columns()
     holes = int(table.holes.sum())

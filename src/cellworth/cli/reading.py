@@ -72,7 +72,7 @@ class RememberedWriting(Writing):
         """Read rows; what the options leave open is as in the campaign's table."""
         from cellworth.campaign.new_rows import read_rows
 
-        how = campaign.how_read
+        how = campaign.read_options
         usual = how.file(path)
         said: dict[str, Any] = {
             "encoding": self.encoding,

@@ -104,7 +104,7 @@ def export(
     as_json: options.Json = False,
 ) -> None:
     """Write the current table: the original with all answers, corrections and added rows."""
-    from cellworth.table.spreadsheet_table import guard_table, write_for_spreadsheet
+    from cellworth.table.write_table import guard_table, write_for_spreadsheet
 
     with opened(store, name, reading=True) as campaign:
         make_way(out, force=force)

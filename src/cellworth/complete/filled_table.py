@@ -13,10 +13,11 @@ from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.table import Table
+from cellworth.table.any_table import AnyTable, as_table
 from cellworth.table.column import BOUNDED
 from cellworth.table.encoded import ColumnLayout
-from cellworth.table.prior import Prior
-from cellworth.table.table_door import AnyTable, GivenFrame, as_array, as_table, frame_of_columns
+from cellworth.table.frames import GivenFrame, as_array, frame_of_columns
+from cellworth.table.uniform_prior import UniformPrior
 from cellworth.table.write_table import Library, usual_library
 
 
@@ -226,7 +227,7 @@ def fill(
         lower, upper = (_rounded(table, encoded.decode_ends(end)) for end in fitted.predict_interval(level))
     cells = _rounded(table, encoded.decode(fitted.completed_))
     for j in np.flatnonzero(encoded.unmeasured):  # the fit saw made-up values; this is what they stand for
-        prior = Prior(table.columns[j])
+        prior = UniformPrior(table.columns[j])
         cells[:, j] = prior.guess
         if variance is not None:
             variance[:, j] = prior.variance

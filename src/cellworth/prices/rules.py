@@ -23,7 +23,7 @@ from cellworth.messages import listing, not_there, shorten
 from cellworth.prices.money import is_exact
 from cellworth.settings_language import by_door
 from cellworth.table import Table
-from cellworth.table.values import label
+from cellworth.table.parse_values import label
 
 PriceFunction = Callable[[str, str], float]
 

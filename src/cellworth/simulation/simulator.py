@@ -37,7 +37,8 @@ from cellworth.strategy import Strategy, get
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choosing import Adviser
 from cellworth.table import Table
-from cellworth.table.table_door import AnyTable, as_table, library_of
+from cellworth.table.any_table import AnyTable, as_table
+from cellworth.table.frames import library_of
 from cellworth.table.write_table import LIBRARIES, Library
 
 Record = dict[str, Any]

@@ -32,7 +32,8 @@ from cellworth.strategy.exploring import explored
 from cellworth.strategy.reasons import Reasons
 from cellworth.strategy.registry import Strategy, get
 from cellworth.table import ColumnLayout, Table
-from cellworth.table.table_door import AnyTable, GivenFrame, as_table
+from cellworth.table.any_table import AnyTable, as_table
+from cellworth.table.frames import GivenFrame
 from cellworth.table.target import LabelKind
 
 

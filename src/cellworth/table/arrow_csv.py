@@ -20,8 +20,8 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.table.missing_marks import USUAL_MARKS
-from cellworth.table.text_cells import LazyTexts, Numbers, TextCells, TextCounts
-from cellworth.table.values import are_whole, is_number, parse_numbers
+from cellworth.table.parse_values import are_whole, is_number, parse_numbers
+from cellworth.table.raw_cells import LazyTexts, Numbers, TextCells, TextCounts
 
 FEWEST_BYTES = 1 << 20
 """For a smaller file, importing pyarrow takes longer than it saves."""

@@ -19,12 +19,20 @@ from cellworth.table.dates import iso_format, restores
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
-from cellworth.table.prior import check_prior
-from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, RawColumn, as_texts
+from cellworth.table.parse_values import LARGEST_INTEGER, boolean_words, cannot_be_stored, parse_value
+from cellworth.table.raw_cells import (
+    Cells,
+    CodedCells,
+    NumberCells,
+    Numbers,
+    Origin,
+    RawColumn,
+    TextCells,
+    as_texts,
+)
 from cellworth.table.target import Target, make_target
-from cellworth.table.text_cells import Numbers, TextCells
 from cellworth.table.text_file import with_dates
-from cellworth.table.values import LARGEST_INTEGER, boolean_words, cannot_be_stored, parse_value
+from cellworth.table.uniform_prior import check_prior
 
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
 """The arguments of `Table`: columns, values (n, p), row ids, target, name of the row id column."""

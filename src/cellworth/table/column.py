@@ -23,7 +23,7 @@ from cellworth.table.dates import (
     write_in,
     written_days,
 )
-from cellworth.table.values import LARGEST_INTEGER, is_comma_number, parse_value
+from cellworth.table.parse_values import LARGEST_INTEGER, is_comma_number, parse_value
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -14,8 +14,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cellworth.errors import DataError
+from cellworth.table.excel import Field, write_sheet
 from cellworth.table.files import check_csv_name, format_of, replace_file
-from cellworth.table.sheets import Field, write_sheet
 
 # Text that already has apostrophes before such a character gets one more, so that removing one always
 # restores the original.

@@ -19,7 +19,7 @@ from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.settings_language import setting
 from cellworth.table.column import Column
-from cellworth.table.prior import with_prior
+from cellworth.table.uniform_prior import with_prior
 
 LARGEST = 1e30
 """Squares and fourth powers of larger numbers, and their 32-bit forms, are infinite in some models."""

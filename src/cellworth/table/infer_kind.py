@@ -13,10 +13,9 @@ from cellworth.settings_language import setting
 from cellworth.table.column import Kind
 from cellworth.table.dates import is_date, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
-from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, as_texts
-from cellworth.table.text_cells import TextCounts
+from cellworth.table.parse_values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
+from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, TextCounts, as_texts
 from cellworth.table.text_file import likely_date_formats
-from cellworth.table.values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
 
 MOST_DIFFERENT_TEXTS = 100
 """More distinct texts than this, most of them unique, look like names rather than categories."""

@@ -14,9 +14,9 @@ from cellworth.table.arrow_csv import Wishes
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
 from cellworth.table.dates import is_date_format, is_iso
 from cellworth.table.missing_marks import MissingMarks, missing_marks
+from cellworth.table.parse_values import label
 from cellworth.table.raw_cells import Origin, RawColumn, labels
 from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
-from cellworth.table.values import label
 
 Missing = Iterable[object] | Mapping[str, Iterable[object]]
 Bounds = Mapping[str, Sequence[object]]

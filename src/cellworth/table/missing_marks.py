@@ -14,9 +14,8 @@ from cellworth.errors import MissingMarkWarning
 from cellworth.messages import listing
 from cellworth.settings_language import setting
 from cellworth.table.dates import is_date, parse_date
-from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, labels
-from cellworth.table.text_cells import LazyTexts, Numbers, TextCells
-from cellworth.table.values import is_number, parse_numbers
+from cellworth.table.parse_values import is_number, parse_numbers
+from cellworth.table.raw_cells import Cells, CodedCells, LazyTexts, NumberCells, Numbers, TextCells, labels
 
 _NAN = {sign + "".join(letters) for sign in ("", "+", "-") for letters in product("nN", "aA", "nN")}
 BLANKS = frozenset({"", "NaT"} | _NAN)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from cellworth.errors import DataError
 from cellworth.table.dates import days_from_stamps
+from cellworth.table.parse_values import label
 from cellworth.table.raw_cells import (
     Cells,
     NumberCells,
@@ -19,7 +20,6 @@ from cellworth.table.raw_cells import (
     id_column,
     labels,
 )
-from cellworth.table.values import label
 
 _KINDS = {"b": "boolean", "i": "integer", "u": "integer", "f": "number"}
 

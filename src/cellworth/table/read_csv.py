@@ -11,10 +11,9 @@ from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.settings_language import named, setting
 from cellworth.table.arrow_csv import FEWEST_BYTES, Wishes, column_name, parse_quickly
 from cellworth.table.csv_format import unguard
+from cellworth.table.excel import read_sheet
 from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
-from cellworth.table.raw_cells import Origin, RawColumn, as_texts
-from cellworth.table.sheets import read_sheet
-from cellworth.table.text_cells import TextCells
+from cellworth.table.raw_cells import Origin, RawColumn, TextCells, as_texts
 from cellworth.table.text_file import TextFile, decoded
 
 OTHER_DELIMITERS = ";\t|"

@@ -19,19 +19,19 @@ from cellworth.table.build_table import assemble, checked_cells, own_copy
 from cellworth.table.column import KINDS, Column
 from cellworth.table.encoded import ColumnLayout, Encoded, encode, refuse_huge
 from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of, other_files
-from cellworth.table.how_read import HowRead
+from cellworth.table.frames import index_column, read_frame, read_parquet
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
-from cellworth.table.notebook import table_html
+from cellworth.table.parse_values import label
 from cellworth.table.read_arrays import read_arrays
 from cellworth.table.read_csv import read_csv
-from cellworth.table.read_frames import index_column, read_frame, read_parquet
+from cellworth.table.read_options import ReadOptions
 from cellworth.table.target import Target
 from cellworth.table.text_file import written_as
-from cellworth.table.values import label
 from cellworth.table.write_table import (
     Library,
     OutColumn,
     table_as_csv,
+    table_html,
     to_frame,
     usual_library,
     write_table,
@@ -57,7 +57,7 @@ class Table:
         The labels of the rows.
     row_id : str or None
         The column that the row ids came from.
-    how_read : HowRead or None
+    read_options : ReadOptions or None
         How its file was written, if it came from `read`.
 
     Examples
@@ -88,7 +88,7 @@ class Table:
         self.values.setflags(write=False)
         self.holes.setflags(write=False)
         self._row_places: dict[str, int] = {}
-        self.how_read: HowRead | None = None
+        self.read_options: ReadOptions | None = None
 
     @classmethod
     def read(
@@ -178,7 +178,7 @@ class Table:
         else:
             raw, origin = read_csv(file, encoding, delimiter, as_is=(row_id,), wishes=said.wishes())
         table = cls(*assemble(raw, said, origin))
-        table.how_read = HowRead.of(file, missing, delimiter)
+        table.read_options = ReadOptions.of(file, missing, delimiter)
         return table
 
     @classmethod

@@ -15,8 +15,7 @@ from cellworth.messages import shorten
 from cellworth.settings_language import named, setting
 from cellworth.table.dates import as_written, is_date_format, read_in
 from cellworth.table.files import File, FileBytes, place_of
-from cellworth.table.raw_cells import RawColumn, as_texts
-from cellworth.table.text_cells import TextCells
+from cellworth.table.raw_cells import RawColumn, TextCells, as_texts
 
 # 1.234,5 or 1 234,5 or 1'234,5 or 1234,5; the space may be a narrow or a no-break space.
 _COMMA_NUMBER = re.compile(

@@ -1,24 +1,29 @@
-"""Write tables to CSV and Parquet files and to frames, as the user's own values."""
+"""Write tables, as the user's own values: to CSV, Excel and Parquet files, frames, and notebooks as HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from html import escape
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.errors import ParameterError
-from cellworth.messages import listing, shorten
+from cellworth.messages import LONGEST_SHOWN, listing, shorten
 from cellworth.optional_packages import require
 from cellworth.table.column import LABELLED, Column
-from cellworth.table.csv_format import csv_text, separator_of, write_text
+from cellworth.table.csv_format import csv_text, guard, separator_of, with_mark, write_text
 from cellworth.table.dates import stamps_from_days
+from cellworth.table.excel import Field, write_sheet
+
+if TYPE_CHECKING:
+    from cellworth.table.table import Table
 from cellworth.table.files import format_of, replace_file
 from cellworth.table.keywords import field_metadata
-from cellworth.table.sheets import Field, write_sheet
 
 Library = Literal["pandas", "polars", "pyarrow"]
 LIBRARIES: tuple[Library, ...] = get_args(Library)
@@ -161,3 +166,69 @@ def user_values(column: Column, values: Float64Array) -> list[Any]:
     if column.kind == "boolean":
         return [None if value != value else bool(value) for value in values]
     return [column.format(value) for value in values.tolist()]
+
+
+def guard_table(table: Table) -> Table:
+    """Return the table with guarded names, row ids and texts: for spreadsheets, not for reading back."""
+    target = table.target
+    if target is not None:
+        classes = target.classes
+        if classes is not None:
+            classes = tuple(guard(each) if isinstance(each, str) else each for each in classes)
+        column = _guard_column(target.column)
+        target = replace(target, name=column.name, classes=classes, column=column)
+    columns = map(_guard_column, table.columns)
+    row_id = None if table.row_id is None else guard(table.row_id)
+    return type(table)(tuple(columns), table.values, tuple(map(guard, table.row_ids)), target, row_id)
+
+
+def write_for_spreadsheet(table: Table, path: Path) -> None:
+    """Write the table for Excel and the like; not for reading back.
+
+    Text files are guarded, and get a byte order mark if they have other characters than ASCII. A workbook
+    needs neither.
+    """
+    if format_of(path, "") != "csv":
+        table.write(path)
+    else:
+        write_text(path, with_mark(guard_table(table).to_csv(separator_of(path))))
+
+
+def _guard_column(column: Column) -> Column:
+    return replace(column, name=guard(column.name), categories=tuple(map(guard, column.categories)))
+
+
+MOST_ROWS = 10
+"""Show this many rows; the rest is counted."""
+MOST_COLUMNS = 20
+"""Show this many columns; the rest is counted."""
+
+
+def table_html(summary: str, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> str:
+    """Return a table with holes as HTML: the summary, then the first rows and columns; holes are dashes."""
+    shown = columns[:MOST_COLUMNS]
+    more = [] if len(columns) == len(shown) else [f"... {len(columns) - len(shown)} more"]
+    header = [row_id or "", *(out.column.name for out in shown), *more]
+    texts = [out.column.texts(out.values[:MOST_ROWS]) for out in shown]
+    rows = [
+        [name, *(text or "\N{EM DASH}" for text in cells), *("" for _ in more)]
+        for name, cells in zip(row_ids[:MOST_ROWS], zip(*texts, strict=True), strict=True)
+    ]
+    left = len(row_ids) - len(rows)
+    return html_table(summary, header, rows, f"... and {left} more rows" if left else "")
+
+
+def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], ending: str = "") -> str:
+    """Return lines of text as an HTML table below a title, with a line below it; all text is escaped.
+
+    >>> html_table("Two", ["a"], [["<1>"]])
+    '<pre>Two</pre><table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;1&gt;</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{_text(name)}</th>" for name in header)
+    body = "".join("<tr>" + "".join(f"<td>{_text(text)}</td>" for text in row) + "</tr>" for row in rows)
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    return f"<pre>{escape(title)}</pre>{table}" + (f"<p>{escape(ending)}</p>" if ending else "")
+
+
+def _text(text: str) -> str:
+    return escape(text if len(text) <= 3 * LONGEST_SHOWN else text[: 3 * LONGEST_SHOWN] + "...")

@@ -11,8 +11,8 @@ from cellworth.campaign import Campaign
 from cellworth.optional_packages import require
 from cellworth.report import ledger_csv, ledger_entries, ledger_rows, write_report
 from cellworth.table.csv_format import with_mark
-from cellworth.table.sheets import write_sheet
-from cellworth.table.spreadsheet_table import write_for_spreadsheet
+from cellworth.table.excel import write_sheet
+from cellworth.table.write_table import write_for_spreadsheet
 
 What = Literal["table", "filled", "ledger"]
 FileFormat = Literal["csv", "xlsx", "parquet"]

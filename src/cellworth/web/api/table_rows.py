@@ -9,7 +9,7 @@ from fastapi import File, HTTPException, Query, Request, Response, UploadFile
 from cellworth.campaign import Campaign, RowRecord
 from cellworth.errors import DataError
 from cellworth.table.csv_format import with_mark
-from cellworth.table.spreadsheet_table import guard_table
+from cellworth.table.write_table import guard_table
 from cellworth.web.api.models import ColumnOut, Page, Recorded, RowOut, RowsIn
 from cellworth.web.api.routing import After, Key, Limit, make_router, problems
 from cellworth.web.dependencies import CampaignName, PoolDep, RowName, Who, read_upload, require_role

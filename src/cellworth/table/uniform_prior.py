@@ -23,7 +23,7 @@ SHARE_OF_ROWS = 0.25
 
 
 @dataclass(frozen=True)
-class Prior:
+class UniformPrior:
     """The uniform distribution over what a column may hold.
 
     Attributes
@@ -33,7 +33,7 @@ class Prior:
 
     Examples
     --------
-    >>> prior = Prior(Column("dose", "number", bounds=(0.0, 12.0)))
+    >>> prior = UniformPrior(Column("dose", "number", bounds=(0.0, 12.0)))
     >>> prior.guess, round(prior.variance, 6), [round(float(end), 1) for end in prior.interval(0.9)]
     (6.0, 12.0, [0.6, 11.4])
     """
@@ -99,7 +99,7 @@ def with_prior(columns: tuple[Column, ...], values: Float64Array) -> Float64Arra
     for j in empty.tolist():
         check_prior(columns[j], f"column {shorten(columns[j].name)}")
         rows = _some_rows(len(values), j)
-        cells[rows, j] = Prior(columns[j]).values(len(rows))
+        cells[rows, j] = UniformPrior(columns[j]).values(len(rows))
     return cells
 
 

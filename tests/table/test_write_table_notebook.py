@@ -1,7 +1,7 @@
 import numpy as np
 
 from cellworth import Table
-from cellworth.table.notebook import MOST_COLUMNS, MOST_ROWS, html_table
+from cellworth.table.write_table import MOST_COLUMNS, MOST_ROWS, html_table
 
 
 def test_a_table_shows_its_first_rows_with_its_holes():

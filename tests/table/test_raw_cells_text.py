@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellworth.table.text_cells import LazyTexts, TextCells, count_texts
+from cellworth.table.raw_cells import LazyTexts, TextCells, count_texts
 
 cells = st.lists(st.sampled_from(["", "a", "b", "c", "dd"]), max_size=12)
 

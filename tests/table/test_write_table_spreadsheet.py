@@ -3,7 +3,7 @@
 import pytest
 
 from cellworth import Table
-from cellworth.table.spreadsheet_table import guard_table, write_for_spreadsheet
+from cellworth.table.write_table import guard_table, write_for_spreadsheet
 
 
 def test_a_guarded_table_has_the_same_cells():

@@ -13,7 +13,7 @@ Marks = tuple[object, ...] | dict[str, tuple[object, ...]]
 
 
 @dataclass(frozen=True)
-class HowRead:
+class ReadOptions:
     """How people wrote the file of a table.
 
     Attributes
@@ -27,10 +27,10 @@ class HowRead:
 
     Examples
     --------
-    >>> how = HowRead(missing=("?", -9), decimal=",")
+    >>> how = ReadOptions(missing=("?", -9), decimal=",")
     >>> how.to_json()
     {'missing': ['?', -9], 'decimal': ','}
-    >>> HowRead.from_json(how.to_json()) == how
+    >>> ReadOptions.from_json(how.to_json()) == how
     True
     """
 
@@ -51,7 +51,7 @@ class HowRead:
     def to_json(self) -> dict[str, Any]:
         """Return what differs from the usual as plain data; NumPy's numbers as Python's."""
         said = {each.name: getattr(self, each.name) for each in fields(self)}
-        plain = {name: said[name] for name in said if said[name] != getattr(HowRead, name)}
+        plain = {name: said[name] for name in said if said[name] != getattr(ReadOptions, name)}
         if isinstance(self.missing, dict):
             plain["missing"] = {name: _listed(marks) for name, marks in self.missing.items()}
         elif self.missing:
@@ -69,7 +69,7 @@ class HowRead:
         """Return the marks of holes in a column."""
         return self.missing.get(column, ()) if isinstance(self.missing, dict) else self.missing
 
-    def with_marks(self, more: Sequence[object]) -> HowRead:
+    def with_marks(self, more: Sequence[object]) -> ReadOptions:
         """Return it with further marks of holes, for all columns."""
         if not more:
             return self

@@ -10,7 +10,7 @@ from cellworth import Campaign, Prices, Table, advise, fill, simulate
 from cellworth.campaign.stores import MemoryStore
 from cellworth.errors import ParameterError
 from cellworth.table import as_table
-from cellworth.table.table_door import GivenFrame, library_of
+from cellworth.table.frames import GivenFrame, library_of
 
 
 def patients(n=40, seed=0):

@@ -7,7 +7,7 @@ import pytest
 
 from cellworth.errors import DataError
 from cellworth.table import Column, Table
-from cellworth.table.prior import Prior, with_prior
+from cellworth.table.uniform_prior import UniformPrior, with_prior
 
 COLUMNS = [
     Column("dose", "number", bounds=(-2.0, 10.0)),
@@ -22,7 +22,7 @@ COLUMNS = [
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.kind)
 def test_the_prior_is_uniform_over_what_a_cell_may_hold(column):
-    prior, m = Prior(column), 7 * 6 * 3 * 2
+    prior, m = UniformPrior(column), 7 * 6 * 3 * 2
     values = prior.values(m)
     assert not column.invalid(values).any()
     assert not column.invalid(np.array([prior.guess, *prior.interval(0.9)])).any()

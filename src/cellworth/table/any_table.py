@@ -1,0 +1,57 @@
+"""Tables from whatever the user has: a Table, a frame, a file or an array; and results as frames again."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from cellworth.errors import ParameterError
+from cellworth.messages import shorten
+from cellworth.table.files import FileBytes
+from cellworth.table.frames import library_of
+from cellworth.table.table import Table
+
+AnyTable = Any
+"""A `Table`, a pandas or polars DataFrame, a pyarrow Table, the path of a file, or an array (n, p)."""
+
+
+def as_table(given: AnyTable, *, target: str | None = None) -> Table:
+    """Convert what the user gave to a table; O(n p) unless it already is a `Table`.
+
+    Parameters
+    ----------
+    given : Table, DataFrame, pyarrow Table, path or array-like of shape (n, p)
+        A frame is read as by `Table.from_frame`, a path as by `Table.read`.
+    target : str, optional
+        The column to predict. A `Table` has one, or none, already.
+
+    Raises
+    ------
+    ParameterError
+        If there is no table in it, or a `Table` has another target.
+    """
+    if isinstance(given, Table):
+        own = None if given.target is None else given.target.name
+        if target is not None and target != own:
+            has = "no target" if own is None else f"the target {shorten(own)}"
+            raise ParameterError(
+                f"target={target!r}: this Table has {has}. Name the target when you make the Table, as in "
+                f"Table.read(path, target={target!r})."
+            )
+        return given
+    if library_of(given) is not None:
+        return Table.from_frame(given, target=target)
+    if isinstance(given, str | os.PathLike | FileBytes):
+        return Table.read(given, target=target)
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        if target is not None:
+            raise ParameterError(
+                "an array has no column names, so target= cannot name one. Use Table.from_arrays(X, y)."
+            )
+        return Table.from_arrays(given)
+    raise ParameterError(
+        "expected a Table, a pandas or polars DataFrame, a pyarrow Table, the path of a file or a 2-D array; "
+        f"got {type(given).__name__}. See Table.read, Table.from_frame and Table.from_arrays."
+    )
