@@ -11,7 +11,7 @@ from cellworth.lazy_names import lazy_names
 
 LAZY = [
     "cellworth",
-    *(f"cellworth.{part}" for part in ("complete", "model", "outlook", "score", "select", "strategy")),
+    *(f"cellworth.{part}" for part in ("complete", "model", "forecasting", "score", "select", "strategy")),
 ]
 HEAVY = ["sklearn", "scipy", "pandas", "polars", "joblib", "matplotlib", "sqlalchemy"]
 COMMANDS = [["log"], ["list"], ["status"], ["ask", "--open"], ["export"], ["--help"], ["ask", "--help"]]
@@ -30,8 +30,8 @@ def test_every_name_is_found_and_listed(package):
 
 
 def test_names_are_imported_once():
-    get, _ = lazy_names("cellworth.outlook", {"stop_rule": ["StopRule"]})
-    assert get("StopRule") is importlib.import_module("cellworth.outlook").StopRule
+    get, _ = lazy_names("cellworth.forecasting", {"stop_rule": ["StopRule"]})
+    assert get("StopRule") is importlib.import_module("cellworth.forecasting").StopRule
 
 
 @pytest.fixture(scope="module")

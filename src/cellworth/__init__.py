@@ -19,8 +19,8 @@ if TYPE_CHECKING:
         TreeCompleter,
         fill,
     )
+    from cellworth.forecasting import StopRule, forecast
     from cellworth.model import CompletingClassifier, CompletingRegressor
-    from cellworth.outlook import StopRule, forecast
     from cellworth.policy import Policy
     from cellworth.prices import Group, Prices
     from cellworth.simulation import plot_curves, simulate
@@ -76,7 +76,7 @@ __getattr__, __dir__ = lazy_names(
             "fill",
         ],
         "model": ["CompletingClassifier", "CompletingRegressor"],
-        "outlook": ["StopRule", "forecast"],
+        "forecasting": ["StopRule", "forecast"],
         "policy": ["Policy"],
         "prices": ["Group", "Prices"],
         "simulation": ["plot_curves", "simulate"],
@@ -89,7 +89,7 @@ __getattr__, __dir__ = lazy_names(
         "complete",
         "datasets",
         "model",
-        "outlook",
+        "forecasting",
         "policy",
         "prices",
         "report",

@@ -29,7 +29,7 @@ def lazy_names(
 
     Examples
     --------
-    >>> get, names = lazy_names("cellworth.outlook", {"stop_rule": ["StopRule"]})
+    >>> get, names = lazy_names("cellworth.forecasting", {"stop_rule": ["StopRule"]})
     >>> get("StopRule").__name__
     'StopRule'
     """

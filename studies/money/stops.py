@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from cellworth.campaign.prospects import STATUS_DEPTHS, STATUS_FOLDS
+from cellworth.forecasting.outlook import Outlook
+from cellworth.forecasting.stop_rule import StopRule, decide
+from cellworth.forecasting.table_forecast import outlook_of
 from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import score_predictions
 from cellworth.model.fitted_model import fit_candidate, one_core
-from cellworth.outlook.day_zero import outlook_of
-from cellworth.outlook.forecast_result import Outlook
-from cellworth.outlook.stop_rule import StopRule, decide
 from cellworth.strategy import get
 from studies.completion.report import markdown_table
 from studies.money.development_tables import HALVES, NAMES, RunStart, half_of, start_of

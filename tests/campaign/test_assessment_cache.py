@@ -7,7 +7,7 @@ from cellworth.campaign.assessment_cache import MOST_CURVES, MOST_POINTS, Assess
 from cellworth.campaign.stored_cache import pack_cache
 from cellworth.errors import UnusableCacheError
 from cellworth.model.cross_validation import Score
-from tests.outlook.outlooks import outlook as made_up
+from tests.forecasting.outlooks import outlook as made_up
 
 SCORE = Score(0.8, np.array([0.5, -0.5]), 3, 0.01)
 

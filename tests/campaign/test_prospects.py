@@ -78,7 +78,7 @@ def test_where_there_can_be_no_forecast():
 def test_a_forecast_is_not_made_twice(monkeypatch):
     state, cache = State(gaussian_table()[0]), AssessmentCache()
     first = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=cache)
-    monkeypatch.setattr("cellworth.outlook.day_zero.outlook_of", None)
+    monkeypatch.setattr("cellworth.forecasting.table_forecast.outlook_of", None)
     again = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=cache)
     assert again.to_json() == first.to_json()
     stored = AssessmentCache.unpack(cache.pack())

@@ -9,7 +9,7 @@ from cellworth import Prices, StopRule
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError
-from cellworth.outlook import StopWarning
+from cellworth.forecasting import StopWarning
 from tests.campaign.campaigns import Clock, begin, gaussian_table, play
 
 pytestmark = pytest.mark.usefixtures("linear_model_in_use")
@@ -53,9 +53,9 @@ def test_what_was_found_out_is_there_for_the_next_process(monkeypatch):
     table, truth = gaussian_table()
     first = play(table, truth, rounds=1, store=store, strategy="random")
     found = first.status()
-    for name in ("model.candidate_scores.cross_validate", "model.model_search.choose_model"):
+    for name in ("model.fitted_model.cross_validate", "model.model_search.choose_model"):
         monkeypatch.setattr(f"cellworth.{name}", None)  # nothing is scored or chosen again
-    monkeypatch.setattr("cellworth.outlook.day_zero.outlook_of", None)
+    monkeypatch.setattr("cellworth.forecasting.table_forecast.outlook_of", None)
     other = Campaign.open(store, clock=Clock())
     assert other.assessment.has_forecast
     assert other.status() == found
@@ -84,7 +84,7 @@ def test_without_a_rule_an_ask_only_warns_and_makes_no_forecast(campaign, monkey
         campaign.status(repeats=1)
         monkeypatch.setattr("cellworth.campaign.self_assessment.quick_outlook", None)
         campaign.ask(count=2)
-    monkeypatch.setattr("cellworth.outlook.stop_rule.StopRule", lambda: ALWAYS)
+    monkeypatch.setattr("cellworth.forecasting.stop_rule.StopRule", lambda: ALWAYS)
     with pytest.warns(StopWarning, match="asked for all the same"):
         assert len(campaign.ask(count=2)) == 2
 

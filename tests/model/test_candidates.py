@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cellworth.errors import ParameterError
 from cellworth.model.candidates import Candidate, candidate_named, default_models, own_candidates
-from cellworth.model.row_views import View
+from cellworth.model.feature_views import View
 
 
 @pytest.mark.parametrize("is_number", [False, True])

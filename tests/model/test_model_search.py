@@ -11,8 +11,8 @@ from cellworth import GaussianCompleter
 from cellworth.errors import DataError, ParameterError
 from cellworth.model import model_search
 from cellworth.model.candidates import Candidate
+from cellworth.model.feature_views import View
 from cellworth.model.model_search import choose_model
-from cellworth.model.row_views import View
 from tests.model.holed_tables import holed
 
 LIGHT = GaussianCompleter(label_trust=0.0, margins="normal", calibrate=False)

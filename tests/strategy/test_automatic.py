@@ -11,9 +11,9 @@ from cellworth.complete.posterior_beside import PosteriorBeside
 from cellworth.errors import DataError, ParameterError
 from cellworth.strategy import automatic
 from cellworth.strategy.automatic import LEAST_ROWS, AutomaticStrategy, choose_on
+from cellworth.strategy.backtest import Backtest
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choosing import Adviser
-from cellworth.strategy.rehearsal import Rehearsal
 from cellworth.strategy.strategy_choice import Lead, StrategyChoice
 from tests.strategy.tables import small_table
 
@@ -27,13 +27,13 @@ def outcomes(monkeypatch):
     """Plan what the plays, the trial of completers and the search for a model find; return what was asked."""
     planned = {"lead": Lead(0.0, 0.01, 4, 8), "completer": Lead(-0.1, 0.01), "rows": []}
 
-    def rehearse(task, strategies, model, *, seconds=None):
+    def backtest(task, strategies, model, *, seconds=None):
         planned["rows"].append(len(task.X))
-        played = Rehearsal(tuple(each.name for each in strategies), np.zeros((1, 2)), ())
-        monkeypatch.setattr(Rehearsal, "lead", lambda *_, **__: planned["lead"])
+        played = Backtest(tuple(each.name for each in strategies), np.zeros((1, 2)), ())
+        monkeypatch.setattr(Backtest, "lead", lambda *_, **__: planned["lead"])
         return played
 
-    monkeypatch.setattr(automatic, "rehearse", rehearse)
+    monkeypatch.setattr(automatic, "backtest", backtest)
     monkeypatch.setattr(automatic, "completer_lead", lambda *_, **__: planned["completer"])
     monkeypatch.setattr(automatic, "choose_model", lambda *_, candidates, **__: _Found(candidates[0]))
     return planned

@@ -8,9 +8,9 @@ import numpy as np
 
 from cellworth.campaign.stored_cache import pack_cache, unpack_cache
 from cellworth.errors import UnusableCacheError
+from cellworth.forecasting.outlook import Outlook
+from cellworth.forecasting.rising_curve import RisingCurve
 from cellworth.model.cross_validation import Score
-from cellworth.outlook.forecast_result import Outlook
-from cellworth.outlook.rising_curve import RisingCurve
 
 MOST_CURVES = 3
 """Curves that differ in model, rows or folds; older ones are dropped."""

@@ -21,7 +21,7 @@ from cellworth.campaign.stores import Store
 from cellworth.campaign.tariff import NewBudget, NewPrices
 from cellworth.campaign.wish import Wish
 from cellworth.errors import ContradictionError
-from cellworth.outlook import StopRule
+from cellworth.forecasting import StopRule
 from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase

@@ -23,7 +23,7 @@ from cellworth.campaign.self_assessment import SelfAssessment
 from cellworth.campaign.settings import check_strategy, read_options, strategy_of
 from cellworth.campaign.status import Gain, Judging, Status, Totals, totals_of
 from cellworth.campaign.tariff import Tariff
-from cellworth.outlook import Outlook, StopAdvice, StopRule
+from cellworth.forecasting import Outlook, StopAdvice, StopRule
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps

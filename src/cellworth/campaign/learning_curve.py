@@ -151,9 +151,9 @@ def _score(
     """Return the score of a table in which some of the rows may not be yet."""
     from cellworth.blocks.threads import worker_threads
     from cellworth.complete import GaussianCompleter
-    from cellworth.model.candidate_scores import cross_validate
     from cellworth.model.candidates import candidate_named
-    from cellworth.model.row_views import ViewedRows
+    from cellworth.model.feature_views import ViewedRows
+    from cellworth.model.fitted_model import cross_validate
 
     assert table.target is not None
     there = rows < table.shape[0]

@@ -12,8 +12,8 @@ from cellworth.campaign.assessment_cache import AssessmentCache
 from cellworth.campaign.forecast import Forecast
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import DataError
+from cellworth.forecasting.outlook import Outlook
 from cellworth.model.cross_validation import sample_rows, scorable
-from cellworth.outlook.forecast_result import Outlook
 from cellworth.prices import Prices
 from cellworth.progress import Steps
 from cellworth.table import Target
@@ -94,7 +94,7 @@ def full_outlook(
     progress: Steps | None,
 ) -> Outlook:
     """Return the forecast of a model, by default the best one; DataError where there can be none."""
-    from cellworth.outlook.day_zero import chosen_candidate
+    from cellworth.forecasting.table_forecast import chosen_candidate
 
     target = state.table().target
     if target is None:
@@ -113,7 +113,7 @@ def full_outlook(
 def _outlook(
     state: State, target: Target, prices: Prices, candidate: Candidate, seed: int, **settings: Any
 ) -> Outlook:
-    from cellworth.outlook.day_zero import outlook_of
+    from cellworth.forecasting.table_forecast import outlook_of
 
     rows = sample_rows(target.values, seed)
     now = present(state, prices)

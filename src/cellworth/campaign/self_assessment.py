@@ -15,8 +15,8 @@ from cellworth.campaign.status import Gain, Judging, Status, gain_since, past_fo
 from cellworth.campaign.stored_cache import ASSESSMENT, load_part, save_part
 from cellworth.campaign.tariff import Tariff
 from cellworth.errors import CellworthError
+from cellworth.forecasting import Outlook, StopAdvice, StopRule, StopWarning, decide
 from cellworth.messages import shorten
-from cellworth.outlook import Outlook, StopAdvice, StopRule, StopWarning, decide
 from cellworth.progress import ProgressLine, Steps
 
 logger = logging.getLogger("cellworth.campaign")

@@ -23,9 +23,9 @@ from cellworth.campaign.prospects import quick_outlook
 from cellworth.campaign.settings import choice_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
+from cellworth.forecasting import Outlook, StopAdvice, StopRule, decide
 from cellworth.messages import count
 from cellworth.model.cross_validation import Estimate
-from cellworth.outlook import Outlook, StopAdvice, StopRule, decide
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps

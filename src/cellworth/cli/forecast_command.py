@@ -14,7 +14,7 @@ from cellworth.cli.output import print_json, working
 from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
 
 if TYPE_CHECKING:
-    from cellworth.outlook import Outlook
+    from cellworth.forecasting import Outlook
 
 FORECAST_EXAMPLE = "Example: cellworth forecast clinic.csv --target outcome --prices prices.csv --score 0.9"
 
@@ -63,7 +63,7 @@ def forecast(
         if target is None:
             raise typer.BadParameter("a TABLE needs --target COLUMN.")
         with usage():
-            from cellworth.outlook import forecast as forecast_table
+            from cellworth.forecasting import forecast as forecast_table
 
             read = reading.table(table, target)
             stated = reading.prices(prices)
@@ -75,7 +75,7 @@ def forecast(
 
 
 def _describe(found: Outlook, score: float | None, plot: Path | None) -> None:
-    from cellworth.outlook import decide
+    from cellworth.forecasting import decide
 
     print(found.describe(score))
     print(decide(found).sentence)
@@ -84,7 +84,7 @@ def _describe(found: Outlook, score: float | None, plot: Path | None) -> None:
 
 
 def _document(found: Outlook, score: float | None) -> dict[str, Any]:
-    from cellworth.outlook import decide
+    from cellworth.forecasting import decide
 
     costs = None if score is None else {"score": score, **vars(found.cost_of(score))}
     return {**found.to_json(), "costs": costs, "advice": decide(found).to_json()}

@@ -17,7 +17,7 @@ from cellworth.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
-    from cellworth.outlook import StopRule
+    from cellworth.forecasting import StopRule
     from cellworth.table.files import AnyFile
 
 Store = Annotated[
@@ -220,7 +220,7 @@ def stop_rule(gain: float | None, reach: float | None, point_worth: float | None
         raise typer.BadParameter("give only one of --until-gain, --until-reach and --point-worth.")
     if gain is reach is point_worth is None:
         return None
-    from cellworth.outlook import StopRule
+    from cellworth.forecasting import StopRule
 
     with usage():
         least = {} if gain is None else {"least_gain": gain}

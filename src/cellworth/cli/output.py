@@ -113,7 +113,7 @@ def working(words: str) -> Iterator[Callable[[int, int], None]]:
 @contextmanager
 def told_warnings() -> Iterator[list[str]]:
     """Print warnings about money as lines on standard error; the list then has them, too."""
-    from cellworth.outlook import StopWarning
+    from cellworth.forecasting import StopWarning
 
     with warnings.catch_warnings(record=True) as caught:
         for kind in (StopWarning, OverspentWarning):

@@ -96,7 +96,7 @@ def _draw(comparison: Comparison, picture: Path) -> None:
 
 def _play(campaign: Campaign, result: Demo, rounds: int, seed: int) -> None:
     from cellworth.demo import BUDGET, HEADER, play
-    from cellworth.outlook import StopWarning
+    from cellworth.forecasting import StopWarning
 
     print(f"\nNow a campaign on this table, {BUDGET:.0f} for each round. A few cells cannot be obtained.\n")
     lines: list[str] = []

@@ -9,8 +9,8 @@ from typing import Any
 from cellworth.errors import ParameterError
 from cellworth.messages import not_there
 from cellworth.model import learners
-from cellworth.model.joint_gaussian import JointGaussian
-from cellworth.model.row_views import View
+from cellworth.model.feature_views import View
+from cellworth.model.learners import JointGaussian
 
 MEAN = View()
 PLUS = " + "

@@ -19,11 +19,11 @@ from cellworth.complete.labels import is_missing
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate, candidate_named, default_models, own_candidates
 from cellworth.model.cross_validation import Estimate, scorable
+from cellworth.model.feature_views import can_draw
 from cellworth.model.fitted_model import FittedModel, fit_candidate, one_core
 from cellworth.model.held_out_folds import fit_completer
 from cellworth.model.model_results import FrameLibrary, plot_results, results_arrays, to_results_frame
 from cellworth.model.model_search import ChosenModel, DecidingRows, ModelProgress, choose_model
-from cellworth.model.row_views import can_draw
 from cellworth.settings_language import setting
 from cellworth.table import ColumnLayout, Table
 

@@ -18,9 +18,9 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.complete import GaussianCompleter
 from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import deal
+from cellworth.model.discrete_draws import make_discrete
+from cellworth.model.feature_views import ViewedRows, can_draw
 from cellworth.model.fitted_model import FittedModel, fit_learners, one_core
-from cellworth.model.row_views import ViewedRows, can_draw
-from cellworth.model.settled_draws import settle
 
 DRAWN = 20
 """Complete versions drawn of each held-out row."""
@@ -56,7 +56,7 @@ class HeldOutFold:
     completer : estimator
         Unfitted.
     cell_of : (d,) array of int, optional
-        The cell that each column belongs to; see `settle`.
+        The cell that each column belongs to; see `make_discrete`.
     weights : (n,) array, optional
         How much each row counts when a learner is trained.
     """
@@ -147,7 +147,7 @@ class HeldOutFold:
             drawer = fit_completer(None, X, None, self._is_number)
         draws = np.asarray(drawer.sample(DRAWN, self._seed + 1, self._tested.X), dtype=np.float64)
         cell_of = None if self._cell_of is None else self._cell_of[self.columns]
-        settle(draws, np.isnan(self._tested.X), self._X[~self.held][:, self.columns], cell_of)
+        make_discrete(draws, np.isnan(self._tested.X), self._X[~self.held][:, self.columns], cell_of)
         return draws
 
 

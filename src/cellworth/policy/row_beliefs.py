@@ -10,9 +10,9 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.errors import ParameterError
 from cellworth.model.completing_models import CompletingClassifier, CompletingRegressor
+from cellworth.model.discrete_draws import FEW_VALUES, category_offsets
+from cellworth.model.feature_views import can_draw, sample_alike
 from cellworth.model.fitted_model import FittedModel, one_core
-from cellworth.model.row_views import can_draw, sample_alike
-from cellworth.model.settled_draws import FEW_VALUES, category_offsets
 from cellworth.policy.information import RowInformation
 from cellworth.table import ColumnLayout
 

@@ -1,7 +1,11 @@
-"""Evaluate a filled table: its reconstruction error, and a model trained on it, tested on unseen rows."""
+"""Evaluate a filled table: its reconstruction error, and a model trained on it, tested on unseen rows.
+
+The model of a simulation is a function of its world, so the same for all strategies.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import numpy as np
@@ -10,9 +14,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, r2_score, roc_auc_score, root_mean_squared_error
 
 from cellworth.arrays import AnyArray, FloatArray
-from cellworth.model import Candidate, fit_candidate
+from cellworth.complete import GaussianCompleter
+from cellworth.model import Candidate, choose_model, fit_candidate
+from cellworth.model.candidates import candidate_named
+from cellworth.model.cross_validation import scorable
 from cellworth.model.fitted_model import one_core
 from cellworth.simulation.hidden_truth import World
+
+FOLDS = 3
+MOST_REMEMBERED = 100
+_chosen: dict[bytes, Candidate] = {}
 
 
 def judge(world: World, X: FloatArray, completed: FloatArray, completer: Any, model: Any) -> dict[str, float]:
@@ -118,3 +129,51 @@ def _area(y: FloatArray, scores: FloatArray, classes: AnyArray) -> float:
 
 def _as_columns(scores: FloatArray) -> FloatArray:
     return scores[:, np.newaxis] if scores.ndim == 1 else scores
+
+
+def judges(*, is_number: bool) -> list[Candidate]:
+    """Return the models to choose from: a linear one and two of trees, all trained on the completion.
+
+    Views of the holes themselves are left out: a judge should see what a strategy's completer makes of the
+    purchases, and a model that is trained again in every round should be cheap.
+    """
+    linear = "ridge regression" if is_number else "logistic regression"
+    return [candidate_named(name, is_number=is_number) for name in (linear, "extra trees", "boosted trees")]
+
+
+def choose_judge(world: World, seed: int) -> Candidate:
+    """Return the model that cross-validation on the training rows, as they are at the start, chooses.
+
+    Holes are filled by ``GaussianCompleter(label_trust=0.0)``, whatever a strategy's completer is. With too
+    few labels to choose on, it is the linear model.
+
+    Notes
+    -----
+    Costs `FOLDS` fits of the completer and of each model; see `choose_model`. The choice is remembered, as
+    strategies are played in the same worlds one after another.
+    """
+    mark = hashlib.sha256(repr((world.start.shape, world.target, world.layout, seed)).encode())
+    mark.update(world.start.tobytes() + world.y.tobytes())
+    if mark.digest() not in _chosen:
+        if len(_chosen) >= MOST_REMEMBERED:
+            _chosen.clear()
+        _chosen[mark.digest()] = _choose(world, seed)
+    return _chosen[mark.digest()]
+
+
+def _choose(world: World, seed: int) -> Candidate:
+    is_number = world.target == "number"
+    models = judges(is_number=is_number)
+    if not scorable(world.y, classes=not is_number):
+        return models[0]
+    return choose_model(
+        world.start,
+        world.y,
+        is_number=is_number,
+        completer=GaussianCompleter(label_trust=0.0),
+        candidates=models,
+        averages=False,
+        folds=FOLDS,
+        seed=seed,
+        cell_of=world.layout.owner,
+    ).candidate

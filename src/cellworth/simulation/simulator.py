@@ -30,8 +30,7 @@ from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import ProgressLine
 from cellworth.select import Selection
 from cellworth.select.selector import check_limits
-from cellworth.simulation.chosen_judge import choose_judge
-from cellworth.simulation.evaluate import judge, name_of
+from cellworth.simulation.evaluate import choose_judge, judge, name_of
 from cellworth.simulation.hidden_truth import World, make_world
 from cellworth.strategy import Strategy, get
 from cellworth.strategy.buying_task import BuyingTask

@@ -7,8 +7,8 @@ from cellworth.strategy.batch import Batch, Purchase
 from cellworth.strategy.registry import Strategy, get, names, register
 
 if TYPE_CHECKING:
-    from cellworth.strategy.choosing import advise
+    from cellworth.strategy.advising import advise
 
 __all__ = ["Batch", "Purchase", "Strategy", "advise", "get", "names", "register"]
 
-__getattr__, __dir__ = lazy_names(__name__, {"choosing": ["advise"]})
+__getattr__, __dir__ = lazy_names(__name__, {"advising": ["advise"]})

@@ -1,33 +1,33 @@
 """The strategy "auto": completer, model and strategy chosen on the user's own table, before purchases begin.
 
 The model is chosen by cross-validation. Then the rival plays against the fallback on known cells that are
-hidden and bought back, see `cellworth.strategy.rehearsal`, and is chosen only if it leads by more than
+hidden and bought back, see `cellworth.strategy.backtest`, and is chosen only if it leads by more than
 `NEEDED` standard errors. Last, the completer: the supervised one only if the model scores higher by as much
-when it has learned from its completion, see `cellworth.strategy.completer_trial`. The choice is a function of
-the table, the prices and the seed.
+when it has learned from its completion, see `completer_lead`. The choice is a function of the table, the
+prices and the seed.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from cellworth.arrays import IntArray
+from cellworth.arrays import Float64Array, IntArray
 from cellworth.complete import GaussianCompleter, SupervisedCompleter
 from cellworth.complete.posterior_beside import PosteriorBeside
 from cellworth.errors import DataError
 from cellworth.model import Candidate, choose_model
 from cellworth.model.candidates import candidate_named
-from cellworth.model.cross_validation import scorable
+from cellworth.model.cross_validation import Score, scorable, score_predictions
 from cellworth.model.fitted_model import one_core
+from cellworth.model.held_out_folds import HeldOutFold, make_folds
+from cellworth.strategy.backtest import FOLDS, backtest
 from cellworth.strategy.buying_task import BuyingTask
-from cellworth.strategy.completer_trial import completer_lead
 from cellworth.strategy.registry import Strategy, get
-from cellworth.strategy.rehearsal import FOLDS, rehearse
-from cellworth.strategy.strategy_choice import StrategyChoice
+from cellworth.strategy.strategy_choice import Lead, StrategyChoice
 
 FALLBACK, RIVAL = "recommended", "linear-impact"
 MOST_ROWS = 1_000
@@ -36,7 +36,7 @@ LEAST_ROWS = 80
 """With fewer labelled rows nothing is played: differences of AUC would have errors of 0.05 and more."""
 LEAST_KNOWN = 200
 """With fewer known cells in labelled rows nothing is played."""
-MODEL_FOLDS = 3
+MODEL_FOLDS = 3  # to choose the model, and the completer
 LINEAR = ("logistic regression", "ridge regression")
 TREES = ("extra trees", "boosted trees")
 NEEDED = 2.0
@@ -134,7 +134,7 @@ def choose_on(task: BuyingTask, *, seconds: float | None = None) -> StrategyChoi
     left = None if seconds is None else seconds - (time.perf_counter() - begun)
     if left is not None and left <= 0:
         return choice
-    played = rehearse(task, [get(FALLBACK), get(RIVAL)], model, seconds=left)
+    played = backtest(task, [get(FALLBACK), get(RIVAL)], model, seconds=left)
     lead = played.lead(RIVAL, over=FALLBACK)
     choice = decided(replace(choice, lead=lead, note=""))
     left = None if seconds is None else seconds - (time.perf_counter() - begun)
@@ -154,6 +154,56 @@ def decided(choice: StrategyChoice) -> StrategyChoice:
         completer="supervised" if other else "Gaussian",
         needed=NEEDED,
     )
+
+
+def completer_lead(task: BuyingTask, model: Candidate, completer: Any, over: Any) -> Lead:
+    """Return how much higher a model scores if it is trained on another completion.
+
+    Both models are tested on the same held-out rows, filled by the same completer. A completer may fill rows
+    that are nearly empty badly, but suit the training rows, whose labels it knows; what it does to held-out
+    rows with holes says nothing about complete ones.
+
+    Parameters
+    ----------
+    task : BuyingTask
+        With labels, at least two classes of which can be scored.
+    model : Candidate
+    completer, over : estimators
+        Unfitted. The held-out rows are filled by ``over`` for both.
+
+    Returns
+    -------
+    Lead
+        With the standard error over rows.
+
+    Notes
+    -----
+    Costs `MODEL_FOLDS` fits of each completer and two of the model.
+    """
+    assert task.y is not None
+    settings: dict[str, Any] = {
+        "is_number": task.is_number,
+        "folds": MODEL_FOLDS,
+        "repeats": 1,
+        "seed": task.seed,
+    }
+    deals, tested = make_folds(task.X, task.y, over, cell_of=task.layout.owner, **settings)
+    _, trained = make_folds(task.X, task.y, completer, cell_of=task.layout.owner, **settings)
+    y = task.y[task.labelled]
+    n_classes = 1 if task.is_number else int(y.max()) + 1
+    scores: list[Score] = []
+    for folds in (trained[0], tested[0]):
+        predicted = np.zeros((len(y), n_classes))
+        for of_model, of_rows in zip(folds, tested[0], strict=True):
+            predicted[of_rows.held[task.labelled]] = _predict(of_model, of_rows, model, n_classes)
+        scores.append(score_predictions(y, predicted, deals[0], classes=not task.is_number))
+    paired = scores[0].influence - scores[1].influence
+    return Lead(scores[0].value - scores[1].value, float(np.sqrt(paired @ paired)) / len(paired))
+
+
+def _predict(of_model: HeldOutFold, of_rows: HeldOutFold, model: Candidate, n_classes: int) -> Float64Array:
+    """Train on one completion; predict the held-out rows as the other completer fills them."""
+    return of_rows.predict_at_hand(of_model.train(model, n_classes))
 
 
 def _too_thin(task: BuyingTask) -> str:

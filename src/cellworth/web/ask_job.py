@@ -6,7 +6,7 @@ import warnings
 from typing import Any, NamedTuple
 
 from cellworth.campaign import Campaign
-from cellworth.outlook import StopWarning
+from cellworth.forecasting import StopWarning
 from cellworth.strategy import Batch
 
 

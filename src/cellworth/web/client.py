@@ -17,7 +17,7 @@ import httpx
 
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.errors import AccessError, ConflictError, DataError, ServerError
-from cellworth.outlook import StopRule, StopWarning
+from cellworth.forecasting import StopRule, StopWarning
 from cellworth.strategy import Purchase
 from cellworth.web.wire_format import (
     Cells,

@@ -4,7 +4,7 @@ import pytest
 
 from cellworth import StopRule
 from cellworth.errors import DataError
-from cellworth.outlook import StopWarning
+from cellworth.forecasting import StopWarning
 from tests.campaign.campaigns import VALUES, answers_to
 from tests.web.servers import api, problem
 

@@ -18,7 +18,7 @@ from pydantic import (
 
 from cellworth.campaign.cell_records import StatusWord
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
-from cellworth.outlook import StopRule
+from cellworth.forecasting import StopRule
 from cellworth.table.column import Kind
 
 MOST_CELLS = 10_000

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from cellworth.campaign.leases import ASK_LEASE
 from cellworth.errors import CellworthError, ParameterError
-from cellworth.outlook import StopRule
+from cellworth.forecasting import StopRule
 from cellworth.report import preview_summary, summarise
 from cellworth.web.ask_job import ask_and_tell
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role

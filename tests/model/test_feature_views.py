@@ -6,7 +6,7 @@ import pytest
 from cellworth import GaussianCompleter
 from cellworth.complete.auto_candidates import ColumnMeanCompleter
 from cellworth.errors import ParameterError
-from cellworth.model.row_views import N_DRAWS, View, ViewedRows, complete_features
+from cellworth.model.feature_views import N_DRAWS, View, ViewedRows, complete_features
 from tests.model.holed_tables import holed
 
 

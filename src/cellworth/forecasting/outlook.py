@@ -9,9 +9,9 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.errors import ParameterError
+from cellworth.forecasting.rising_curve import RisingCurve
 from cellworth.model.cross_validation import Estimate
 from cellworth.optional_packages import require
-from cellworth.outlook.rising_curve import RisingCurve
 
 EFFICIENCY = 1.6
 """Cells that random buying would need for what the default strategy's first cell brings."""

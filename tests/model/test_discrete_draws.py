@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth import GaussianCompleter
-from cellworth.model.settled_draws import one_category, settle
+from cellworth.model.discrete_draws import make_discrete, one_category
 
 
 def test_draws_of_few_values_are_settled():
@@ -17,7 +17,7 @@ def test_draws_of_few_values_are_settled():
     X[:40, 0] = np.nan
     draws = rng.normal(size=(5, 50, 2))
     before, holes = draws.copy(), rng.random((50, 2)) < 0.7
-    settle(draws, holes, X)
+    make_discrete(draws, holes, X)
     assert np.array_equal(draws[:, :, 1], before[:, :, 1])
     assert np.array_equal(draws[:, ~holes[:, 0], 0], before[:, ~holes[:, 0], 0])
     found = draws[:, holes[:, 0], 0]
@@ -40,7 +40,7 @@ def test_a_cell_of_a_category_has_one_category_and_shares_are_kept(seed, K, few_
         draws = np.round(draws)
     holes = np.repeat(rng.random((40, 1)) < 0.6, K + 1, axis=1)
     before = draws.copy()
-    settle(draws, holes, X, np.array([0] + [1] * K))
+    make_discrete(draws, holes, X, np.array([0] + [1] * K))
     assert np.array_equal(draws[:, :, 0], before[:, :, 0])
     assert np.array_equal(draws[:, ~holes[:, 1]], before[:, ~holes[:, 1]])
     found = draws[:, holes[:, 1], 1:]
@@ -80,8 +80,8 @@ def test_a_category_of_known_law_is_drawn_with_its_probabilities():
     X[: n // 2, 1:] = np.nan
     completer = GaussianCompleter(label_trust=0.0, margins="normal").fit(X)
     alone, together = (completer.sample(20, 0, X[: n // 2]) for _ in range(2))
-    settle(alone, np.isnan(X[: n // 2]), X)
-    settle(together, np.isnan(X[: n // 2]), X, np.array([0, 1, 1, 1]))
+    make_discrete(alone, np.isnan(X[: n // 2]), X)
+    make_discrete(together, np.isnan(X[: n // 2]), X, np.array([0, 1, 1, 1]))
     assert (together[:, :, 1:].sum(axis=2) == 1).all()
     assert (alone[:, :, 1:].sum(axis=2) != 1).mean() > 0.2
     off = [np.abs(_by_tenth(draws[:, :, 1:].mean(axis=0) - P[: n // 2], x)) for draws in (together, alone)]

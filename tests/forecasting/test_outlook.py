@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cellworth.errors import ParameterError
+from cellworth.forecasting.outlook import CostEstimate, Outlook
 from cellworth.model.cross_validation import Estimate
-from cellworth.outlook.forecast_result import CostEstimate, Outlook
-from tests.outlook.outlooks import outlook
+from tests.forecasting.outlooks import outlook
 
 
 def test_more_money_is_never_forecast_lower():

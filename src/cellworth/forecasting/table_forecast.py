@@ -10,12 +10,12 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
+from cellworth.forecasting.outlook import Outlook
+from cellworth.forecasting.rising_curve import rising_curve
+from cellworth.forecasting.scores_at_depths import DEPTHS, scores_at_depths
 from cellworth.model.candidates import Candidate, candidate_named, own_candidates
 from cellworth.model.cross_validation import Score, sample_rows
 from cellworth.model.model_search import check_labels, choose_model
-from cellworth.outlook.forecast_result import Outlook
-from cellworth.outlook.rising_curve import rising_curve
-from cellworth.outlook.thinning import DEPTHS, scores_at_depths
 from cellworth.prices import Prices
 from cellworth.progress import ProgressLine, Steps
 from cellworth.settings_language import named, setting
@@ -72,7 +72,7 @@ def forecast(
     -----
     Costs a search for a model if it is "auto", then five depths, each with five fits of the completer and of
     the model; of a longer table, 2,000 labelled rows are used. The mathematics is in
-    `cellworth.outlook.rising_curve`.
+    `cellworth.forecasting.rising_curve`.
 
     Examples
     --------

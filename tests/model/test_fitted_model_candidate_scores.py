@@ -9,10 +9,10 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from cellworth.complete import GaussianCompleter
-from cellworth.model.candidate_scores import cross_validate
 from cellworth.model.candidates import Candidate, candidate_named
 from cellworth.model.cross_validation import deal, mean_score
-from cellworth.model.row_views import View, ViewedRows
+from cellworth.model.feature_views import View, ViewedRows
+from cellworth.model.fitted_model import cross_validate
 
 
 def linear(classes):

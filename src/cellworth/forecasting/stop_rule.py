@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from cellworth.errors import ParameterError
+from cellworth.forecasting.outlook import Outlook
 from cellworth.model.cross_validation import Estimate
-from cellworth.outlook.forecast_result import Outlook
 from cellworth.settings_language import named
 
 NEXT = 0.1

@@ -5,7 +5,7 @@ import pytest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
 
-from cellworth.model.joint_gaussian import JointGaussian
+from cellworth.model.learners import JointGaussian
 from tests.model.holed_tables import holed
 
 

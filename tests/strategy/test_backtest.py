@@ -9,8 +9,8 @@ from cellworth.model.cross_validation import Score
 from cellworth.score.scorer import Memoryless
 from cellworth.select import Top
 from cellworth.strategy import Strategy
+from cellworth.strategy.backtest import DEALS, FOLDS, Backtest, backtest
 from cellworth.strategy.buying_task import BuyingTask
-from cellworth.strategy.rehearsal import DEALS, FOLDS, Rehearsal, rehearse
 from cellworth.table import ColumnLayout
 
 
@@ -61,7 +61,7 @@ def one_useful_column(kind, n=400):
 @pytest.mark.parametrize("kind", ["classes", "number"])
 def test_who_buys_the_useful_column_wins(kind):
     steps = []
-    played = rehearse(
+    played = backtest(
         one_useful_column(kind),
         [buys("noise", 2), buys("useful", 0), buys("useful too", 0)],
         trees(kind),
@@ -79,7 +79,7 @@ def test_who_buys_the_useful_column_wins(kind):
 
 def test_the_same_seed_plays_the_same_and_no_time_leaves_one_deal():
     task = one_useful_column("number")
-    first, again = (rehearse(task, [buys("a", 1)], trees("number"), seconds=s) for s in (None, 0.0))
+    first, again = (backtest(task, [buys("a", 1)], trees("number"), seconds=s) for s in (None, 0.0))
     assert len(again.by_play) == FOLDS
     np.testing.assert_array_equal(first.by_play[:FOLDS], again.by_play)
 
@@ -87,9 +87,9 @@ def test_the_same_seed_plays_the_same_and_no_time_leaves_one_deal():
 def test_the_error_of_a_lead_is_the_larger_of_rows_and_plays():
     by_play = np.array([[0.5, 0.6], [0.5, 0.8]])
     quiet, loud = np.zeros(4), np.array([2.0, -2.0, 2.0, -2.0])
-    over_plays = Rehearsal(("a", "b"), by_play, (Score(0.5, quiet, 2), Score(0.7, quiet, 2)))
+    over_plays = Backtest(("a", "b"), by_play, (Score(0.5, quiet, 2), Score(0.7, quiet, 2)))
     lead = over_plays.lead("b", over="a")
     assert (lead.value, lead.won, lead.plays) == (pytest.approx(0.2), 2, 2)
     assert lead.error == pytest.approx(np.std([0.1, 0.3], ddof=1) / np.sqrt(2))
-    over_rows = Rehearsal(("a", "b"), by_play, (Score(0.5, quiet, 2), Score(0.7, loud, 2)))
+    over_rows = Backtest(("a", "b"), by_play, (Score(0.5, quiet, 2), Score(0.7, loud, 2)))
     assert over_rows.lead("b", over="a").error == pytest.approx(4.0 / 4)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cellworth import Table, simulate
-from cellworth.simulation import chosen_judge, full_information
-from cellworth.simulation.chosen_judge import choose_judge, judges
+from cellworth.simulation import evaluate, full_information
+from cellworth.simulation.evaluate import choose_judge, judges
 from cellworth.simulation.hidden_truth import make_world
 
 
@@ -35,8 +35,8 @@ def test_it_is_remembered_by_what_is_known(monkeypatch):
         calls.append(seed)
         return judges(is_number=False)[seed]
 
-    monkeypatch.setattr(chosen_judge, "_choose", choose)
-    monkeypatch.setattr(chosen_judge, "_chosen", {})
+    monkeypatch.setattr(evaluate, "_choose", choose)
+    monkeypatch.setattr(evaluate, "_chosen", {})
     table = small_table(n=60)
     worlds = [make_world(table, observed=share, train=0.7, seed=0) for share in (0.5, 0.5, 0.6)]
     for world in worlds:

@@ -1,4 +1,4 @@
-"""Rehearse purchases on the known cells of a table: hide some, buy them back, see which strategy wins.
+"""Test strategies on the known cells of a table: hide some, buy them back, see which strategy wins.
 
 The labelled rows are dealt into folds. In a play, one fold is held out, half of the known cells of the other
 rows are hidden, and each strategy buys some of them back for the same money. The model is trained on what it
@@ -37,7 +37,7 @@ from cellworth.strategy.strategy_choice import Lead
 
 FOLDS = 4
 DEALS = 2
-"""Times to deal the rows into folds: a rehearsal has FOLDS * DEALS plays."""
+"""Times to deal the rows into folds: a backtest has FOLDS * DEALS plays."""
 KEPT = 0.5
 """Share of the known cells that stay visible in a play."""
 MARKS = (0.3, 0.6)
@@ -45,7 +45,7 @@ MARKS = (0.3, 0.6)
 
 
 @dataclass(frozen=True, eq=False)
-class Rehearsal:
+class Backtest:
     """How strategies did.
 
     Attributes
@@ -74,14 +74,14 @@ class Rehearsal:
         return Lead(float(each.mean()), max(of_rows, of_plays), int((each > 0).sum()), len(each))
 
 
-def rehearse(
+def backtest(
     task: BuyingTask,
     strategies: Sequence[Strategy],
     model: Candidate,
     *,
     seconds: float | None = None,
     progress: Steps | None = None,
-) -> Rehearsal:
+) -> Backtest:
     """Play strategies against each other on known cells.
 
     Parameters
@@ -98,7 +98,7 @@ def rehearse(
 
     Returns
     -------
-    Rehearsal
+    Backtest
         Of whole deals only.
 
     Notes
@@ -134,7 +134,7 @@ def rehearse(
                 ]
             )
     together = tuple(mean_score(list(of_deals)) for of_deals in zip(*scores, strict=True))
-    return Rehearsal(tuple(each.name for each in strategies), np.array(by_play), together)
+    return Backtest(tuple(each.name for each in strategies), np.array(by_play), together)
 
 
 class _Play:

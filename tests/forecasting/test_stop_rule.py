@@ -6,8 +6,8 @@ import pytest
 
 from cellworth import StopRule
 from cellworth.errors import ParameterError
-from cellworth.outlook.stop_rule import decide
-from tests.outlook.outlooks import certain, outlook
+from cellworth.forecasting.stop_rule import decide
+from tests.forecasting.outlooks import certain, outlook
 
 TENTH = 1 - 0.9**1.6
 """What the next tenth of the cost brings of a straight line to the end."""

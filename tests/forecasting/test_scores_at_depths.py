@@ -5,10 +5,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cellworth.errors import DataError
+from cellworth.forecasting.scores_at_depths import scores_at_depths
 from cellworth.model.candidates import Candidate, candidate_named
+from cellworth.model.feature_views import View
 from cellworth.model.model_search import choose_model
-from cellworth.model.row_views import View
-from cellworth.outlook.thinning import scores_at_depths
 from tests.model.holed_tables import holed
 
 OWN = Candidate("own", View(), LogisticRegression())

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 from cellworth.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from cellworth.outlook.day_zero import forecast
-    from cellworth.outlook.forecast_result import CostEstimate, Outlook
-    from cellworth.outlook.stop_rule import StopAdvice, StopRule, StopWarning, decide
+    from cellworth.forecasting.outlook import CostEstimate, Outlook
+    from cellworth.forecasting.stop_rule import StopAdvice, StopRule, StopWarning, decide
+    from cellworth.forecasting.table_forecast import forecast
 
 __all__ = [
     "CostEstimate",
@@ -22,8 +22,8 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "day_zero": ["forecast"],
-        "forecast_result": ["CostEstimate", "Outlook"],
+        "table_forecast": ["forecast"],
+        "outlook": ["CostEstimate", "Outlook"],
         "stop_rule": ["StopAdvice", "StopRule", "StopWarning", "decide"],
     },
 )

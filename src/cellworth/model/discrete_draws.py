@@ -1,9 +1,9 @@
 r"""Turn draws of cells with few values into values that such cells have.
 
-A completer may draw 0.3 for a column of 0 and 1, which no complete row has. A column of numbers is settled by
-rank. A category is several columns of 0 and 1, and a cell of it has exactly one 1, so its columns are settled
-together. With a completer's draws z and the shares p of the K categories among known cells, it is the
-assignment of one category to each draw that is closest to the draws among those with these shares,
+A completer may draw 0.3 for a column of 0 and 1, which no complete row has. A column of numbers is made
+discrete by rank. A category is several columns of 0 and 1, and a cell of it has exactly one 1, so its columns
+are taken together. With a completer's draws z and the shares p of the K categories among known cells, it is
+the assignment of one category to each draw that is closest to the draws among those with these shares,
 
 .. math:: \max_k\, z_k + \theta_k, \qquad \text{with } \theta \text{ such that category } k \text{ is
    assigned to a share } p_k \text{ of the draws,}
@@ -30,7 +30,9 @@ SWEEPS = 100
 STEP = 0.5  # all offsets move at once, so each moves half of its way
 
 
-def settle(draws: Float64Array, holes: BoolArray, X: Float64Array, cell_of: IntArray | None = None) -> None:
+def make_discrete(
+    draws: Float64Array, holes: BoolArray, X: Float64Array, cell_of: IntArray | None = None
+) -> None:
     """Replace draws of columns with few distinct values, and of categories, by such values, in place.
 
     All draws for the holes of a column, in order, become the known values of the column in X, in order, in
@@ -66,8 +68,8 @@ def settle(draws: Float64Array, holes: BoolArray, X: Float64Array, cell_of: IntA
 
 def _by_rank(drawn: Float64Array, known: Float64Array) -> Float64Array:
     shares = (rankdata(drawn, axis=None) - 0.5) / drawn.size
-    settled = known[np.minimum((shares * len(known)).astype(np.intp), len(known) - 1)]
-    return np.asarray(settled.reshape(drawn.shape))
+    discrete = known[np.minimum((shares * len(known)).astype(np.intp), len(known) - 1)]
+    return np.asarray(discrete.reshape(drawn.shape))
 
 
 def one_category(drawn: Float64Array, known: Float64Array) -> Float64Array:

@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from cellworth import Prices, Table, forecast
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate
-from cellworth.model.row_views import View
+from cellworth.model.feature_views import View
 from tests.model.holed_tables import holed, mixed_table
 
 OWN = Candidate("own", View(), LogisticRegression())

@@ -6,8 +6,8 @@ from cellworth import GaussianCompleter, Prices, Table
 from cellworth.complete import SupervisedCompleter
 from cellworth.model import Candidate
 from cellworth.model.cross_validation import deal
+from cellworth.strategy.automatic import MODEL_FOLDS, completer_lead
 from cellworth.strategy.buying_task import BuyingTask
-from cellworth.strategy.completer_trial import FOLDS, completer_lead
 
 GAUSSIAN = GaussianCompleter(margins="normal", label_trust=0.0, target="number")
 LEAST_SQUARES = Candidate("least squares", learner=LinearRegression())
@@ -27,9 +27,9 @@ def test_the_lead_is_that_of_a_plain_loop(task):
     supervised = SupervisedCompleter(target="number")
     lead = completer_lead(task, LEAST_SQUARES, supervised, over=GAUSSIAN)
     y, rows = task.y[task.labelled], task.labelled
-    fold = deal(y, FOLDS, np.random.default_rng(task.seed), classes=False)
+    fold = deal(y, MODEL_FOLDS, np.random.default_rng(task.seed), classes=False)
     off = np.empty((2, len(y)))
-    for k in range(FOLDS):
+    for k in range(MODEL_FOLDS):
         held = np.zeros(len(task.X), dtype=bool)
         held[rows[fold == k]] = True
         filler = GaussianCompleter(**GAUSSIAN.get_params()).fit(task.X[~held])
