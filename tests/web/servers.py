@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from cellworth.campaign import Campaign
-from cellworth.web.wire_format import segment
+from cellworth.web.url_paths import segment
 
 ROOT = Path(__file__).parents[2]
 LOCAL = "http://127.0.0.1"

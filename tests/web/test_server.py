@@ -16,7 +16,7 @@ from cellworth.errors import ParameterError
 from cellworth.web import Client
 from cellworth.web.security.tokens import Access
 from cellworth.web.server import check_host, is_loopback
-from cellworth.web.wire_format import segment
+from cellworth.web.url_paths import segment
 from tests.campaign.campaigns import PRICES, VALUES, make_table
 from tests.web.servers import begin, children, is_there, serving, until
 

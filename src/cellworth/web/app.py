@@ -14,16 +14,15 @@ from starlette.staticfiles import StaticFiles
 from cellworth import __version__
 from cellworth.errors import ParameterError
 from cellworth.report import SUMMARIES, summarise
-from cellworth.web import error_responses, operating, pages, sign_in_links
+from cellworth.web import error_responses, monitoring, pages
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
-from cellworth.web.conditional_requests import ConditionalRequests
 from cellworth.web.dependencies import OPEN_PATHS, admitted, role_of
-from cellworth.web.door_language import DoorLanguage
 from cellworth.web.file_jobs import FileJobs
 from cellworth.web.jobs import JobQueue
+from cellworth.web.middleware import ConditionalRequests, MessageLanguage
+from cellworth.web.monitoring import Metrics, Observation
 from cellworth.web.notifications import Notifications
-from cellworth.web.observation import Metrics, Observation
 from cellworth.web.security.guards import OwnOrigin, SafeHeaders, SizeLimit
 from cellworth.web.security.tokens import Access
 from cellworth.web.uploads import Uploads
@@ -94,7 +93,7 @@ def create_app(
     app.state.metrics = Metrics()
     app.state.webhooks = (list(webhooks), webhook_secret or "")
     app.state.problem_page = pages.problem_page
-    for router in [*api_routers, operating.router, sign_in_links.router, *pages.routers]:
+    for router in [*api_routers, monitoring.router, *pages.routers]:
         app.router.routes.extend(
             admitted(route, min(LARGEST_JSON, largest_upload)) for route in router.routes
         )
@@ -102,7 +101,7 @@ def create_app(
     check_roles(app.routes)
     error_responses.install(app)
     # The middleware added last sees a request first.
-    app.add_middleware(DoorLanguage)
+    app.add_middleware(MessageLanguage)
     app.add_middleware(SizeLimit, most=largest_upload)
     app.add_middleware(OwnOrigin, only_loopback=access.open, public=public_url)
     app.add_middleware(ConditionalRequests)

@@ -19,7 +19,7 @@ from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.errors import AccessError, ConflictError, DataError, ServerError
 from cellworth.forecasting import StopRule, StopWarning
 from cellworth.strategy import Purchase
-from cellworth.web.wire_format import (
+from cellworth.web.client_json import (
     Cells,
     RemoteSummary,
     RemoteTotals,
@@ -29,10 +29,10 @@ from cellworth.web.wire_format import (
     event_from_json,
     lease_to_json,
     purchase_from_json,
-    segment,
     totals_from_json,
     value_to_json,
 )
+from cellworth.web.url_paths import segment
 
 __all__ = ["AccessError", "Client", "RemoteCampaign", "RemoteSummary", "RemoteTotals", "ServerError"]
 

@@ -27,7 +27,7 @@ from cellworth.web.security.guards import Admission
 from cellworth.web.security.sessions import remembered_who, session_of
 from cellworth.web.security.tokens import Access, Identity, Role
 from cellworth.web.uploads import Uploads
-from cellworth.web.wire_format import name_of
+from cellworth.web.url_paths import name_of
 
 OPEN_PATHS = ("/login", "/static", "/health")
 """Paths with these prefixes need no role."""

@@ -14,7 +14,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.web.app import LARGEST_UPLOAD, create_app
 from cellworth.web.connections import ConnectionLimits, sweep, watched
-from cellworth.web.observation import log_settings
+from cellworth.web.monitoring import log_settings
 from cellworth.web.security.tokens import Access
 
 PATIENCE = 10

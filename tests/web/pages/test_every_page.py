@@ -5,7 +5,7 @@ Pictures of all of them are kept in ``artefacts/``, to be looked at.
 
 import pytest
 
-from cellworth.web.wire_format import segment
+from cellworth.web.url_paths import segment
 from tests.web.pages.browsers import MODES, Visit
 from tests.web.pages.studies import HOSTILE_NAME
 

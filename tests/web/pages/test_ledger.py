@@ -5,7 +5,7 @@ import io
 import re
 
 from cellworth.campaign import Campaign
-from cellworth.web.wire_format import segment
+from cellworth.web.url_paths import segment
 from tests.campaign.campaigns import VALUES
 from tests.web.pages.studies import HOSTILE_NAME
 from tests.web.pages.visitor import STUDY

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cellworth.web.wire_format import segment
+from cellworth.web.url_paths import segment
 from tests.web.pages.studies import HOSTILE_NAME
 from tests.web.pages.visitor import STUDY
 

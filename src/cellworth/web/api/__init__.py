@@ -1,24 +1,15 @@
 """The REST API, under /api/v1."""
 
-from cellworth.web.api import (
-    campaigns,
-    downloads,
-    management,
-    next_cells,
-    people,
-    purchases,
-    routing,
-    table_rows,
-)
+from cellworth.web.api import campaigns, management, next_cells, purchases, routing, table_data
 
 routers = [
     campaigns.router,
-    downloads.router,
+    table_data.downloads,
     management.router,
-    people.router,
+    management.people,
     purchases.router,
     purchases.answers,
-    table_rows.router,
+    table_data.router,
     next_cells.router,
     routing.router,
 ]

@@ -17,7 +17,7 @@ from cellworth.table import Table
 from cellworth.web.api.models import CampaignNameOut, CampaignOut, EventOut, NamesPage, Page, SummaryOut
 from cellworth.web.api.routing import PREFIX, After, Limit, make_router, problems
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, read_upload, require_role
-from cellworth.web.wire_format import segment
+from cellworth.web.url_paths import segment
 
 router = make_router("campaigns")
 

@@ -38,7 +38,6 @@ from cellworth.web.api.models import (
     TellIn,
 )
 from cellworth.web.api.routing import After, Key, Limit, make_router, must_manage, problems
-from cellworth.web.ask_job import ask_and_tell
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import (
     CampaignName,
@@ -52,6 +51,7 @@ from cellworth.web.dependencies import (
 )
 from cellworth.web.error_responses import SeveralProblemsError
 from cellworth.web.file_jobs import while_connected
+from cellworth.web.worker_tasks import ask_and_tell
 
 router, answers = make_router("purchases"), make_router("answers")
 

@@ -5,13 +5,13 @@ from cellworth.web.pages import (
     answer_queue,
     campaign_list,
     ledger,
-    login,
     manage_campaign,
     new_campaign,
+    next_value,
     overview,
+    page_layout,
     queue_actions,
-    row_advice,
-    scripts,
+    sign_in,
     table_grid,
     table_views,
 )
@@ -19,19 +19,18 @@ from cellworth.web.pages.page_layout import problem_page
 
 _MODULES = (
     campaign_list,
-    login,
+    sign_in,
     overview,
     answer_queue,
     queue_actions,
     answer_files,
     table_grid,
     table_views,
-    row_advice,
+    next_value,
     ledger,
-    row_advice,
     manage_campaign,
     new_campaign,
-    scripts,
+    page_layout,
 )
 routers = [each.router for each in _MODULES]
 

@@ -21,8 +21,9 @@ from cellworth.web.dependencies import (
 )
 from cellworth.web.file_jobs import while_connected
 from cellworth.web.pages.answer_queue import FilterDep, QueueFilter
+from cellworth.web.pages.flash_messages import back, rejected
 from cellworth.web.pages.forms import Text
-from cellworth.web.pages.page_layout import back, head_of, path_of, rejected, show
+from cellworth.web.pages.page_layout import head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)

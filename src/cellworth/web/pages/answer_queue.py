@@ -22,8 +22,9 @@ from cellworth.report.summaries import to_json
 from cellworth.strategy import Purchase
 from cellworth.table import Column
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
+from cellworth.web.pages.flash_messages import typed_in
 from cellworth.web.pages.forms import ValueField, value_field
-from cellworth.web.pages.page_layout import Head, guess_words, head_of, path_of, show, text_of, typed_in
+from cellworth.web.pages.page_layout import Head, guess_words, head_of, path_of, show, text_of
 
 router = APIRouter(include_in_schema=False)
 

@@ -20,11 +20,12 @@ from cellworth.web.dependencies import (
     read_upload,
     require_role,
 )
-from cellworth.web.download_files import FILES, FORMATS, MEDIA, make_file, make_report
+from cellworth.web.pages.flash_messages import back, rejected
 from cellworth.web.pages.forms import OptionalText, amount
-from cellworth.web.pages.page_layout import Head, back, head_of, path_of, rejected, show
+from cellworth.web.pages.page_layout import Head, head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 from cellworth.web.security.tokens import Access, Role
+from cellworth.web.worker_tasks import FILES, FORMATS, MEDIA, make_file, make_report
 
 router = APIRouter(include_in_schema=False)
 

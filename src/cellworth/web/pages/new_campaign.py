@@ -20,9 +20,10 @@ from cellworth.table import Table
 from cellworth.table.column import KINDS, LABELLED
 from cellworth.table.files import FileBytes
 from cellworth.web.dependencies import PoolDep, UploadsDep, Who, read_upload, require_role
+from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import amount
 from cellworth.web.pages.language import message
-from cellworth.web.pages.page_layout import back, path_of, rejected, show, typed_in
+from cellworth.web.pages.page_layout import path_of, show
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)

@@ -12,14 +12,15 @@ from cellworth.campaign.leases import ASK_LEASE
 from cellworth.errors import CellworthError, ParameterError
 from cellworth.forecasting import StopRule
 from cellworth.report import preview_summary, summarise
-from cellworth.web.ask_job import ask_and_tell
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
+from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import OptionalText, amount, whole
 from cellworth.web.pages.language import message
-from cellworth.web.pages.page_layout import back, head_of, path_of, rejected, show, summary_of, typed_in
+from cellworth.web.pages.page_layout import head_of, path_of, show, summary_of
 from cellworth.web.security.guards import is_from_elsewhere
 from cellworth.web.security.sessions import check_csrf
 from cellworth.web.security.tokens import Role
+from cellworth.web.worker_tasks import ask_and_tell
 
 router = APIRouter(include_in_schema=False)
 

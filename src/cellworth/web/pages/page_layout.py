@@ -1,53 +1,33 @@
-"""What all pages share: the header, summaries, notes on what was done, languages, and error pages."""
+"""What all pages share: the header, summaries, languages, error pages, news, and Plotly's script."""
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
-from fastapi import HTTPException, Request
+from fastapi import APIRouter, HTTPException, Request
 from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from cellworth.campaign import Campaign
 from cellworth.report.grid_summary import Guess
-from cellworth.web.dependencies import identity_of
+from cellworth.web.dependencies import CampaignName, PoolDep, identity_of, require_role
 from cellworth.web.error_responses import ProblemDetails
 from cellworth.web.jobs import JobQueue
-from cellworth.web.pages.kept_notes import KeptNotes, Note
+from cellworth.web.pages.flash_messages import MESSAGES, Note, note_of, redirect_with
 from cellworth.web.pages.language import LANGUAGES, ReaderNumbers, catalogue, chosen_language, message
-from cellworth.web.security.sessions import CSRF, csrf_token
+from cellworth.web.security.sessions import csrf_token
 from cellworth.web.security.tokens import Identity, Role
-from cellworth.web.wire_format import segment
+from cellworth.web.url_paths import segment
 
-MESSAGES = {
-    "asked": message("Asked for %(count)s values. They are in the queue."),
-    "stopped": message("A forecast says that the next money is not worth it. Nothing was asked for."),
-    "nothing": message("Nothing can be bought for this money. Nothing was asked for."),
-    "saved": message("Saved: %(cell)s."),
-    "saved-many": message("Saved %(count)s values."),
-    "known": message("%(cell)s already has this value. Nothing was recorded."),
-    "refused": message("Recorded that %(cell)s is not available."),
-    "taken": message("%(count)s values are reserved for you."),
-    "none-free": message("None of these values is free to take. Ask for more, or see who has them."),
-    "given-back": message("Given back: %(cell)s."),
-    "cancelled": message("Withdrawn: %(cell)s is no longer asked for."),
-    "cancelled-many": message("Withdrawn: %(count)s values are no longer asked for."),
-    "released": message("Freed: %(count)s values can be taken by others."),
-    "corrected": message("Corrected: %(cell)s. The old value stays in the history."),
-    "uploaded": message("Saved %(count)s answers."),
-    "extended": message("Added %(count)s rows."),
-    "budget": message("The budget is changed."),
-    "prices": message("The prices are changed, for what is asked for from now on."),
-    "same": message("Nothing was changed: it was so already."),
-    "expired": message("Your session had ended, so what you sent was not saved. Sign in and send it again."),
-}
-"""What a page says of what was done, by its keyword."""
 ADVICE = {
     403: message("The people who run this server can give you a token that allows more."),
     404: message("Go back to the list of campaigns and choose from there."),
@@ -74,6 +54,7 @@ FORM_TOO_OLD = message(
     "The page is older than the server's last start. Go back and send it again: what you typed is below, "
     "and the queue keeps what you type."
 )
+router = APIRouter(include_in_schema=False)
 _PLAIN_IDS = frozenset({"id", "index", "row", "row_id", "nr", "no"})
 
 
@@ -167,30 +148,13 @@ def show(
         "tab": tab,
         "summaries": summaries,
         "summary": summaries[0] if summaries else None,
-        "note": _note(request),
+        "note": note_of(request),
         # Without JavaScript the page reloads itself, but only while there is nothing to show.
         "poll": any(each.data is None and each.error is None for each in summaries),
         **_spoken(request, None if head is None else head.currency),
     }
     answer = _templates(shared["language"])
     return answer.TemplateResponse(request, template, {**shared, **context}, status_code=status)
-
-
-def back(request: Request, path: str, done: str = "", query: str = "", **values: object) -> Response:
-    """Redirect to a page after a form was handled; ``done`` is a key of `MESSAGES`, ``values`` its values."""
-    note = Note(MESSAGES[done], dict(values)) if done else None
-    return _redirect(request, path, query, note)
-
-
-def rejected(request: Request, path: str, error: str, query: str = "", **typed: Any) -> Response:
-    """Redirect to the page of a form that was rejected; it shows the error, and what was typed again."""
-    return _redirect(request, path, query, Note(error, good=False, typed=typed))
-
-
-def typed_in(request: Request) -> dict[str, Any]:
-    """Return what was typed into the form whose rejection the page shows; empty without one."""
-    note = _note(request)
-    return {} if note is None else note.typed
 
 
 def is_in_place(request: Request) -> bool:
@@ -225,33 +189,13 @@ async def problem_page(request: Request, problem: ProblemDetails) -> Response:
     return page
 
 
-def _redirect(request: Request, path: str, query: str, note: Note | None) -> Response:
-    fields = [query] if query else []
-    if note is not None:
-        fields.append(urlencode({"note": _notes(request).keep(request.cookies.get(CSRF, ""), note)}))
-    return RedirectResponse(f"{path}?{'&'.join(fields)}" if fields else path, 303)
-
-
 def _sign_in(request: Request) -> Response:
     """Redirect to the sign-in page, and from there back to where the person was."""
     if request.method == "GET":
         target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return RedirectResponse(f"/login?to={quote(target, safe='')}", 303)
     query = f"to={quote(_came_from(request) or '/', safe='')}"
-    return _redirect(request, "/login", query, Note(MESSAGES["expired"], good=False))
-
-
-def _note(request: Request) -> Note | None:
-    key = request.query_params.get("note", "")
-    return _notes(request).find(request.cookies.get(CSRF, ""), key) if key else None
-
-
-def _notes(request: Request) -> KeptNotes:
-    state = request.app.state
-    if not hasattr(state, "kept_notes"):
-        state.kept_notes = KeptNotes()
-    notes: KeptNotes = state.kept_notes
-    return notes
+    return redirect_with(request, "/login", query, Note(MESSAGES["expired"], good=False))
 
 
 def _came_from(request: Request) -> str | None:
@@ -317,3 +261,30 @@ def _context(request: Request) -> dict[str, Any]:
         "signed_in": identity.token is not None,
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
     }
+
+
+@router.get("/campaigns/{name}/events", dependencies=[require_role("read")], name="events")
+async def events(name: CampaignName, pool: PoolDep) -> StreamingResponse:
+    """Stream news of a campaign until the client disconnects or the server stops."""
+    await pool.watch(name)
+    stream = pool.notifications.stream(name)
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
+
+
+@router.get("/static/plotly.min.js", name="plotly")
+def plotly(request: Request) -> Response:
+    """Send the script, compressed if the browser accepts it; browsers may cache it."""
+    plain, packed, tag = _script()
+    headers = {"ETag": tag, "Cache-Control": "max-age=86400", "Vary": "Accept-Encoding"}
+    if request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(packed, headers={**headers, "Content-Encoding": "gzip"}, media_type="text/javascript")
+    return Response(plain, headers=headers, media_type="text/javascript")
+
+
+@cache
+def _script() -> tuple[bytes, bytes, str]:
+    content = (files("plotly") / "package_data" / "plotly.min.js").read_bytes()
+    return content, gzip.compress(content, 6, mtime=0), f'"{sha256(content).hexdigest()[:32]}"'

@@ -24,18 +24,10 @@ from cellworth.table import Column
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, PoolDep, Who, require_role
 from cellworth.web.pages.answer_queue import FilterText, Line, QueueFilter, RowLines, line_of, open_lines
+from cellworth.web.pages.flash_messages import back, rejected
 from cellworth.web.pages.forms import OptionalText, doubt, plain_number, whole
 from cellworth.web.pages.language import message
-from cellworth.web.pages.page_layout import (
-    back,
-    head_of,
-    is_in_place,
-    language_of,
-    path_of,
-    rejected,
-    show,
-    text_of,
-)
+from cellworth.web.pages.page_layout import head_of, is_in_place, language_of, path_of, show, text_of
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)

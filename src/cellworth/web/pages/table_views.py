@@ -16,17 +16,9 @@ from cellworth.report.cell_summaries import written
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
 from cellworth.web.jobs import JobQueue
+from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import Name, OptionalText, doubt, page_number, plain_number, value_field, whole
-from cellworth.web.pages.page_layout import (
-    back,
-    head_of,
-    language_of,
-    path_of,
-    rejected,
-    show,
-    summary_of,
-    typed_in,
-)
+from cellworth.web.pages.page_layout import head_of, language_of, path_of, show, summary_of
 from cellworth.web.security.sessions import check_csrf
 
 router = APIRouter(include_in_schema=False)

@@ -16,8 +16,9 @@ from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.report.next_steps import known_values, next_step
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
+from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import amount, value_field
-from cellworth.web.pages.page_layout import back, head_of, path_of, rejected, show, typed_in
+from cellworth.web.pages.page_layout import head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 from cellworth.web.security.tokens import Role
 
@@ -148,7 +149,7 @@ async def _page(
 
     head = await pool.read(name, head_of)
     found = await pool.read(name, read)
-    return show(request, "row_advice.html", head, tab="next", form=form, **found, **context)
+    return show(request, "next_value.html", head, tab="next", form=form, **found, **context)
 
 
 def _written(value: Any) -> str:

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from cellworth.web.observation import JsonLines, Metrics, log_settings
+from cellworth.web.monitoring import JsonLines, Metrics, log_settings
 from tests.web.servers import api
 
 SAMPLE = re.compile(r'(\w+)(\{(?:\w+="(?:[^"\\]|\\.)*",?)+\})? (\S+)')

@@ -1,4 +1,4 @@
-"""HEAD, and responses that programs need not fetch again: ETag and If-None-Match."""
+"""What each request passes on its way: HEAD and ETag, and the language of messages."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from hashlib import sha256
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cellworth.settings_language import speaking
 
 _STREAMS = "/events"
 """Paths of pages that end so send news for ever."""
@@ -69,3 +71,15 @@ class _Answer:
                 del headers["content-length"]
         await send(self._start)
         await send({"type": "http.response.body", "body": b"" if self._only_head else body})
+
+
+class MessageLanguage:
+    """Handles each request in the language of its door; see `cellworth.settings_language`."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on."""
+        with speaking("rest" if scope.get("path", "").startswith("/api/") else "pages"):
+            await self._app(scope, receive, send)

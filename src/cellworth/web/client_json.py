@@ -1,13 +1,11 @@
-"""Conversions for the wire: names as path segments, and library objects to and from JSON."""
+"""What the client sends and receives as JSON: library objects to and from plain data."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
-from urllib.parse import quote
 
 from cellworth.campaign import Totals
 from cellworth.campaign.answers import as_cells
@@ -17,7 +15,6 @@ from cellworth.strategy import Purchase
 Cells = Iterable[tuple[object, str] | Purchase]
 Triples = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
 _TIMES = ("until", "held_until")
-_ESCAPE = re.compile("~([0-9A-F]{2})")
 
 
 @dataclass(frozen=True)
@@ -53,30 +50,6 @@ class RemoteSummary:
     renewing: bool
     error: str | None
     data: dict[str, Any] | None
-
-
-def segment(name: str) -> str:
-    """Encode any name as one segment of a URL path.
-
-    Servers decode URLs before splitting paths, and some decode them twice, so slashes get an escape of their
-    own.
-
-    >>> segment("a study"), segment("a/b"), segment("..")
-    ('a%20study', 'a~2Fb', '~2E~2E')
-    """
-    inner = name.replace("~", "~7E").replace("/", "~2F")
-    if name in (".", ".."):
-        inner = name.replace(".", "~2E")
-    return quote(inner, safe="~", errors="replace")
-
-
-def name_of(part: str) -> str:
-    """Return the name that `segment` encoded, from a URL-decoded segment.
-
-    >>> name_of("a~2Fb"), name_of("study")
-    ('a/b', 'study')
-    """
-    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), part)
 
 
 def purchase_from_json(plain: Mapping[str, Any]) -> Purchase:

@@ -1,7 +1,8 @@
-"""What operators see: a name for each request, counts and times for Prometheus, and a log of JSON lines."""
+"""What operators see: health, metrics for Prometheus, request ids, and the log."""
 
 from __future__ import annotations
 
+import asyncio
 import bisect
 import json
 import logging
@@ -15,10 +16,21 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
+from fastapi import APIRouter, Request
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from cellworth.web.dependencies import JobsDep, PoolDep, UploadsDep, require_role
+
 access_log = logging.getLogger("cellworth.access")
+router = APIRouter(include_in_schema=False)
+log = logging.getLogger("cellworth.web")
+
+STORE_SECONDS = 5.0
+"""How long the store may take to answer."""
+CHECKED = 1.0
+"""Seconds for which a check of the store holds, so that strangers cannot keep the store busy."""
 REQUEST_ID = "X-Request-ID"
 BOUNDS = (0.005, 0.02, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0)
 """Seconds: the buckets of request times."""
@@ -146,7 +158,7 @@ class JsonLines(logging.Formatter):
 def log_settings(kind: str, level: str) -> dict[str, Any]:
     """Return the settings of the log, for uvicorn: "text" or "json" lines on standard error."""
     plain = {"format": "%(asctime)s %(levelname)s %(message)s"}
-    formatter = {"()": "cellworth.web.observation.JsonLines"} if kind == "json" else plain
+    formatter = {"()": "cellworth.web.monitoring.JsonLines"} if kind == "json" else plain
     logger = {"handlers": ["out"], "level": level.upper(), "propagate": False}
     return {
         "version": 1,
@@ -167,3 +179,34 @@ def _labels(labels: Labels) -> str:
         (name, value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")) for name, value in labels
     )
     return "{" + ",".join(f'{name}="{value}"' for name, value in escaped) + "}"
+
+
+@router.get("/health")
+async def is_healthy(request: Request, pool: PoolDep) -> Response:
+    """Report whether the server is up and its store can be read, and nothing else."""
+    state: Any = request.app.state
+    when, well = getattr(state, "checked", (-CHECKED, False))
+    if time.monotonic() - when >= CHECKED:
+        try:
+            await asyncio.wait_for(pool.names(), STORE_SECONDS)
+            well = True
+        except Exception as error:
+            log.warning("the store cannot be read: %s", error)
+            well = False
+        state.checked = (time.monotonic(), well)
+    if well:
+        return JSONResponse({"status": "ok"})
+    return JSONResponse({"status": "the store cannot be read"}, 503, headers={"Retry-After": "5"})
+
+
+@router.get("/metrics", dependencies=[require_role("read")])
+async def metrics(request: Request, jobs: JobsDep, uploads: UploadsDep) -> Response:
+    """Return counts and times in Prometheus's text format."""
+    found: Metrics = request.app.state.metrics
+    gauges = {
+        "jobs_waiting": ("Computations that wait for the worker.", jobs.waiting),
+        "worker_up": ("Whether the worker process runs.", jobs.worker is not None),
+        "listeners": ("Pages that wait for news.", request.app.state.notifications.listeners),
+        "uploads_bytes": ("Bytes of files that wait to be saved.", uploads.size),
+    }
+    return PlainTextResponse(found.text(gauges), media_type="text/plain; version=0.0.4")

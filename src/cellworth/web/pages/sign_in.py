@@ -1,22 +1,24 @@
-"""Signing in with a token, or just giving a name."""
+"""Signing in with a token, by a link that works once, or by just giving a name; and signing out."""
 
 from __future__ import annotations
 
 from urllib.parse import quote, urlsplit
 
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, HTTPException, Request
 from starlette.responses import RedirectResponse, Response
 
 from cellworth.web.dependencies import require_role
+from cellworth.web.pages.flash_messages import rejected
 from cellworth.web.pages.forms import OptionalText, Text
 from cellworth.web.pages.language import COOKIE, COOKIE_SECONDS, LANGUAGES, message
-from cellworth.web.pages.page_layout import rejected, show
-from cellworth.web.security.sessions import check_csrf, remember_who, sign_in, sign_out
-from cellworth.web.security.tokens import Access
+from cellworth.web.pages.page_layout import show
+from cellworth.web.security.sessions import check_csrf, remember_who, sign_in, sign_out, start_session
+from cellworth.web.security.tokens import LINK_PATH, Access
 
 router = APIRouter(include_in_schema=False)
 
 LONGEST_NAME = 80
+_GONE = "This link was used before, is too old, or is not complete. Ask for a new one, or sign in by a token."
 UNKNOWN = message("This token is not known here. Check that you copied all of it, or ask for a new one.")
 
 
@@ -74,3 +76,31 @@ def own_path(to: str) -> str:
     parts = urlsplit(to)
     plain = not parts.scheme and not parts.netloc and not any(ord(each) < 33 for each in to)
     return to if plain and to.startswith("/") and not to.startswith(("//", "/\\")) else "/"
+
+
+@router.get(LINK_PATH, name="login_link")
+async def look_at_link(request: Request, code: str = "") -> Response:
+    """Show whom the link signs in; it can still be used."""
+    access: Access = request.app.state.access
+    owner = access.owner_of_link(code)
+    if owner is None:
+        raise HTTPException(403, _GONE)
+    return show(request, "link.html", code=code, owner=owner)
+
+
+@router.post(LINK_PATH, dependencies=[Depends(check_csrf)])
+async def use_link(request: Request, code: Text, stay: OptionalText = "") -> Response:
+    """Start a session; the link cannot be used again."""
+    access: Access = request.app.state.access
+    response = RedirectResponse("/", 303)
+    if start_session(request, response, access.use_link(code), stay=bool(stay)) is None:
+        raise HTTPException(403, _GONE)
+    return response
+
+
+@router.post("/logout/everywhere", dependencies=[require_role("read"), Depends(check_csrf)])
+async def log_out_everywhere(request: Request) -> Response:
+    """End all sessions of the sender's token, in whatever browser."""
+    response = RedirectResponse("/", 303)
+    sign_out(request, response, everywhere=True)
+    return response

@@ -3,12 +3,12 @@
 import pytest
 
 from cellworth.errors import DataError
-from cellworth.web import operating
+from cellworth.web import monitoring
 
 
 @pytest.fixture(autouse=True)
 def look_each_time(monkeypatch):
-    monkeypatch.setattr(operating, "CHECKED", 0.0)
+    monkeypatch.setattr(monitoring, "CHECKED", 0.0)
 
 
 def test_health_looks_at_the_store(http, monkeypatch):
@@ -26,7 +26,7 @@ def test_health_looks_at_the_store(http, monkeypatch):
 
 
 def test_the_store_is_not_asked_each_time(http, monkeypatch):
-    monkeypatch.setattr(operating, "CHECKED", 1000.0)
+    monkeypatch.setattr(monitoring, "CHECKED", 1000.0)
     asked = []
 
     async def names():

@@ -1,4 +1,4 @@
-"""Files to download hold what the campaign holds, in each format."""
+"""What the worker does for requests: asks that say when to stop, and files in each format."""
 
 import csv
 import io
@@ -6,10 +6,20 @@ import io
 import numpy as np
 import pytest
 
-from cellworth import Table
+from cellworth import Prices, StopRule, Table
 from cellworth.table.files import FileBytes
-from cellworth.web.download_files import MEDIA, make_file, make_report
-from tests.campaign.campaigns import answers_to, begin
+from cellworth.web.worker_tasks import MEDIA, ask_and_tell, make_file, make_report
+from tests.campaign.campaigns import answers_to, begin, gaussian_table
+
+
+def test_the_reason_comes_back_with_the_batch():
+    campaign = begin(gaussian_table()[0], prices=Prices.same(2.0), strategy="random")
+    assert ask_and_tell(campaign, None, 2).stop is None  # there is no forecast
+    stopped = ask_and_tell(campaign, None, 2, until=StopRule(least_gain=1.0))
+    assert not stopped.batch
+    assert stopped.stop.startswith("Stop: ")
+    batch, stop = ask_and_tell(campaign, None, 2, until=StopRule(least_gain=1e-9))
+    assert (len(batch), stop) == (2, None)
 
 
 @pytest.fixture(scope="module")

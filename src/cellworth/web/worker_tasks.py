@@ -1,18 +1,38 @@
-"""Files to download: the table, the filled table, the ledger and the report; written in the worker."""
+"""What the worker does for a request: choose values to ask for, and write files to download."""
 
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from cellworth.campaign import Campaign
 from cellworth.optional_packages import require
+from cellworth.forecasting import StopWarning
 from cellworth.report import ledger_csv, ledger_entries, ledger_rows, write_report
+from cellworth.strategy import Batch
 from cellworth.table.csv_format import with_mark
 from cellworth.table.excel import write_sheet
 from cellworth.table.write_table import write_for_spreadsheet
+
+
+class AskResult(NamedTuple):
+    """The cells asked for, and the sentence of a `StopWarning`; None if there was none."""
+
+    batch: Batch
+    stop: str | None
+
+
+def ask_and_tell(campaign: Campaign, *limits: Any, **settings: Any) -> AskResult:
+    """Return the result of `Campaign.ask` with these arguments; warnings cannot leave the worker."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", StopWarning)
+        batch = campaign.ask(*limits, **settings)
+    said = [str(each.message) for each in caught if issubclass(each.category, StopWarning)]
+    return AskResult(batch, said[0] if said else None)
+
 
 What = Literal["table", "filled", "ledger"]
 FileFormat = Literal["csv", "xlsx", "parquet"]

@@ -1,39 +1,22 @@
-"""What goes over the wire comes back: names in paths, values, cells, leases."""
+"""What goes over the wire comes back: values, cells, leases."""
 
 import json
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
-from urllib.parse import unquote
 
 import numpy as np
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from cellworth.campaign.leases import parse_lease
 from cellworth.strategy import Purchase
-from cellworth.web.wire_format import (
+from cellworth.web.client_json import (
     answers_to_json,
     cells_to_json,
     event_from_json,
     lease_to_json,
-    name_of,
     purchase_from_json,
-    segment,
     value_to_json,
 )
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
-@example("..")
-@example("a~2Fb/c")
-@example("50 %")
-def test_any_name_is_one_segment_and_comes_back(name):
-    part = segment(name)
-    assert part.isascii()
-    assert "/" not in unquote(part)
-    assert unquote(part) not in (".", "..")
-    assert name_of(unquote(part)) == name
 
 
 @pytest.mark.parametrize(
