@@ -23,6 +23,7 @@ from cellworth.campaign.events import (
     PricesChanged,
     Refused,
     Released,
+    StageChanged,
     Taken,
     Told,
     ToldCell,
@@ -58,6 +59,7 @@ CONTENTS = [
     Contradicted((ContradictingCell("p1", "age", 48, 47),)),
     Released(NAMES, "ill"),
     ClockSet(3600.5, None),
+    StageChanged("open", "closed", "done"),
     PricesChanged(
         {"cells": {"by": "column", "prices": {}, "default": 2.0}, "groups": [], "visit": 0.0}, None
     ),
@@ -112,6 +114,7 @@ def test_the_stored_layout_does_not_change():
         {"cells": [["p1", "age", 48, 47]]},
         {"cells": names, "reason": "ill"},
         {"back": 3600.5, "reason": None},
+        {"old": "open", "new": "closed", "reason": "done"},
         {
             "prices": {"cells": {"by": "column", "prices": {}, "default": 2.0}, "groups": [], "visit": 0.0},
             "reason": None,
@@ -130,6 +133,7 @@ def test_the_stored_layout_does_not_change():
         1,
         1,
         2,
+        1,
         1,
         1,
     ]

@@ -44,6 +44,8 @@ def write(path):
     clock.advance(hours=1)
     campaign.set_clock(who="Ann", reason="a fast clock")
     campaign.ask(budget=5, who="Bob")
+    campaign.change_stage("closed", who="Ann", reason="a pause")
+    campaign.change_stage("open", who="Ann")
     campaign.close()
     return clock.time
 

@@ -16,6 +16,7 @@ from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Log, Make, utc_now
 from cellworth.campaign.new_rows import Rows, extended, request_of
 from cellworth.campaign.settings import make_record, only_name, opened
+from cellworth.campaign.stage import NewStage
 from cellworth.campaign.state import State
 from cellworth.campaign.stores import Store
 from cellworth.campaign.tariff import NewBudget, NewPrices
@@ -297,6 +298,14 @@ class Campaign(CampaignView):
         """
         make = NewPrices(self._tariff, prices, reason)
         return self._write(kinds.PricesChanged, make, who) > 0
+
+    def change_stage(self, stage: kinds.Stage, *, who: str | None = None, reason: str | None = None) -> bool:
+        """Make the campaign "closed", "archived" or "open" again; return False if it is so already.
+
+        A closed campaign can be read, and takes nothing: asks, answers and changes are ConflictErrors. Cells
+        that are out stay out until their leases end. An archived one is also left out of the pages' list.
+        """
+        return self._write(kinds.StageChanged, NewStage(stage, reason), who) > 0
 
     def write_report(self, path: str | Path, *, progress: Steps | None = None) -> None:
         """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""

@@ -16,7 +16,7 @@ from cellworth.campaign import open_cells
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.cell_records import CellArrays, RowRecord, cell_arrays, row_records
 from cellworth.campaign.clock import Times, clock_problem
-from cellworth.campaign.events import Event
+from cellworth.campaign.events import Event, Stage
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
 from cellworth.campaign.row_decisions import RowDecisions
 from cellworth.campaign.self_assessment import SelfAssessment
@@ -67,6 +67,11 @@ class CampaignView:
         """The most that may be spent in the whole campaign, as it is now; None for no limit."""
         self._log.refresh()
         return self._tariff.budget
+
+    @property
+    def stage(self) -> Stage:
+        """Whether it is "open", "closed" or "archived"; see `Campaign.change_stage`."""
+        return self._log.newest().stage
 
     @property
     def prices(self) -> Prices:

@@ -8,14 +8,15 @@ from __future__ import annotations
 import base64
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 from cellworth.campaign.account import Terms
 from cellworth.campaign.wish import Wish
 
 Json = dict[str, Any]
+Stage = Literal["open", "closed", "archived"]
 Value = float | int | bool | str
 """A cell's value as the user writes it; dates and times as ISO strings."""
 
@@ -53,6 +54,20 @@ class ContradictingCell(NamedTuple):
     column: str
     value: Value
     known: Value
+
+
+@dataclass(frozen=True)
+class _Fields:
+    """Stored field by field."""
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote."""
+        return cls(**{name: data[name] for name in (each.name for each in fields(cls))})
 
 
 @dataclass(frozen=True)
@@ -136,10 +151,9 @@ class Taken:
 
 
 @dataclass(frozen=True)
-class GivenBack:
-    """Taken cells were given back; others may take them."""
+class _CellsOnly:
+    """The layout of events that have nothing but cells."""
 
-    kind: ClassVar[str] = "given back"
     cells: tuple[CellName, ...]
 
     def to_json(self) -> Json:
@@ -150,6 +164,20 @@ class GivenBack:
     def from_json(cls, data: Json) -> Self:
         """Return what `to_json` wrote."""
         return cls(_names(data))
+
+
+@dataclass(frozen=True)
+class GivenBack(_CellsOnly):
+    """Taken cells were given back; others may take them."""
+
+    kind: ClassVar[str] = "given back"
+
+
+@dataclass(frozen=True)
+class Cancelled(_CellsOnly):
+    """Cells that had been asked for were returned to the pool."""
+
+    kind: ClassVar[str] = "cancelled"
 
 
 @dataclass(frozen=True)
@@ -201,24 +229,7 @@ class Refused:
 
 
 @dataclass(frozen=True)
-class Cancelled:
-    """Cells that had been asked for were returned to the pool."""
-
-    kind: ClassVar[str] = "cancelled"
-    cells: tuple[CellName, ...]
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return {"cells": _lists(self.cells)}
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(_names(data))
-
-
-@dataclass(frozen=True)
-class Corrected:
+class Corrected(_Fields):
     """A known value was replaced."""
 
     kind: ClassVar[str] = "corrected"
@@ -227,15 +238,6 @@ class Corrected:
     old: Value
     new: Value
     reason: str | None
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return dict(vars(self))
-
-    @classmethod
-    def from_json(cls, data: Json) -> Self:
-        """Return what `to_json` wrote."""
-        return cls(data["row"], data["column"], data["old"], data["new"], data["reason"])
 
 
 @dataclass(frozen=True)
@@ -295,7 +297,7 @@ class Released:
 
 
 @dataclass(frozen=True)
-class ClockSet:
+class ClockSet(_Fields):
     """The campaign's time was set; this event may be dated before the last one.
 
     Attributes
@@ -310,10 +312,6 @@ class ClockSet:
     back: float
     reason: str | None
 
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return dict(vars(self))
-
     @classmethod
     def from_json(cls, data: Json) -> Self:
         """Return what `to_json` wrote."""
@@ -321,17 +319,13 @@ class ClockSet:
 
 
 @dataclass(frozen=True)
-class BudgetChanged:
+class BudgetChanged(_Fields):
     """The campaign has another budget from here on; None for no limit."""
 
     kind: ClassVar[str] = "budget changed"
     old: float | None
     new: float | None
     reason: str | None
-
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return dict(vars(self))
 
     @classmethod
     def from_json(cls, data: Json) -> Self:
@@ -341,21 +335,29 @@ class BudgetChanged:
 
 
 @dataclass(frozen=True)
-class PricesChanged:
+class PricesChanged(_Fields):
     """Cells asked for from here on have other prices; ``prices`` is the output of `Prices.to_dict`."""
 
     kind: ClassVar[str] = "prices changed"
     prices: Json
     reason: str | None
 
-    def to_json(self) -> Json:
-        """Return it as plain data."""
-        return {"prices": self.prices, "reason": self.reason}
+
+@dataclass(frozen=True)
+class StageChanged(_Fields):
+    """The campaign was closed, archived or opened again; see `cellworth.campaign.stage`."""
+
+    kind: ClassVar[str] = "stage changed"
+    old: Stage
+    new: Stage
+    reason: str | None
 
     @classmethod
     def from_json(cls, data: Json) -> Self:
         """Return what `to_json` wrote."""
-        return cls(dict(data["prices"]), data["reason"])
+        if data["new"] not in get_args(Stage):
+            raise ValueError(f"there is no stage {data['new']!r}")
+        return cls(data["old"], data["new"], data["reason"])
 
 
 Content = (
@@ -372,6 +374,7 @@ Content = (
     | Contradicted
     | Released
     | ClockSet
+    | StageChanged
 )
 """What happened; ``content.kind`` names it."""
 

@@ -30,6 +30,8 @@ from cellworth.campaign.event_contents import (
     PricesChanged,
     Refused,
     Released,
+    Stage,
+    StageChanged,
     Taken,
     Told,
     ToldCell,
@@ -59,6 +61,8 @@ __all__ = [
     "PricesChanged",
     "Refused",
     "Released",
+    "Stage",
+    "StageChanged",
     "Taken",
     "Told",
     "ToldCell",
@@ -118,7 +122,7 @@ def size(event: Event | None) -> int:
     if event is None:
         return 0
     match event.content:
-        case Corrected() | BudgetChanged() | PricesChanged() | ClockSet():
+        case Corrected() | BudgetChanged() | PricesChanged() | ClockSet() | StageChanged():
             return 1
         case Extended(rows=rows):
             return len(rows)

@@ -26,6 +26,7 @@ from cellworth.campaign.events import (
 )
 from cellworth.campaign.settings import current_settings
 from cellworth.campaign.snapshots import NO_END, Snapshots, StateSnapshot
+from cellworth.campaign.stage import check_open
 from cellworth.campaign.state import State
 from cellworth.campaign.stores.store_protocol import Store, StoredEvent
 from cellworth.campaign.table_bytes import digest, unpack
@@ -239,6 +240,7 @@ class Log:
                 known = None if key is None else self.keyed(key)
                 if known is not None:
                     return _same(known, str(key), signature)
+                check_open(self.name, self.state, kind)
                 event = self.sketch(make, who=who, key=key, signature=signature)
                 if event is None:
                     return None

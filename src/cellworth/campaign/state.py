@@ -32,6 +32,8 @@ from cellworth.campaign.events import (
     PricesChanged,
     Refused,
     Released,
+    Stage,
+    StageChanged,
     Taken,
     Told,
     Value,
@@ -87,6 +89,7 @@ class State:
         The last change of the budget; None if it is the one that the campaign was created with.
     price_changes : list of pairs of an event's number and PricesChanged
         The changes of the prices, oldest first.
+    stage : {"open", "closed", "archived"}
     """
 
     def __init__(self, original: Table) -> None:
@@ -110,6 +113,7 @@ class State:
         self.contradictions: set[tuple[str, str, Value]] = set()
         self.new_budget: BudgetChanged | None = None
         self.price_changes: list[tuple[int, PricesChanged]] = []
+        self.stage: Stage = "open"
 
     @property
     def values(self) -> Float64Array:
@@ -192,6 +196,8 @@ class State:
                 self.new_budget = content
             case PricesChanged():
                 self.price_changes.append((event.number, content))
+            case StageChanged():
+                self.stage = content.new
         if isinstance(content, Told | Corrected | Extended):
             self.table_number = event.number
         self.number, self.time = event.number, event.time
@@ -203,7 +209,7 @@ class State:
         now = self._values[: len(old)]
         same = (known == self._status[: len(old)]) & ((now == old) | (np.isnan(now) & np.isnan(old)))
         rows, columns = np.nonzero(~same)
-        return {
+        plain = {
             "number": self.number,
             "time": None if self.time is None else self.time.isoformat(),
             "table_number": self.table_number,
@@ -219,6 +225,8 @@ class State:
             "new_budget": None if self.new_budget is None else self.new_budget.to_json(),
             "price_changes": [[number, content.to_json()] for number, content in self.price_changes],
         }
+        # Only if it is closed: the bytes of all other states, and so their snapshots, stay as they were.
+        return plain if self.stage == "open" else {**plain, "stage": self.stage}
 
     @classmethod
     def restored(cls, original: Table, plain: dict[str, Any]) -> Self:
@@ -250,6 +258,7 @@ class State:
         state.price_changes = [
             (int(number), PricesChanged.from_json(content)) for number, content in plain["price_changes"]
         ]
+        state.stage = plain.get("stage", "open")
         return state
 
     def _cells(self, names: Iterable[tuple[str, str]]) -> list[Cell]:

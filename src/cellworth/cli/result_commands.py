@@ -68,6 +68,8 @@ def _what(record: dict[str, Any]) -> str:
     if record["kind"] == "budget changed":
         old, new = ("no limit" if each is None else each for each in (record["old"], record["new"]))
         return f"from {old} to {new}" + _because(record)
+    if record["kind"] == "stage changed":
+        return f"from {record['old']} to {record['new']}" + _because(record)
     if record["kind"] == "prices changed":
         return "for cells asked for from now on" + _because(record)
     if record["kind"] == "clock set":

@@ -16,6 +16,7 @@ from cellworth.campaign.events import (
     Corrected,
     Extended,
     PricesChanged,
+    StageChanged,
     Told,
 )
 from cellworth.prices import Prices
@@ -37,6 +38,7 @@ _WORDS = {
     "contradicted": "contradicted",
     "released": "taken back",
     "clock set": "clock set",
+    "stage changed": "stage changed",
 }
 
 
@@ -136,7 +138,7 @@ def _lines(content: Content) -> Iterator[LedgerLine]:
             yield from (LedgerLine(*cell[:2], price=cell.price) for cell in content.cells)
         case Contradicted():
             yield from (LedgerLine(*cell) for cell in content.cells)
-        case BudgetChanged() | PricesChanged() | ClockSet():
+        case BudgetChanged() | PricesChanged() | ClockSet() | StageChanged():
             pass
         case _:
             yield from (LedgerLine(*cell) for cell in content.cells)
@@ -151,6 +153,8 @@ def _change(content: Content, currency: str | None) -> str | None:
             return f"from {before} to {after}"
         case ClockSet(back=back):
             return f"{'back' if back > 0 else 'forward'} by {timedelta(seconds=round(abs(back)))}"
+        case StageChanged(old=old, new=new):
+            return f"from {old} to {new}"
         case PricesChanged(prices=prices):
             return repr(Prices.from_dict(prices))
         case _:

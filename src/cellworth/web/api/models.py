@@ -358,6 +358,7 @@ class EventOut(ResponseModel):
         "contradicted",
         "released",
         "clock set",
+        "stage changed",
     ]
     who: str | None
     key: str | None

@@ -40,6 +40,7 @@ KINDS = {
     "budget changed": message("budget changed"),
     "prices changed": message("prices changed"),
     "clock set": message("clock set"),
+    "stage changed": message("closed, archived or opened"),
 }
 
 
