@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from cellworth.campaign import Campaign
-from cellworth.optional_packages import require
 from cellworth.forecasting import StopWarning
+from cellworth.optional_packages import require
 from cellworth.report import ledger_csv, ledger_entries, ledger_rows, write_report
 from cellworth.strategy import Batch
 from cellworth.table.csv_format import with_mark
