@@ -208,7 +208,7 @@ def _surprise(ratings: Ratings) -> Any:
 
 def _count_passes() -> Counter[str]:
     """Patch the engine to count how often each function runs over all blocks."""
-    from cellworth.complete.sparse.row_pass import CellBlocks as Blocks
+    from cellworth.complete.sparse.variable_projection import CellBlocks as Blocks
 
     counted: Counter[str] = Counter()
 
@@ -232,7 +232,7 @@ def time_passes(size: tuple[int, int], share: float, seed: int) -> dict[str, flo
     """Return the median seconds of five passes, on one and on two threads."""
     from cellworth.blocks import ThreadEngine
     from cellworth.complete.sparse.held_out_cells import table_of
-    from cellworth.complete.sparse.row_pass import CellBlock, step
+    from cellworth.complete.sparse.variable_projection import CellBlock, step
 
     X = make_ratings(tuple(size), share, seed).X
     cells = CellBlock(X.indptr, X.indices, X.data)
@@ -270,7 +270,7 @@ def _fill_holes(X: csr_array, penalty: float, goal: float) -> tuple[int, bool]:
     """Return the iterations of plain soft-impute-ALS to reach an objective, and whether it did."""
     from scipy.sparse.linalg import svds
 
-    from cellworth.complete.sparse.row_pass import cell_products
+    from cellworth.complete.sparse.variable_projection import cell_products
 
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     _, sigma, Vt = svds(X, PASS_RANK, random_state=0)

@@ -38,7 +38,7 @@ def interrupt_at(iteration):
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_a_resumed_run_ends_as_one_that_was_not_interrupted(where, completer, request, tmp_path, monkeypatch):
-    monkeypatch.setattr("cellworth.complete.solver.block_passes.CHECKPOINT_EVERY", 3)
+    monkeypatch.setattr("cellworth.complete.solver.passes_over_blocks.CHECKPOINT_EVERY", 3)
     engine = request.getfixturevalue(where)
     engine.block_rows = 100
     X, y = make_table(350, 4, 0, labelled=0.6)

@@ -36,7 +36,7 @@ def kill_a_worker(engine):
     ("completer", "checkpointed"), [(SUPERVISED, False), (SUPERVISED, True), (NORMAL, False)], ids=str
 )
 def test_a_killed_worker_changes_no_bit(engine, completer, checkpointed, tmp_path, monkeypatch):
-    monkeypatch.setattr("cellworth.complete.solver.block_passes.CHECKPOINT_EVERY", 2)
+    monkeypatch.setattr("cellworth.complete.solver.passes_over_blocks.CHECKPOINT_EVERY", 2)
     X, y = make_table(600, 4, 0, labelled=0.7)
     killed = []
 

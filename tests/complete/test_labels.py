@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from cellworth.complete.labels import LabelSummary, code_labels, label_code
+from cellworth.complete.labels import LabelSummary, code_labels, in_order, label_code, labelled_first
 from cellworth.errors import DataError, ParameterError
 
 
@@ -110,3 +110,15 @@ def test_labels_are_coded_as_in_memory(labels, kind, loss):
     known = whole.targets[whole.labelled]
     np.testing.assert_allclose(code.mean, known.mean(axis=0), atol=1e-12)
     np.testing.assert_allclose(code.spread, known.std(axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("labelled", [[0, 1, 0, 1, 1], [1, 1, 1, 1, 1], [0, 0, 0, 0, 0]])
+def test_the_order_can_be_undone(labelled):
+    labelled, A = np.array(labelled, dtype=bool), np.arange(10.0).reshape(5, 2)
+    order = labelled_first(labelled)
+    assert (np.diff(labelled[order].astype(int)) <= 0).all()
+    np.testing.assert_array_equal(in_order(A[order], order), A)
+
+
+def test_rows_keep_their_order_within_those_with_labels_and_the_others():
+    assert labelled_first(np.array([False, True, False, True])).tolist() == [1, 3, 0, 2]

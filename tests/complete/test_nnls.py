@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.nnls import NNLSCompleter, minimise
-from cellworth.complete.solver.svt import threshold_singular_values
+from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
 from cellworth.datasets import load
 from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error

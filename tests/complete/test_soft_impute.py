@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter, soft_als
-from cellworth.complete.solver.svt import threshold_singular_values
+from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
 from cellworth.datasets import load
 from cellworth.testing import check_completer
 from studies.protocol import make_trial, reconstruction_error

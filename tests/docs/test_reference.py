@@ -17,6 +17,7 @@ PUBLIC = (
     "cellworth.testing",
     "cellworth.web",
     "cellworth.datasets",
+    "cellworth.theory",
 )
 """The modules whose ``__all__`` is the public interface."""
 

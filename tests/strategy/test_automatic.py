@@ -7,7 +7,7 @@ import pytest
 from cellworth import Prices, Table, advise, strategy
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
-from cellworth.complete.posterior_beside import PosteriorBeside
+from cellworth.complete.paired_completer import PairedCompleter
 from cellworth.errors import DataError, ParameterError
 from cellworth.strategy import automatic
 from cellworth.strategy.automatic import LEAST_ROWS, AutomaticStrategy, choose_on
@@ -70,7 +70,7 @@ def test_the_supervised_completer_is_taken_only_if_the_model_learns_more(outcome
     outcomes["completer"] = Lead(0.03, 0.01)
     choice = choose_on(task)
     assert choice.completer == "supervised"
-    assert isinstance(strategy.get("auto").recalled(choice).completer, PosteriorBeside)
+    assert isinstance(strategy.get("auto").recalled(choice).completer, PairedCompleter)
     assert "SupervisedCompleter" in choice.sentence
 
 

@@ -26,12 +26,12 @@ from cellworth.complete.auto_search import (
     text_table,
     why,
 )
-from cellworth.complete.completer import Completer, put_back
+from cellworth.complete.completer import Completer
 from cellworth.complete.factored_completer import generator_of
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, code_labels
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.scaling import Scaling, put_back
 from cellworth.errors import DataError
 from cellworth.progress import ProgressLine
 

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.completer import Completer, put_back
+from cellworth.complete.completer import Completer
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
 from cellworth.complete.nnls import NNLSCompleter
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.scaling import Scaling, put_back
 from cellworth.complete.supervised import SupervisedCompleter
 from cellworth.complete.tree_completer import TreeCompleter
 from cellworth.errors import ParameterError

@@ -11,13 +11,13 @@ from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.completer import Completer, put_back
+from cellworth.complete.completer import Completer
 from cellworth.complete.fitted_state import can_be_stored, restore, state_of
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
 from cellworth.complete.lmafit import LMaFitCompleter
 from cellworth.complete.nnls import NNLSCompleter
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.scaling import Scaling, put_back
 from cellworth.errors import ParameterError
 
 

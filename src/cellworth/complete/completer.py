@@ -19,15 +19,13 @@ from cellworth.blocks.protocol import Blocks
 from cellworth.blocks.row_source import Source, open_blocks
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.completed_blocks import CompletedBlocks
-from cellworth.complete.indicators import names_with_indicators, with_indicators
-from cellworth.complete.inputs import check_table
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.inputs import check_table, names_with_indicators, with_indicators
+from cellworth.complete.scaling import Scaling, put_back, scaled_cells
 from cellworth.complete.table_summary import summarise
 from cellworth.errors import ParameterError
 
 C = TypeVar("C")
 
-BLOCK_CELLS = 1 << 16
 NOT_OF_THE_RESULT = (
     "callback",
     "n_jobs",
@@ -223,28 +221,3 @@ def _to_send(completer: Any) -> Any:
     if hasattr(sent, "callback"):
         sent.callback = None
     return sent
-
-
-def scaled_cells(X: FloatArray, scaling: Scaling) -> tuple[FloatArray, BoolArray]:
-    """Return the scaled values of X, 0 in the holes, and which cells are observed; both (n, d)."""
-    observed = ~np.isnan(X)
-    values = np.ascontiguousarray(scaling.apply(X))
-    for rows in _row_blocks(X.shape):
-        # Flat indices: a masked copy takes four times as long.
-        values[rows].ravel()[np.flatnonzero(~observed[rows])] = 0
-    return values, observed
-
-
-def put_back(X: FloatArray, filled: FloatArray) -> FloatArray:
-    """Copy the observed cells of X into ``filled``, in place if it is C-contiguous, and return it."""
-    filled = np.ascontiguousarray(filled)
-    for rows in _row_blocks(X.shape):
-        cells = np.flatnonzero(~np.isnan(X[rows]))
-        filled[rows].ravel()[cells] = X[rows].ravel()[cells]
-    return filled
-
-
-def _row_blocks(shape: tuple[int, int]) -> list[slice]:
-    """Return slices of rows small enough to stay in cache, with little memory for cell indices."""
-    size = max(1, BLOCK_CELLS // max(1, shape[1]))
-    return [slice(first, first + size) for first in range(0, shape[0], size)]

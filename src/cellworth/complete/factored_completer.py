@@ -27,11 +27,11 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import worker_threads
-from cellworth.complete.completer import Completer, put_back, scaled_cells
+from cellworth.complete.completer import Completer
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut
 from cellworth.complete.inputs import check_number, check_table
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.scaling import Scaling, put_back, scaled_cells
 from cellworth.complete.solver.factors import Factors, Watch, fold_in, principal_factors
 from cellworth.complete.solver.monitor import Callback, Progress
 from cellworth.errors import ParameterError

@@ -1,4 +1,4 @@
-"""Checks of a completer's input arrays, with messages in the user's terms."""
+"""The input arrays of completers: checks in the user's terms, marks of holes, and indicator columns."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from sklearn.utils.validation import validate_data
 
 from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.row_source import Source
-from cellworth.complete.indicators import columns_with_holes, open_marked
 from cellworth.errors import DataError, ParameterError
 
 LARGEST = 1e150
 """Squares of larger numbers overflow."""
+PREFIX = "missingindicator_"
+"""Of the names of indicator columns, as in ``sklearn.impute.SimpleImputer``."""
 
 
 def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: bool) -> FloatArray:
@@ -126,3 +127,27 @@ def check_number(name: str, value: Any, *, minimum: float = -np.inf, above: floa
         return
     limit = f"at least {minimum:g}" if minimum > -np.inf else f"greater than {above:g}"
     raise ParameterError(f"{name} must be a finite number, {limit}; got {value!r}")
+
+
+def open_marked(X: FloatArray, missing_values: Any) -> FloatArray:
+    """Return X with NaN where it holds the number that marks a hole; X itself if there is none. O(n d)."""
+    if missing_values is None:
+        return X
+    if isinstance(missing_values, str) or not np.isscalar(missing_values):
+        raise ParameterError(f"missing_values must be a number, NaN or None; got {missing_values!r}")
+    return np.where(missing_values == X, X.dtype.type(np.nan), X)
+
+
+def columns_with_holes(X: FloatArray) -> IntArray:
+    """Return the columns (k,) that have a hole."""
+    return np.flatnonzero(np.isnan(X).any(axis=0))
+
+
+def with_indicators(completed: FloatArray, X: FloatArray, columns: IntArray) -> FloatArray:
+    """Return completed rows with k more columns: for each listed one, 1 where X has a hole, 0 elsewhere."""
+    return np.hstack([completed, np.isnan(X[:, columns]).astype(completed.dtype)])
+
+
+def names_with_indicators(names: Any, columns: IntArray) -> Any:
+    """Return the names (d,) of columns, and those of their indicators."""
+    return np.concatenate([names, [f"{PREFIX}{name}" for name in names[columns]]]).astype(object)

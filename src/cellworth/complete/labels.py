@@ -291,3 +291,22 @@ def _without_extension_types(y: Any) -> Any:
             "Complex data not supported: y has complex numbers; expected class labels or real numbers."
         )
     return array
+
+
+Order = slice | IntArray
+
+
+def labelled_first(labelled: BoolArray) -> Order:
+    """Return the row order that the solver expects: labelled rows first."""
+    if labelled.all() or not labelled.any():
+        return slice(None)
+    return np.argsort(~labelled, kind="stable")
+
+
+def in_order(A: FloatArray, order: Order) -> FloatArray:
+    """Return the rows of A, which are sorted by ``order``, in the order of the user's table."""
+    if isinstance(order, slice):
+        return A
+    restored = np.empty_like(A)
+    restored[order] = A
+    return restored

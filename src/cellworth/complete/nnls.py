@@ -30,7 +30,7 @@ from cellworth.complete.penalty_path import (
 )
 from cellworth.complete.solver.factors import Factors, Watch, balance, never_stop, norm_or_one, sum_of_squares
 from cellworth.complete.solver.monitor import Callback
-from cellworth.complete.solver.svt import shrinkage
+from cellworth.complete.solver.singular_value_thresholding import shrinkage
 
 CLEAR_DROP = 5.0  # ratio of adjacent singular values at which the fit at a given penalty is cut
 PATH_TOL, PATH_STEPS = 1e-3, 100  # of a fit that is only used to choose settings

@@ -17,22 +17,28 @@ from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks, add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import RowBlocks, ThreadEngine
-from cellworth.complete.completer import BlockCompleter, fit_source, put_back, scaled_cells
+from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.inputs import check_number, check_table
-from cellworth.complete.labelled_rows import Order, Outline, in_order, labelled_first, scaled_block
-from cellworth.complete.labels import LabelCode, TargetKind, code_labels, label_code
-from cellworth.complete.scaling import Scaling
-from cellworth.complete.solver import block_passes
-from cellworth.complete.solver.block_passes import CellSums, minimise_blocks
-from cellworth.complete.solver.continuation import minimise_from_means
+from cellworth.complete.labels import (
+    LabelCode,
+    Order,
+    TargetKind,
+    code_labels,
+    in_order,
+    label_code,
+    labelled_first,
+)
+from cellworth.complete.scaling import Scaling, put_back, scaled_cells
+from cellworth.complete.solver import passes_over_blocks
+from cellworth.complete.solver.as_published import GROWTH, minimise_by_search
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
-from cellworth.complete.solver.line_search import GROWTH, minimise_by_search
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
-from cellworth.complete.solver.proximal_gradient import minimise
+from cellworth.complete.solver.passes_over_blocks import CellSums, Outline, minimise_blocks, scaled_block
+from cellworth.complete.solver.proximal_gradient import minimise, minimise_from_means
+from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.step import Rows
-from cellworth.complete.solver.svt import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.warm_start import column_means, refresh
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import DataError, ParameterError
@@ -261,7 +267,7 @@ class SupervisedCompleter(BlockCompleter):
         n_targets = code.n_labelled if self.label_weight > 0 else 0
         outline = Outline((source.n_rows, len(source.columns)), n_targets > 0, scaling, code)
         data = source.map(scaled_block, Blocks(summary.rows_before), shared=(outline,))
-        sums = CellSums(*source.engine.reduce(block_passes.cell_sums, add, data))
+        sums = CellSums(*source.engine.reduce(passes_over_blocks.cell_sums, add, data))
         self.trace_penalty_ = self._penalty(shrinkage, sums.gram, 0.0)
         solution = minimise_blocks(
             source.engine,
@@ -279,7 +285,7 @@ class SupervisedCompleter(BlockCompleter):
         right = np.ascontiguousarray((solution.basis * np.sqrt(solution.singular_values)).T)
         self.low_rank_ = np.zeros((0, len(right)), dtype=source.dtype), right.astype(source.dtype)
         self._keep(solution, code, scaling)
-        return source.engine.map(block_passes.settled, solution.iterate, data)
+        return source.engine.map(passes_over_blocks.settled, solution.iterate, data)
 
     def complete_rows(self, part: Part, state: FloatArray) -> tuple[FloatArray, None]:
         """Return the completed rows of a block, from its final iterate (m, d)."""

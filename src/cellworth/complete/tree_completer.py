@@ -12,12 +12,12 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.column_forests import ColumnForest, grow_forests, predict_holes
 from cellworth.complete.gaussian.calibration import LeftOut, leverages
-from cellworth.complete.gaussian.fitting import Job, Start, fit_gaussian
+from cellworth.complete.gaussian.estimator import factor_count
+from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
-from cellworth.complete.gaussian.recipe import factor_count
-from cellworth.complete.gaussian.rows import ArrayRows
+from cellworth.complete.gaussian.rows_to_fit import ArrayRows
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.errors import ParameterError
@@ -133,7 +133,7 @@ class TreeCompleter(PosteriorCompleter):
         with ThreadEngine(self.n_jobs) as engine:
             rows = ArrayRows(X, y, self.target, engine)
             earlier = self._earlier_fit(X.shape[1])
-            fitted, _, _ = fit_gaussian(self._job(X.shape, rng), rows, earlier, engine=engine)
+            fitted, _, _ = fit_gaussian(self._settings(X.shape, rng), rows, earlier, engine=engine)
         self.scaling_, self._gaussian, self.label_trust_ = rows.scaling, fitted, fitted.trust
         some = rows.to_choose_on()
         cells = fitted.unlabelled_cells(some.values, some.observed)
@@ -202,8 +202,8 @@ class TreeCompleter(PosteriorCompleter):
         mean, variance = gaussian.mean_and_variance(gaussian.posterior(rows.cells))
         return Posterior(posterior.mean + mean - without, variance)
 
-    def _job(self, shape: tuple[int, int], rng: np.random.Generator) -> Job:
-        return Job(
+    def _settings(self, shape: tuple[int, int], rng: np.random.Generator) -> FitSettings:
+        return FitSettings(
             n_factors=factor_count("auto", shape),
             n_rows=shape[0],
             shrinkage="auto",

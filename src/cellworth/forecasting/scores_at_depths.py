@@ -18,7 +18,7 @@ from joblib import effective_n_jobs
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
-from cellworth.complete.gaussian.fitting import MarginKind
+from cellworth.complete.gaussian.fit_gaussian import MarginKind
 from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate
 from cellworth.model.complete_rows import complete_rows_score

@@ -17,7 +17,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.complete import GaussianCompleter, SupervisedCompleter
-from cellworth.complete.posterior_beside import PosteriorBeside
+from cellworth.complete.paired_completer import PairedCompleter
 from cellworth.errors import DataError
 from cellworth.model import Candidate, choose_model
 from cellworth.model.candidates import candidate_named
@@ -76,7 +76,7 @@ class AutomaticStrategy(Strategy):
         base = get(choice.strategy)
         completer = base.completer
         if choice.completer == "supervised":
-            completer = PosteriorBeside(SupervisedCompleter(), completer)
+            completer = PairedCompleter(SupervisedCompleter(), completer)
         elif choice.completer != "Gaussian":
             raise DataError(
                 f"the recorded choice names a completer {choice.completer!r} that this version of cellworth "

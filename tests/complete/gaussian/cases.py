@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.complete.gaussian.recipe import Recipe
+from cellworth.complete.gaussian.estimator import GaussianEstimator
 from tests.complete.gaussian import textbook
 
 ONE_TABLE = {
@@ -28,4 +28,4 @@ def plain(**settings):
 
 def em_on(model, observed, X, shrinkage):
     """Return EM for a model of this kind on the observed cells."""
-    return Recipe(None, shrinkage).em_on(model, X, observed)
+    return GaussianEstimator(None, shrinkage).em_on(model, X, observed)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cellworth.complete.solver.line_search import minimise_by_search
+from cellworth.complete.solver.as_published import minimise_by_search
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cellworth.blocks import threads as blocks_module
 from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.solver.line_search import minimise_by_search
+from cellworth.complete.solver.as_published import minimise_by_search
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise, next_theta

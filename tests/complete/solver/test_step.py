@@ -4,8 +4,8 @@ from hypothesis import given, settings
 
 from cellworth.complete.solver.linear_part import LabelledSums
 from cellworth.complete.solver.losses import SquaredLoss
+from cellworth.complete.solver.singular_value_thresholding import shrinkage
 from cellworth.complete.solver.step import StepSums, land, sample_size, start, step
-from cellworth.complete.solver.svt import shrinkage
 
 from .problems import make_rows, problems, random_model
 

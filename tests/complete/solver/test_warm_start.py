@@ -6,8 +6,8 @@ from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver.factors import factorise
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise
+from cellworth.complete.solver.singular_value_thresholding import threshold_singular_values
 from cellworth.complete.solver.step import Rows
-from cellworth.complete.solver.svt import threshold_singular_values
 from cellworth.complete.solver.warm_start import _common_step, _newton_step, refresh
 
 from .problems import make_rows, objective, problems, random_model

@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.sparse.held_out_cells import table_of
-from cellworth.complete.sparse.row_pass import CellBlock
+from cellworth.complete.sparse.variable_projection import CellBlock
 
 
 def sparse_of(values, observed):

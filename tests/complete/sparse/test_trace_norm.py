@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from cellworth.complete.soft_impute import soft_als
-from cellworth.complete.sparse.row_pass import row_factors
 from cellworth.complete.sparse.trace_norm import certify, fit_trace_norm
+from cellworth.complete.sparse.variable_projection import row_factors
 from tests.complete.low_rank_cases import trace_objective, trace_oracle
 from tests.complete.sparse.cases import block_of, table_from, tables
 

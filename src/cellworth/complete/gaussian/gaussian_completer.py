@@ -18,11 +18,11 @@ from cellworth.blocks.threads import ThreadEngine, worker_threads
 from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian.em import EMResult
-from cellworth.complete.gaussian.fitting import Job, MarginKind, Start, fit_gaussian
+from cellworth.complete.gaussian.estimator import factor_count
+from cellworth.complete.gaussian.fit_gaussian import FitSettings, MarginKind, Start, fit_gaussian
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
-from cellworth.complete.gaussian.recipe import factor_count
-from cellworth.complete.gaussian.rows import ArrayRows, BlockRows, CellForm
+from cellworth.complete.gaussian.rows_to_fit import ArrayRows, BlockRows, CellForm
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.complete.solver.monitor import Callback
@@ -200,7 +200,7 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         self.n_factors_ = factor_count(self.factors, X.shape)
         with ThreadEngine(self.n_jobs) as engine:
             rows = ArrayRows(X, y, self.target, engine)
-            fitted, _, result = fit_gaussian(Job.of(self, len(X)), rows, earlier, engine=engine)
+            fitted, _, result = fit_gaussian(FitSettings.of(self, len(X)), rows, earlier, engine=engine)
             posterior = fitted.posterior(rows.cells, rows.completed(fitted))
         self.scaling_ = rows.scaling
         self._fitted, self._cells, self._posterior = fitted, rows.cells, posterior
@@ -216,10 +216,10 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         """
         earlier = self._earlier_fit(len(source.columns))
         self.n_factors_ = factor_count(self.factors, (source.n_rows, len(source.columns)))
-        job = Job.of(self, source.n_rows)
+        settings = FitSettings.of(self, source.n_rows)
         with worker_threads(1):
             rows = BlockRows(source, summary, self.target)
-            self._fitted, self._form, result = fit_gaussian(job, rows, earlier, checkpoint=checkpoint)
+            self._fitted, self._form, result = fit_gaussian(settings, rows, earlier, checkpoint=checkpoint)
         self.scaling_ = rows.scaling
         self._keep(result, rows.counts)
         for name in ("_cells", "_posterior", "variance_"):

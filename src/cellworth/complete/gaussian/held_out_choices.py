@@ -16,8 +16,14 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.gaussian.estimator import (
+    Gaussian,
+    GaussianEstimator,
+    complete_scaled,
+    hide,
+    some_rows,
+)
 from cellworth.complete.gaussian.margins import Margins
-from cellworth.complete.gaussian.recipe import Gaussian, Recipe, complete_scaled, hide, some_rows
 
 STRAIGHT = 0.995  # normal scores this correlated with the values change nothing
 MIN_GAIN = 0.02  # rank margins are chosen if they lower the squared error by at least this fraction
@@ -69,10 +75,12 @@ class _Trial:
             return None
         return cls(values[:, usable], kept[:, usable], hidden[:, usable])
 
-    def fit(self, recipe: Recipe, margins: Margins, start: Any = None) -> tuple[Gaussian, float]:
+    def fit(
+        self, estimator: GaussianEstimator, margins: Margins, start: Any = None
+    ) -> tuple[Gaussian, float]:
         """Return a Gaussian fitted to the kept cells and its squared error on the hidden ones."""
         scores = margins.to_scores(self.values, self.kept)
-        model = recipe.fit(scores, self.kept, start)
+        model = estimator.fit(scores, self.kept, start)
         completed = complete_scaled(model, margins, scores, self.kept)
         return model, float(np.minimum((completed - self.values)[self.hidden] ** 2, FAR**2).sum())
 
@@ -104,7 +112,7 @@ def typical_leverage(observed: BoolArray) -> float:
 def choose(
     values: FloatArray,
     observed: BoolArray,
-    recipe: Recipe,
+    estimator: GaussianEstimator,
     rng: np.random.Generator,
     *,
     ranked: bool | None = None,
@@ -118,7 +126,7 @@ def choose(
     values : (n, d) array
         Scaled, 0 in the holes.
     observed : (n, d) bool array
-    recipe : Recipe
+    estimator : GaussianEstimator
         Its shrinkage is the one to begin with.
 
     Notes
@@ -131,49 +139,51 @@ def choose(
     values, observed = values[rows], observed[rows]
     if ranked is None and _all_straight(values, observed):
         ranked = False
-    given = Chosen(bool(ranked), recipe.shrinkage if shrinkage is None else shrinkage)
+    given = Chosen(bool(ranked), estimator.shrinkage if shrinkage is None else shrinkage)
     if ranked is not None and (settled or (shrinkage is not None and not calibrate)):
         return given
     trial = _Trial.of(values, observed, rng)
     if trial is None:
         return given
-    recipe = recipe if shrinkage is None else replace(recipe, shrinkage=shrinkage)
-    margins, model, error = _best_margins(trial, recipe, ranked)
+    estimator = estimator if shrinkage is None else replace(estimator, shrinkage=shrinkage)
+    margins, model, error = _best_margins(trial, estimator, ranked)
     if shrinkage is None and not settled:
-        recipe, model = _stronger(trial, recipe, margins, model, error)
+        estimator, model = _stronger(trial, estimator, margins, model, error)
     whole = len(model.mean) == observed.shape[1]
     return Chosen(
         bool(margins.ranked.any()),
-        recipe.shrinkage,
+        estimator.shrinkage,
         trial.excess(model, margins) if calibrate and not settled else 1.0,
         model if whole else None,
     )
 
 
-def _best_margins(trial: _Trial, recipe: Recipe, ranked: bool | None) -> tuple[Margins, Gaussian, float]:
+def _best_margins(
+    trial: _Trial, estimator: GaussianEstimator, ranked: bool | None
+) -> tuple[Margins, Gaussian, float]:
     """Return the margins given or chosen, with their fit and its error."""
     d = trial.values.shape[1]
     fits = []
     for by_rank in (False, True) if ranked is None else (ranked,):
         margins = Margins.of(trial.values, trial.kept, np.full(d, by_rank))
-        fits.append((margins, *trial.fit(recipe, margins)))
+        fits.append((margins, *trial.fit(estimator, margins)))
     first, last = fits[0], fits[-1]
     return last if last[2] < (1 - MIN_GAIN) * first[2] else first
 
 
 def _stronger(
-    trial: _Trial, recipe: Recipe, margins: Margins, model: Gaussian, error: float
-) -> tuple[Recipe, Gaussian]:
-    """Return the recipe with the shrinkage of the least error, and its fit; stops where it gets worse."""
+    trial: _Trial, estimator: GaussianEstimator, margins: Margins, model: Gaussian, error: float
+) -> tuple[GaussianEstimator, Gaussian]:
+    """Return the estimator with the shrinkage of the least error, and its fit; stops where it gets worse."""
     for shrinkage in SHRINKAGES:
-        if shrinkage <= recipe.shrinkage:
+        if shrinkage <= estimator.shrinkage:
             continue
-        stronger = replace(recipe, shrinkage=shrinkage)
+        stronger = replace(estimator, shrinkage=shrinkage)
         following, error_of_it = trial.fit(stronger, margins, model)
         if error_of_it > (1 - WORTH) * error:
             break
-        recipe, model, error = stronger, following, error_of_it
-    return recipe, model
+        estimator, model, error = stronger, following, error_of_it
+    return estimator, model
 
 
 def _all_straight(values: FloatArray, observed: BoolArray) -> bool:

@@ -20,8 +20,14 @@ from __future__ import annotations
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.gaussian.estimator import (
+    Gaussian,
+    GaussianEstimator,
+    complete_scaled,
+    hide,
+    some_rows,
+)
 from cellworth.complete.gaussian.margins import Margins
-from cellworth.complete.gaussian.recipe import Gaussian, Recipe, complete_scaled, hide, some_rows
 from cellworth.complete.labels import Labels
 from cellworth.complete.linear_model import LinearModel
 from cellworth.complete.solver.losses import Loss
@@ -48,7 +54,7 @@ def choose_trust(
     columns: FloatArray,
     labels: Labels,
     margins: Margins,
-    recipe: Recipe,
+    estimator: GaussianEstimator,
     rng: np.random.Generator,
 ) -> float:
     """Return one of `TRUSTS`.
@@ -74,7 +80,7 @@ def choose_trust(
     errors = np.zeros((len(TRUSTS), len(rows)))
     for held in (fold == f for f in range(FOLDS)):
         parts = scores[rows], observed[rows], columns[rows], labels.targets[rows]
-        losses[:, held], of_others = _measure(held, *parts, labels, margins, recipe, rng)
+        losses[:, held], of_others = _measure(held, *parts, labels, margins, estimator, rng)
         errors[:, ~held] += of_others
     return TRUSTS[_least(errors, losses)]
 
@@ -101,7 +107,7 @@ def _measure(
     targets: FloatArray,
     labels: Labels,
     margins: Margins,
-    recipe: Recipe,
+    estimator: GaussianEstimator,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray]:
     """Return, for each trust, the losses of held rows (T, n_held), and the others' errors on hidden cells."""
@@ -111,7 +117,7 @@ def _measure(
     # The labels of held rows must not be in the table: the start from pairs reads all that is not 0.
     table = np.hstack([np.where(hidden, 0, scores), np.where(held[:, None], 0, columns)])
     known = np.hstack([observed & ~hidden, np.repeat(~held[:, None], q, axis=1)])
-    model = recipe.fit(table, known)
+    model = estimator.fit(table, known)
     unlabelled = known.copy()
     unlabelled[:, d:] = False
     truth = margins.to_values(scores)

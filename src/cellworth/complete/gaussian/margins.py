@@ -21,8 +21,7 @@ from scipy.special import ndtri
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.row_source import Part, Source
-from cellworth.complete.completer import scaled_cells
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.scaling import Scaling, scaled_cells
 
 QUADRATURE_POINTS = 15
 MAX_KNOTS = 512  # per column: more distinct values than this are thinned evenly by rank

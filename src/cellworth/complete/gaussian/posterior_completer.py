@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import worker_threads
-from cellworth.complete.completer import Completer, put_back, scaled_cells
+from cellworth.complete.completer import Completer
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.inputs import check_number, check_table
+from cellworth.complete.scaling import put_back, scaled_cells
 from cellworth.errors import ParameterError
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.solver.svt import spectrum
+from cellworth.complete.solver.singular_value_thresholding import spectrum
 
 Watch = Callable[[int, float, float], bool]  # iteration, objective, relative change -> stop now?
 

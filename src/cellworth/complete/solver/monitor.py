@@ -11,7 +11,7 @@ import numpy as np
 
 from cellworth.arrays import FloatArray
 from cellworth.complete.solver.linear_part import LinearPart
-from cellworth.complete.solver.svt import Shrinkage
+from cellworth.complete.solver.singular_value_thresholding import Shrinkage
 
 IN_SIGHT = 3.0  # times the goal
 FAST_FALL = 0.8  # largest ratio of successive stationarities that counts as a fast decrease

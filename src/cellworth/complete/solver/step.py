@@ -105,7 +105,7 @@ def step(
     trail : (sample_size(n), d) array
         The previous move, X_k - X_{k-1}, in the sampled rows; overwritten with this one.
     operator : (d, d) array, or (n, n) if ``rows.wide``
-        P of `cellworth.complete.solver.svt.shrinkage` for the Gram matrix of all points.
+        P of `singular_value_thresholding.shrinkage` for the Gram matrix of all points.
     momentum : float
         beta_{k+1} in Z_{k+1} = X_{k+1} + beta_{k+1} (X_{k+1} - X_k).
     lipschitz : float

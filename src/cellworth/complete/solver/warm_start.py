@@ -22,8 +22,8 @@ import numpy as np
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.solver.factors import solve_rows
 from cellworth.complete.solver.linear_part import LinearPart
+from cellworth.complete.solver.singular_value_thresholding import spectrum
 from cellworth.complete.solver.step import Rows
-from cellworth.complete.solver.svt import spectrum
 
 WORTH_ITERATIONS = 4  # skip a refresh that costs more than this many iterations
 LEAST_RIDGE = 1e-8  # relative to the squared norm of R, for rows with too few cells

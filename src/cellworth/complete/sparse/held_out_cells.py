@@ -15,14 +15,14 @@ from cellworth.complete.hold_out import Choice
 from cellworth.complete.penalty_path import PENALTIES, search_path
 from cellworth.complete.sparse.observed_cells import compact, matrix_of, split_cells
 from cellworth.complete.sparse.offsets import fit_offsets, take_off
-from cellworth.complete.sparse.row_pass import (
+from cellworth.complete.sparse.trace_norm import SparseTable, fit_trace_norm
+from cellworth.complete.sparse.variable_projection import (
     CellBlock,
     CellBlocks,
     cut_rows,
     largest_singular_value,
     missed,
 )
-from cellworth.complete.sparse.trace_norm import SparseTable, fit_trace_norm
 
 CHOICE_ROWS = 20_000  # minimum number of rows for choosing a penalty on row blocks
 UNINFORMED = float(PENALTIES[2])  # relative penalty for a table too small to hide a cell

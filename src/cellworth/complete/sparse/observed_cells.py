@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.complete.hold_out import hide_listed_cells
-from cellworth.complete.sparse.row_pass import CellBlock
+from cellworth.complete.sparse.variable_projection import CellBlock
 from cellworth.errors import DataError
 
 FORMATS = ("csr", "csc", "coo")  # others drop stored zeros, or store zeros that were not observed

@@ -17,7 +17,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.blocks.protocol import Blocks, add
-from cellworth.complete.sparse.row_pass import CellBlock, CellBlocks
+from cellworth.complete.sparse.variable_projection import CellBlock, CellBlocks
 from cellworth.errors import ParameterError
 
 CENTRES = ("none", "columns", "both")

@@ -37,7 +37,8 @@ from cellworth.complete.sparse.observed_cells import (
     put_observed,
 )
 from cellworth.complete.sparse.offsets import Offsets, fit_block_offsets, fit_offsets, take_off
-from cellworth.complete.sparse.row_pass import (
+from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
+from cellworth.complete.sparse.variable_projection import (
     CellBlock,
     CellBlocks,
     cell_products,
@@ -45,7 +46,6 @@ from cellworth.complete.sparse.row_pass import (
     largest_singular_value,
     row_factors,
 )
-from cellworth.complete.sparse.trace_norm import Certificate, SparseFit, SparseTable, certify, fit_trace_norm
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import DataError
 

@@ -13,7 +13,7 @@ The dual problem is to maximise :math:`\langle Y, X\rangle - \frac12\|Y\|_F^2` o
 :math:`\|Y\|_2 \le \lambda`, with Y on the observed cells only. Its solution is the R of the optimal Z; any
 other R, scaled down until feasible, gives a lower bound on the objective.
 
-The gradient of F comes from one pass (`cellworth.complete.sparse.row_pass`), and a limited-memory
+The gradient of F comes from one pass (`cellworth.complete.sparse.variable_projection`), and a limited-memory
 quasi-Newton method (Liu and Nocedal, 1989) moves the column factors. Its steps are scaled by the inverse of
 
 .. math:: H_j = n_j G + \lambda, \qquad G = \frac1{|\Omega|}\sum_{(i,j)\in\Omega} a_ia_i^\top,
@@ -35,7 +35,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.complete.solver.factors import Watch, never_stop
-from cellworth.complete.sparse.row_pass import (
+from cellworth.complete.sparse.variable_projection import (
     CellBlocks,
     PassSums,
     filled_gram,

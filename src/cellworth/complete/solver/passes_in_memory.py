@@ -10,8 +10,8 @@ from cellworth.arrays import FloatArray
 from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver.fused_step import land, start, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
+from cellworth.complete.solver.singular_value_thresholding import Shrinkage
 from cellworth.complete.solver.step import Rows, StepSums, sample_size
-from cellworth.complete.solver.svt import Shrinkage
 
 
 class Passes(Protocol):

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from cellworth import GaussianCompleter
 from cellworth.complete.compiled.library import kernels
 from cellworth.complete.gaussian import pattern_systems
-from cellworth.complete.gaussian.compiled_patterns import CompiledPatterns, diagonals
-from cellworth.complete.gaussian.pattern_systems import Patterns, Systems
+from cellworth.complete.gaussian.pattern_systems import CompiledPatterns, Patterns, Systems, diagonals
 from tests.conftest import need
 
 from .test_pattern_systems import positive_definite, row_by_row

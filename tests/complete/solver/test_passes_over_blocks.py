@@ -6,13 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellworth.blocks import threads
+from cellworth.blocks.row_source import Part
 from cellworth.blocks.threads import block_size
-from cellworth.complete.solver.block_passes import (
+from cellworth.complete.labels import code_labels
+from cellworth.complete.scaling import Scaling
+from cellworth.complete.solver.passes_over_blocks import (
+    Outline,
     ScaledBlock,
     cell_sums,
     column_means,
     cut_pieces,
     from_arrays,
+    scaled_block,
     to_arrays,
 )
 from cellworth.complete.solver.step import sample_size
@@ -71,3 +76,16 @@ def test_the_first_state_has_the_means_in_the_holes_and_goes_through_arrays():
     np.testing.assert_array_equal(again.iterate, state.iterate)
     np.testing.assert_array_equal(again.point, state.point)
     assert [len(trail) for trail in again.trails] == [piece.n_sampled for piece in data.pieces]
+
+
+def test_a_block_is_scaled_and_sorted_with_its_targets():
+    X = np.array([[0.0, np.nan], [10.0, 2.0], [5.0, 4.0]])
+    y = np.array([np.nan, 1.0, 0.0])
+    labels = code_labels(y, 3, "squared", "classes")
+    outline = Outline((3, 2), True, Scaling.of(X, "minmax"), labels.code)
+    block = scaled_block(Part(X, y, None, 0), (0, 0), outline)
+    assert block.order.tolist() == [1, 2, 0]
+    np.testing.assert_allclose(block.values, [[1.0, 0.0], [0.5, 1.0], [0.0, 0.0]])
+    assert block.observed.tolist() == [[True, True], [True, True], [True, False]]
+    assert block.targets[0, 0] > block.targets[1, 0]
+    assert sum(piece.n_targets for piece in block.pieces) == 2

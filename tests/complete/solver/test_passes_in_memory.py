@@ -2,7 +2,7 @@ import numpy as np
 
 from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver.losses import SquaredLoss
-from cellworth.complete.solver.passes import InPlacePasses
+from cellworth.complete.solver.passes_in_memory import InPlacePasses
 
 from .problems import blank, make_rows, random_model, solve
 

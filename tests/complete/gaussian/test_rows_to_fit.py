@@ -5,7 +5,7 @@ import pytest
 
 from cellworth.blocks import ThreadEngine, open_blocks
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
-from cellworth.complete.gaussian.rows import SAMPLE_ROWS, ArrayRows, BlockRows, CellForm, sample_stride
+from cellworth.complete.gaussian.rows_to_fit import SAMPLE_ROWS, ArrayRows, BlockRows, CellForm, sample_stride
 from cellworth.complete.table_summary import summarise
 from tests.blocks.tables import make_table
 

@@ -1,6 +1,6 @@
 """Fit a Gaussian to a table: margins, labels, EM, calibration.
 
-The steps are the same wherever the rows are stored; see `cellworth.complete.gaussian.rows`.
+The steps are the same wherever the rows are stored; see `cellworth.complete.gaussian.rows_to_fit`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.gaussian.calibration import leverages
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.em import EM, EMResult, EMState, run_em
+from cellworth.complete.gaussian.estimator import Gaussian, GaussianEstimator
 from cellworth.complete.gaussian.held_out_choices import Chosen, choose
 from cellworth.complete.gaussian.label_trust import choose_trust
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
-from cellworth.complete.gaussian.recipe import Gaussian, Recipe
-from cellworth.complete.gaussian.rows import CellForm, SampleRows, TableRows
+from cellworth.complete.gaussian.rows_to_fit import CellForm, SampleRows, TableRows
 from cellworth.complete.labels import LabelCode, code_labels
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.monitor import Callback
@@ -34,7 +34,7 @@ SAMPLE_TOL = 30.0  # times that of the fit: below this, sampling error dominates
 
 
 @dataclass(frozen=True)
-class Job:
+class FitSettings:
     """How to fit: the settings and random generator of a `GaussianCompleter`."""
 
     n_factors: int | None
@@ -49,8 +49,8 @@ class Job:
     rng: np.random.Generator
 
     @classmethod
-    def of(cls, completer: Any, n_rows: int) -> Job:
-        """Return the job of a `GaussianCompleter` for a table of ``n_rows``."""
+    def of(cls, completer: Any, n_rows: int) -> FitSettings:
+        """Return the settings of a `GaussianCompleter` for a table of ``n_rows``."""
         return cls(
             n_factors=completer.n_factors_,
             n_rows=n_rows,
@@ -64,9 +64,9 @@ class Job:
             rng=np.random.default_rng(completer.random_state),
         )
 
-    def recipe(self, shrinkage: float) -> Recipe:
-        """Return the recipe with this shrinkage, or as little as keeps a covariance positive definite."""
-        return Recipe(self.n_factors, max(shrinkage, SMALLEST_SHRINKAGE * self.n_rows))
+    def estimator(self, shrinkage: float) -> GaussianEstimator:
+        """Return the estimator with this shrinkage, or as little as keeps a covariance positive definite."""
+        return GaussianEstimator(self.n_factors, max(shrinkage, SMALLEST_SHRINKAGE * self.n_rows))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Start:
 
 
 def fit_gaussian(
-    job: Job,
+    settings: FitSettings,
     rows: TableRows,
     earlier: Start | None,
     *,
@@ -91,34 +91,34 @@ def fit_gaussian(
     same columns. The ``engine`` runs in-memory work.
     """
     some = rows.to_choose_on()
-    chosen = _choices(job, earlier, some)
-    recipe = job.recipe(chosen.shrinkage)
+    chosen = _choices(settings, earlier, some)
+    estimator = settings.estimator(chosen.shrinkage)
     margins = rows.rank_margins() if chosen.ranked else Margins((None,) * some.values.shape[1])
-    trust = _trust(job, recipe, earlier, some, margins, rows.code)
+    trust = _trust(settings, estimator, earlier, some, margins, rows.code)
     form = CellForm(rows.scaling, margins, rows.code, trust)
     sample, is_part = rows.take(form)
-    start: Any = _earlier_or(_first(chosen, recipe, rows, sample), rows.scaling, earlier, margins)
+    start: Any = _earlier_or(_first(chosen, estimator, rows, sample), rows.scaling, earlier, margins)
     if is_part and earlier is None:  # EM on the sample improves the start at a fraction of the cost
         start = run_em(
-            recipe.em_on(start, sample.scores, sample.observed, engine),
+            estimator.em_on(start, sample.scores, sample.observed, engine),
             start,
             n_cells=int(sample.observed.sum()),
-            tol=SAMPLE_TOL * job.tol,
-            max_iter=job.max_iter,
+            tol=SAMPLE_TOL * settings.tol,
+            max_iter=settings.max_iter,
         ).model
     resume = checkpoint is not None and checkpoint.is_there()
     result = run_em(
-        EM(rows.expect(start), recipe.shrinkage),
+        EM(rows.expect(start), estimator.shrinkage),
         start,
         n_cells=int(rows.counts.sum()) + (rows.code.n_labelled * rows.code.n_outputs if form.trust else 0),
-        tol=job.tol,
-        max_iter=job.max_iter,
-        callback=job.callback,
+        tol=settings.tol,
+        max_iter=settings.max_iter,
+        callback=settings.callback,
         state=EMState.from_arrays(checkpoint.load(), start) if checkpoint and resume else None,
         after=None if checkpoint is None else lambda state: checkpoint.save(state.to_arrays()),
     )
     fitted = FittedGaussian(result.model, margins, form.trust, chosen.shrinkage, chosen.excess)
-    if job.calibrate:
+    if settings.calibrate:
         left_out = rows.left_out(fitted)
         per_row = float(left_out.observed.sum(axis=1).mean())
         leverage = leverages(rows.counts, per_row, fitted.n_labels, fitted.excess)
@@ -126,46 +126,51 @@ def fit_gaussian(
     return fitted, form, result
 
 
-def _choices(job: Job, earlier: Start | None, some: SampleRows) -> Chosen:
+def _choices(settings: FitSettings, earlier: Start | None, some: SampleRows) -> Chosen:
     """Return margins, shrinkage and leverage: as set, as in an earlier fit, or chosen."""
-    ranked = None if job.margins == "auto" else job.margins == "rank"
-    shrinkage = None if job.shrinkage == "auto" else float(job.shrinkage)
+    ranked = None if settings.margins == "auto" else settings.margins == "rank"
+    shrinkage = None if settings.shrinkage == "auto" else float(settings.shrinkage)
     if earlier is not None:
         before = earlier.fitted
         ranked = bool(before.margins.ranked.any()) if ranked is None else ranked
         shrinkage = before.shrinkage if shrinkage is None else shrinkage
         return Chosen(ranked, shrinkage, before.excess)
-    recipe = job.recipe(FIRST_SHRINKAGE if shrinkage is None else shrinkage)
+    estimator = settings.estimator(FIRST_SHRINKAGE if shrinkage is None else shrinkage)
     return choose(
         some.values,
         some.observed,
-        recipe,
-        job.rng,
+        estimator,
+        settings.rng,
         ranked=ranked,
         shrinkage=shrinkage,
-        calibrate=job.calibrate,
+        calibrate=settings.calibrate,
     )
 
 
-def _first(chosen: Chosen, recipe: Recipe, rows: TableRows, sample: Cells) -> Gaussian:
+def _first(chosen: Chosen, estimator: GaussianEstimator, rows: TableRows, sample: Cells) -> Gaussian:
     """Return the Gaussian to start from: that of the choices, or a new one."""
     at_hand = chosen.start
     if at_hand is not None and len(at_hand.mean) == sample.scores.shape[1]:
         return at_hand
-    if recipe.n_factors is None:
-        return start_from_pairs(*rows.pair_sums(), recipe.shrinkage)
+    if estimator.n_factors is None:
+        return start_from_pairs(*rows.pair_sums(), estimator.shrinkage)
     # Singular vectors of a sample start EM as well as those of a long table.
-    return recipe.start(sample.scores, sample.observed)
+    return estimator.start(sample.scores, sample.observed)
 
 
 def _trust(
-    job: Job, recipe: Recipe, earlier: Start | None, some: SampleRows, margins: Margins, code: LabelCode
+    settings: FitSettings,
+    estimator: GaussianEstimator,
+    earlier: Start | None,
+    some: SampleRows,
+    margins: Margins,
+    code: LabelCode,
 ) -> float:
     """Return the trust in the labels: as given, as in an earlier fit, or chosen; 0 without labels."""
     if code.n_labelled == 0:
         return 0.0
-    if job.label_trust != "auto":
-        return float(job.label_trust)
+    if settings.label_trust != "auto":
+        return float(settings.label_trust)
     if earlier is not None:
         return earlier.fitted.trust
     kind: Any = "number" if code.classes is None else "classes"
@@ -175,7 +180,7 @@ def _trust(
         return 0.0
     for_loss = code_labels(some.y, len(some.values), "squared" if kind == "number" else "logistic", kind)
     scores = margins.to_scores(some.values, some.observed)
-    return choose_trust(scores, some.observed, columns, for_loss, margins, recipe, job.rng)
+    return choose_trust(scores, some.observed, columns, for_loss, margins, estimator, settings.rng)
 
 
 def _earlier_or(fresh: Gaussian, now: Scaling, earlier: Start | None, margins: Margins) -> Gaussian:

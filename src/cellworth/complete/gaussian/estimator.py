@@ -27,7 +27,7 @@ SPARSE = 0.3  # share of observed cells below which EM starts twice
 
 
 @dataclass(frozen=True)
-class Recipe:
+class GaussianEstimator:
     """How to fit a Gaussian: full covariance (``n_factors`` None) or factors, and its shrinkage."""
 
     n_factors: int | None

@@ -4,22 +4,22 @@ import numpy as np
 
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.em import run_em
-from cellworth.complete.gaussian.recipe import Recipe, factor_count
+from cellworth.complete.gaussian.estimator import GaussianEstimator, factor_count
 from tests.complete.gaussian import textbook
 
 
 def test_with_few_cells_a_fit_is_as_likely_as_from_either_start():
-    recipe = Recipe(None, 3.0)
+    estimator = GaussianEstimator(None, 3.0)
     for seed in range(5):
         X, observed, *_ = textbook.gaussian_table(np.random.default_rng(seed), 150, 8, 0.2)
         values = np.where(observed, X, 0)
-        starts = recipe.start(values, observed), DenseGaussian(np.zeros(8), np.eye(8))
-        em = recipe.em_on(starts[0], values, observed)
+        starts = estimator.start(values, observed), DenseGaussian(np.zeros(8), np.eye(8))
+        em = estimator.em_on(starts[0], values, observed)
         reached = [
             run_em(em, start, n_cells=int(observed.sum()), tol=1e-3, max_iter=100).penalised[-1]
             for start in starts
         ]
-        assert em.step(recipe.fit(values, observed))[0] >= max(reached) - 1e-6
+        assert em.step(estimator.fit(values, observed))[0] >= max(reached) - 1e-6
 
 
 def test_factors_are_for_wide_tables_and_fewer_than_rows_and_columns():

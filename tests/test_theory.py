@@ -4,9 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellworth.errors import DataError, ParameterError
-from studies.paper.theory import coherence, theorem_1_bound
+from cellworth.theory import CompletionBound, coherence
 
 SIZES = st.integers(1, 12)
+
+
+def bound_of(n, d, n_observed, *, constant=1.0, **settings):
+    return CompletionBound(n, d, **settings).mean_squared_error(n_observed, constant=constant)
 
 
 @given(n=SIZES, d=SIZES, rank=st.integers(1, 12), seed=st.integers(0, 2**32 - 1))
@@ -55,24 +59,24 @@ def test_coherence_refuses_what_it_cannot_judge():
 def test_the_bound_falls_as_cells_are_observed(n, d, shares):
     few, many = (share * n * d for share in sorted(shares))
     settings = {"rank": 2, "beta": 1.5, "coherence": 0.3}
-    assert theorem_1_bound(n, d, many, **settings) <= theorem_1_bound(n, d, few, **settings)
+    assert bound_of(n, d, many, **settings) <= bound_of(n, d, few, **settings)
 
 
 def test_the_bound_rises_with_rank_size_and_coherence():
     base = {"rank": 3, "beta": 1.0, "coherence": 0.4}
-    at = theorem_1_bound(1000, 20, 10_000, **base)
-    assert theorem_1_bound(1000, 20, 10_000, **base | {"rank": 12}) == pytest.approx(2 * at)
-    assert theorem_1_bound(1000, 20, 10_000, **base | {"beta": 3.0}) == pytest.approx(3 * at)
-    assert theorem_1_bound(1000, 20, 10_000, **base | {"coherence": 0.8}) == pytest.approx(4 * at)
-    assert theorem_1_bound(1000, 20, 10_000, **base, constant=5.0) == pytest.approx(5 * at)
+    at = bound_of(1000, 20, 10_000, **base)
+    assert bound_of(1000, 20, 10_000, **base | {"rank": 12}) == pytest.approx(2 * at)
+    assert bound_of(1000, 20, 10_000, **base | {"beta": 3.0}) == pytest.approx(3 * at)
+    assert bound_of(1000, 20, 10_000, **base | {"coherence": 0.8}) == pytest.approx(4 * at)
+    assert bound_of(1000, 20, 10_000, **base, constant=5.0) == pytest.approx(5 * at)
 
 
 def test_the_bound_has_the_rate_of_the_theorem():
     """Where many cells are observed the bound falls like 1 / sqrt of their number; where few, like 1 / n."""
     settings = {"rank": 3, "beta": 1.0, "coherence": 0.4}
     n, d = 10**6, 10**6
-    many = theorem_1_bound(n, d, 1e11, **settings) / theorem_1_bound(n, d, 4e11, **settings)
-    few = theorem_1_bound(n, d, 1e2, **settings) / theorem_1_bound(n, d, 4e2, **settings)
+    many = bound_of(n, d, 1e11, **settings) / bound_of(n, d, 4e11, **settings)
+    few = bound_of(n, d, 1e2, **settings) / bound_of(n, d, 4e2, **settings)
     assert many == pytest.approx(2, rel=0.01)
     assert few == pytest.approx(4, rel=0.01)
 
@@ -92,4 +96,35 @@ def test_the_bound_has_the_rate_of_the_theorem():
 def test_senseless_arguments_are_refused(change, message):
     arguments = {"n": 10, "d": 10, "n_observed": 50, "rank": 2, "beta": 1.0, "coherence": 0.5} | change
     with pytest.raises(ParameterError, match=message):
-        theorem_1_bound(**arguments)
+        bound_of(**arguments)
+
+
+@pytest.mark.filterwarnings("ignore:the bound of this table")
+def test_beta_is_the_least_that_the_theorem_allows():
+    """By hand: ones of rank 1 have one singular value, sqrt(n d), so beta is n d / sqrt(n d)."""
+    bound = CompletionBound.of(3.0 * np.ones((8, 2)))
+    assert (bound.n, bound.d, bound.rank) == (8, 2, 1)
+    assert bound.beta == pytest.approx(9 * 4.0)
+    assert bound.coherence == pytest.approx(np.sqrt(1 / 2))
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(30, 6))
+    noisy = CompletionBound.of(table, rank=2)
+    assert noisy.beta * np.sqrt(2 * 30 * 6) == pytest.approx(np.linalg.norm(table, "nuc") ** 2)
+    assert noisy.coherence == coherence(table, rank=2)
+
+
+@pytest.mark.filterwarnings("ignore:the bound of this table")
+def test_the_bound_of_a_table_grows_with_its_rows_at_a_fixed_share():
+    rng = np.random.default_rng(1)
+    signs = rng.choice([-1.0, 1.0], size=(400, 4))  # every row counts the same, whatever their number
+    bounds = [CompletionBound.of(signs[:n], rank=4) for n in (100, 400)]
+    short, long = (bound.mean_squared_error(0.5 * bound.n * bound.d) for bound in bounds)
+    # beta grows like the root of n, here by 2; the roots of the bound fall by a few per cent.
+    assert long / short == pytest.approx(2, rel=0.1)
+
+
+def test_a_bound_that_says_nothing_warns():
+    with pytest.warns(UserWarning, match="above its mean square of 1: only ratios"):
+        CompletionBound.of(np.random.default_rng(2).choice([-1.0, 1.0], size=(50, 5)))
+    with pytest.raises(DataError, match="0 everywhere"):
+        CompletionBound.of(np.zeros((3, 3)))

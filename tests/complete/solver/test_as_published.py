@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cellworth.complete.solver.line_search import minimise_by_search
+from cellworth.complete.solver.as_published import minimise_by_search
 from cellworth.complete.solver.losses import LogisticLoss, SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise
 

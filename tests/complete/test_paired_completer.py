@@ -3,12 +3,12 @@ import pytest
 from sklearn.base import clone
 
 from cellworth.complete import GaussianCompleter, NNLSCompleter, SupervisedCompleter
-from cellworth.complete.posterior_beside import PosteriorBeside
+from cellworth.complete.paired_completer import PairedCompleter
 from cellworth.testing import check_completer
 from cellworth.testing.completer_contract import random_table
 from tests.complete.scikit_learn import check_with_scikit_learn
 
-QUICK = PosteriorBeside(
+QUICK = PairedCompleter(
     SupervisedCompleter(tol=1e-3), GaussianCompleter(label_trust=0.0, margins="normal", calibrate=False)
 )
 
@@ -41,7 +41,7 @@ def test_fills_by_one_and_draws_by_the_other(table):
 
 def test_parts_are_told_what_the_labels_are_and_start_warm_together(table):
     X, y = table
-    cold = PosteriorBeside(target="classes").parts()
+    cold = PairedCompleter(target="classes").parts()
     assert [part.target for part in cold] == ["classes", "classes"]
     assert not any(part.warm_start for part in cold)
     warm = clone(QUICK).set_params(warm_start=True).fit(X, y)
@@ -53,6 +53,6 @@ def test_parts_are_told_what_the_labels_are_and_start_warm_together(table):
 
 def test_can_be_stored_if_both_parts_can():
     assert hasattr(QUICK, "fitted_state")
-    assert hasattr(PosteriorBeside(NNLSCompleter()), "fitted_state") == hasattr(
+    assert hasattr(PairedCompleter(NNLSCompleter()), "fitted_state") == hasattr(
         NNLSCompleter(), "fitted_state"
     )

@@ -13,8 +13,8 @@ from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart, fit_linear_part
 from cellworth.complete.solver.monitor import Callback, Monitor, Solution
 from cellworth.complete.solver.proximal_gradient import Momentum
+from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage
 from cellworth.complete.solver.step import Rows
-from cellworth.complete.solver.svt import Shrinkage, shrinkage
 
 GROWTH = 1.5  # gamma of the paper
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from cellworth.blocks import ThreadEngine
 from cellworth.blocks.protocol import Blocks
 from cellworth.complete.sparse import row_pass
-from cellworth.complete.sparse.row_pass import PassSums
+from cellworth.complete.sparse.variable_projection import PassSums
 from tests.complete.sparse.cases import block_of, table_from, tables
 
 

@@ -12,13 +12,12 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.protocol import Blocks, Sized, add, join
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.completer import scaled_cells
 from cellworth.complete.gaussian.calibration import LeftOut, calibration_stride
 from cellworth.complete.gaussian.dense_gaussian import pair_sums
 from cellworth.complete.gaussian.margins import Margins, learn_margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
 from cellworth.complete.labels import LabelCode, code_labels, label_code
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.scaling import Scaling, scaled_cells
 from cellworth.complete.table_summary import TableSummary
 
 SAMPLE_ROWS = 2000  # enough to start from the covariance of a dozen columns

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellworth.complete.solver.svt import shrinkage, threshold_singular_values
+from cellworth.complete.solver.singular_value_thresholding import shrinkage, threshold_singular_values
 
 
 def by_full_svd(A, threshold):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,13 +18,17 @@ from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.protocol import Blocks, Engine, Sized, add, merge_in_tree
 from cellworth.blocks.threads import block_size
-from cellworth.complete.solver.continuation import approach
+from cellworth.complete.scaling import Scaling, scaled_cells
 from cellworth.complete.solver.fused_step import land, start, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
-from cellworth.complete.solver.proximal_gradient import Descent, descend
+from cellworth.complete.solver.proximal_gradient import Descent, approach, descend
+from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage
 from cellworth.complete.solver.step import Rows, StepSums, sample_size
-from cellworth.complete.solver.svt import Shrinkage, shrinkage
+
+if TYPE_CHECKING:
+    from cellworth.blocks.row_source import Part
+    from cellworth.complete.labels import LabelCode
 
 CHECKPOINT_EVERY = 20  # iterations: bounds what can be lost, and what a lost block must repeat
 
@@ -92,7 +96,7 @@ def minimise_blocks(
 
 
 class BlockPasses:
-    """Passes over row blocks held by an engine; see `cellworth.complete.solver.passes.Passes`.
+    """Passes over row blocks held by an engine; see `cellworth.complete.solver.passes_in_memory.Passes`.
 
     Parameters
     ----------
@@ -202,6 +206,32 @@ class RowState(Sized):
     point: FloatArray
     trails: list[FloatArray]
     sums: StepSums
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What a block must know about the whole table: its shape (n, d), and whether labels are used."""
+
+    shape: tuple[int, int]
+    supervised: bool
+    scaling: Scaling
+    code: LabelCode
+
+
+def scaled_block(part: Part, before: tuple[int, int], outline: Outline) -> ScaledBlock:
+    """Scale a block; ``before`` counts the labelled and unlabelled rows in the blocks before it."""
+    targets, labelled = outline.code.targets(part.y, len(part.X))
+    order = np.argsort(~labelled, kind="stable")
+    values, observed = scaled_cells(part.X[order], outline.scaling)
+    n_labelled = int(labelled.sum())
+    pieces = cut_pieces(
+        (n_labelled, before[0]),
+        (len(order) - n_labelled, outline.code.n_labelled + before[1]),
+        outline.shape,
+        values.itemsize,
+        supervised=outline.supervised,
+    )
+    return ScaledBlock(values, observed, targets[order].astype(values.dtype), pieces, order)
 
 
 def cut_pieces(

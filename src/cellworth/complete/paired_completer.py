@@ -11,12 +11,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.completer import Completer, put_back
+from cellworth.complete.completer import Completer
 from cellworth.complete.fitted_state import can_be_stored, restore, state_of
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
 from cellworth.complete.labels import TargetKind
-from cellworth.complete.scaling import Scaling
+from cellworth.complete.scaling import Scaling, put_back
 from cellworth.complete.supervised import SupervisedCompleter
 
 
@@ -24,7 +24,7 @@ def _both_can_be_stored(completer: Any) -> bool:
     return all(can_be_stored(part) for part in completer.parts())
 
 
-class PosteriorBeside(Completer):
+class PairedCompleter(Completer):
     """Fill holes with one completer, and take variances and draws from another.
 
     Scorers of cells need to know how uncertain a cell is; the completer whose values suit the model best may
@@ -61,11 +61,11 @@ class PosteriorBeside(Completer):
     Examples
     --------
     >>> import numpy as np
-    >>> from cellworth.complete.posterior_beside import PosteriorBeside
+    >>> from cellworth.complete.paired_completer import PairedCompleter
     >>> rng = np.random.default_rng(0)
     >>> X = np.outer(rng.normal(size=100), [1.0, 10.0, 100.0]) + rng.normal(size=(100, 3))
     >>> X[0, 2] = np.nan
-    >>> completer = PosteriorBeside().fit(X, X[:, 0] > 0)
+    >>> completer = PairedCompleter().fit(X, X[:, 0] > 0)
     >>> completer.completed_.shape, completer.sample(2, 0).shape, bool(completer.variance_[0, 2] > 0)
     ((100, 3), (2, 100, 3), True)
     """
