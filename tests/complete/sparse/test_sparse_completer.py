@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.soft_impute import SoftImputeCompleter
-from cellworth.complete.sparse import SparseCompleter, row_pass
+from cellworth.complete.sparse import SparseCompleter, variable_projection
 from cellworth.errors import DataError
 from cellworth.testing.completer_contract import check_fitted_state
 from tests.complete.low_rank_cases import check_refuses
@@ -96,13 +96,13 @@ def test_reordered_rows_and_columns_reorder_the_result(table, seed, centre):
 def test_the_size_of_blocks_changes_nothing_but_rounding(monkeypatch):
     X, _, _ = rank_five(n=500, d=60)
     whole = everything(SparseCompleter(trace_penalty=2.0).fit(X))
-    monkeypatch.setattr(row_pass, "LEAST_CELLS", 50)
+    monkeypatch.setattr(variable_projection, "LEAST_CELLS", 50)
     cut = SparseCompleter(trace_penalty=2.0).fit(X)
     np.testing.assert_allclose(everything(cut), whole, atol=1e-6)
 
 
 def test_threads_and_seeds_change_no_bit(monkeypatch):
-    monkeypatch.setattr(row_pass, "LEAST_CELLS", 200)
+    monkeypatch.setattr(variable_projection, "LEAST_CELLS", 200)
     X, _, _ = rank_five(n=500, d=60)
     one, again, two = (SparseCompleter(rank=4, n_jobs=jobs).fit(X) for jobs in (1, 1, 2))
     generator = SparseCompleter(rank=4, random_state=np.random.default_rng(0)).fit(X)
