@@ -3,7 +3,7 @@ import sys
 
 import cellworth
 
-HEAVY = ["matplotlib", "plotly", "dask", "distributed", "sqlalchemy", "fastapi", "typer", "numba", "polars"]
+HEAVY = ["matplotlib", "plotly", "dask", "distributed", "sqlalchemy", "fastapi", "click", "numba", "polars"]
 
 
 def test_every_public_name_is_there_and_described():

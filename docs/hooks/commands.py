@@ -1,27 +1,31 @@
 """The reference of the commands, made from their own help when the documentation is built."""
 
-import html
-import subprocess
-import sys
 from typing import Any
 
+import click
 from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.preprocessors import Preprocessor
+
+from cellworth.cli.command_line import COMMANDS, app
 
 PLACE = "::: commands"
 
 
 def commands() -> str:
     """Return the help of all commands as Markdown, without the title."""
-    made = subprocess.run(
-        [sys.executable, "-m", "typer", "cellworth.cli.command_line", "utils", "docs", "--name", "cellworth"],
-        capture_output=True,
-        text=True,
-        check=True,
-        encoding="utf-8",
+    above = click.Context(app, info_name="cellworth")
+    found = [(above, app), *((_below(above, name), app.get_command(above, name)) for name in COMMANDS)]
+    return "\n".join(
+        f"## `{context.command_path}`\n\n```text\n{command.get_help(context)}\n```\n"
+        for context, command in found
     )
-    return html.unescape(made.stdout.partition("\n")[2])
+
+
+def _below(above: click.Context, name: str) -> click.Context:
+    command = app.get_command(above, name)
+    assert command is not None
+    return click.Context(command, parent=above, info_name=name, max_content_width=100, terminal_width=100)
 
 
 class Commands(Preprocessor):

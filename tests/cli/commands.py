@@ -4,19 +4,12 @@ import os
 import subprocess
 import sys
 
-import typer
-
-from cellworth.cli.command_line import app
-
-ROOT = typer.main.get_command(app)
+from cellworth.cli.command_line import COMMANDS, app
 
 
-def every_command(command=ROOT, path=()):
-    """Return pairs (words, command), groups included, from the top down."""
-    found = [(path, command)]
-    for name, inner in getattr(command, "commands", {}).items():
-        found += every_command(inner, (*path, name))
-    return found
+def every_command():
+    """Return pairs (words, command), the application with no words first."""
+    return [((), app), *(((name,), app.get_command(None, name)) for name in COMMANDS)]
 
 
 def environment(**variables):

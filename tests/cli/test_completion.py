@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cellworth.cli import completion
+from cellworth.cli import completion, main
 
 
 def context(**params):
@@ -57,7 +57,7 @@ def test_columns_of_a_workbook(tmp_path):
 
 def test_no_more_than_a_shell_can_list(monkeypatch):
     monkeypatch.setattr(completion, "MOST", 2)
-    assert len(completion.strategies("")) == 2
+    assert len(completion.strategies(context(), "")) == 2
 
 
 def test_the_shell_asks_for_them(quick, monkeypatch, capsys):
@@ -68,9 +68,32 @@ def test_the_shell_asks_for_them(quick, monkeypatch, capsys):
         ("cellworth init table.csv --target out", 4, "outcome"),
         ("cellworth init table.csv --kind do", 4, "dose="),
     ):
-        monkeypatch.setenv("_CELLWORTH_COMPLETE", "complete_bash")
+        monkeypatch.setenv("_CELLWORTH_COMPLETE", "bash_complete")
         monkeypatch.setenv("COMP_WORDS", words)
         monkeypatch.setenv("COMP_CWORD", str(place))
         with pytest.raises(SystemExit):
             quick()
-        assert capsys.readouterr().out.split() == [expected]
+        assert capsys.readouterr().out.split() == [f"plain,{expected}"]
+
+
+@pytest.mark.parametrize(
+    ("shell", "place"),
+    [("bash", ".bashrc"), ("zsh", ".zshrc"), ("fish", ".config/fish/completions/cellworth.fish")],
+)
+def test_completion_is_set_up_once_and_keeps_what_is_there(shell, place, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("SHELL", f"/usr/bin/{shell}")
+    (tmp_path / ".bashrc").write_text("alias ll='ls -l'")
+    assert main(["--install-completion"]) == 0
+    assert place in capsys.readouterr().out
+    written = (tmp_path / place).read_text()
+    assert f"_CELLWORTH_COMPLETE={shell}_" in written
+    assert main(["--install-completion"]) == 0
+    assert (tmp_path / place).read_text() == written
+    assert (tmp_path / ".bashrc").read_text().startswith("alias ll='ls -l'")
+
+
+def test_an_unknown_shell_is_named(monkeypatch, capsys):
+    monkeypatch.setenv("SHELL", "/bin/tcsh")
+    assert main(["--install-completion"]) == 2
+    assert "your shell is tcsh" in capsys.readouterr().err

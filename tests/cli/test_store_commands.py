@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-import typer
+import click
 
 from cellworth.campaign import Campaign
 
@@ -66,10 +66,10 @@ def test_a_campaign_is_deleted_only_on_demand(quick, monkeypatch):
         "cellworth: Delete campaign 'study' with its table and 1 event for good? Say so with --yes"
     )
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("typer.confirm", lambda *_, **__: (_ for _ in ()).throw(typer.Abort))
+    monkeypatch.setattr("click.confirm", lambda *_, **__: (_ for _ in ()).throw(click.Abort))
     failed(quick, 130, "delete", "study")
     assert quick("list", "--json").json["campaigns"]
-    monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
+    monkeypatch.setattr("click.confirm", lambda *_, **__: True)
     assert quick("delete", "study").out == "Campaign 'study' is deleted\n"
     assert "no campaign 'study'" in failed(quick, 3, "delete", "study", "--yes").err
     assert quick("list").out == "There are no campaigns in sqlite:///study.db\n"

@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from cellworth.cli import completion, options
-from cellworth.cli.options import opened, repeated
-from cellworth.cli.out_files import Force, make_way
+from cellworth.cli.file_options import (
+    FileOptions,
+    NamedCells,
+    RememberedFileOptions,
+)
 from cellworth.cli.output import (
+    Force,
     count,
+    make_way,
     money,
     money_json,
     print_batch,
@@ -22,58 +25,43 @@ from cellworth.cli.output import (
     told_warnings,
     working,
 )
-from cellworth.cli.reading import (
-    NO_CELLS,
-    PLAIN_FILE,
-    REMEMBERED,
-    NamedCells,
-    RememberedWriting,
-    Writing,
-    reads,
-)
+from cellworth.cli.parameters import Argument, Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.strategy import Purchase
 
 
 NO_FORECAST = "No forecast yet: run cellworth status to see whether the next money is worth it."
-ASK_EXAMPLE = "Example: cellworth ask --budget 60 --who Ann --out asks.csv"
-TELL_EXAMPLE = "Example: cellworth tell asks.csv --who laboratory"
-REFUSE_EXAMPLE = "Example: cellworth refuse P017:culture P021:culture --reason 'the sample is lost'"
-CANCEL_EXAMPLE = "Example: cellworth cancel --from asks.csv --who Ann"
-CORRECT_EXAMPLE = "Example: cellworth correct P068 stage III --reason 'samples were swapped'"
-EXTEND_EXAMPLE = "Example: cellworth extend january.csv --missing '?'"
 
 
 def ask(
-    budget: Annotated[float | None, typer.Option(min=0, help="The most money to ask for.")] = None,
-    most: Annotated[int | None, typer.Option("--count", min=1, help="The most cells to ask for.")] = None,
+    *,
+    budget: Annotated[float | None, Option(min=0, help="The most money to ask for.")] = None,
+    most: Annotated[int | None, Option("--count", min=1, help="The most cells to ask for.")] = None,
     lease: Annotated[
-        str, typer.Option(help="How long to reserve the cells: 7d, 12h, 30m, or never for no time limit.")
+        str, Option(help="How long to reserve the cells: 7d, 12h, 30m, or never for no time limit.")
     ] = "7d",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the list to this CSV file, to fill in.")
+        Path | None, Option(metavar="FILE", help="Write the list to this CSV file, to fill in.")
     ] = None,
     force: Force = False,
     only_open: Annotated[
         bool,
-        typer.Option("--open", help="Only list the cells that are out: asked for and not yet answered."),
+        Option("--open", help="Only list the cells that are out: asked for and not yet answered."),
     ] = False,
     until_gain: Annotated[
         float | None,
-        typer.Option(metavar="GAIN", help="Ask for nothing if the next tenth of the cost brings less."),
+        Option(metavar="GAIN", help="Ask for nothing if the next tenth of the cost brings less."),
     ] = None,
     until_reach: Annotated[
         float | None,
-        typer.Option(metavar="SHARE", help="Ask for nothing at this share of the reachable score, as 0.99."),
+        Option(metavar="SHARE", help="Ask for nothing at this share of the reachable score, as 0.99."),
     ] = None,
     point_worth: Annotated[
         float | None,
-        typer.Option(metavar="MONEY", help="Ask for nothing if 0.01 of the score costs more than this."),
+        Option(metavar="MONEY", help="Ask for nothing if 0.01 of the score costs more than this."),
     ] = None,
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
+    on: options.RecordOptions,
     as_json: options.Json = False,
 ) -> None:
     """Ask for the cells that are most worth buying now.
@@ -81,11 +69,13 @@ def ask(
     Their cost is reserved until they are answered, refused or cancelled, or the lease ends. Without --budget
     and --count, the whole remaining budget is used. With one of --until-gain, --until-reach and --point-worth
     nothing is asked for once a forecast says that it is not worth it.
+
+    Example: cellworth ask --budget 60 --who Ann --out asks.csv
     """
     from cellworth.campaign.answer_file import check_asks_path, write_asks
     from cellworth.strategy import Batch
 
-    with opened(store, name, reading=only_open) as campaign:
+    with on.campaign(reading=only_open) as campaign:
         if out is not None:
             check_asks_path(out)
             make_way(out, force=force)
@@ -96,14 +86,14 @@ def ask(
             rule = options.stop_rule(until_gain, until_reach, point_worth)
             with working("Completing the table and choosing cells"), told_warnings() as told:
                 until_when = None if lease == "never" else lease
-                batch = campaign.ask(budget, most, who=who, lease=until_when, until=rule)
+                batch = campaign.ask(budget, most, who=on.who, lease=until_when, until=rule)
         if out is not None:
             write_asks(out, batch)
         if as_json:
             print_json({"cells": list(batch), **money_json(campaign)})
         else:
             if batch or not told:  # else the reason is told already
-                _describe_batch(batch, out, repeated(store, name))
+                _describe_batch(batch, out, on.repeated)
                 if not (only_open or campaign.assessment.has_forecast):
                     print(NO_FORECAST, file=sys.stderr)
             print(f"{count(len(batch), 'cell')}; {money(campaign)}")
@@ -119,37 +109,37 @@ def _describe_batch(batch: Sequence[Purchase], out: Path | None, same: str) -> N
         print_batch(batch)
 
 
-@reads
 def tell(
+    *,
     answers: Annotated[
         Path,
-        typer.Argument(
+        Argument(
             metavar="ANSWERS",
             help="A .csv or .xlsx file with row,column,value, such as a filled-in list from ask.",
         ),
     ],
     unsolicited: Annotated[
-        bool, typer.Option("--unsolicited", help="Also accept values for cells that were never asked for.")
+        bool, Option("--unsolicited", help="Also accept values for cells that were never asked for.")
     ] = False,
     insist: options.Insist = False,
     key: Annotated[
-        str | None, typer.Option(help="A unique key for this request; sent again, it is recorded only once.")
+        str | None, Option(help="A unique key for this request; sent again, it is recorded only once.")
     ] = None,
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
-    writing: Writing = PLAIN_FILE,
+    on: options.RecordOptions,
+    writing: FileOptions,
     as_json: options.Json = False,
 ) -> None:
     """Record the answers in a file: all of them or, if any line is wrong, none.
 
     Lines without a value are skipped. Sending the same file twice does no harm. A number far outside those
     seen in its column is questioned: nothing is recorded without --yes.
+
+    Example: cellworth tell asks.csv --who laboratory
     """
-    with opened(store, name) as campaign:
+    with on.campaign() as campaign:
         with told_warnings():
             told = campaign.tell_file(
-                writing.file(answers), who=who, key=key, unsolicited=unsolicited, insist=insist
+                writing.file(answers), who=on.who, key=key, unsolicited=unsolicited, insist=insist
             )
         if as_json:
             plain = {"new": told.new, "known": told.known, "blank": told.blank}
@@ -161,41 +151,40 @@ def tell(
             )
 
 
-@reads
 def refuse(
     *,
-    reason: Annotated[
-        str, typer.Option(metavar="TEXT", help="Why the cells cannot be obtained, for the log.")
-    ],
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
-    chosen: NamedCells = NO_CELLS,
+    reason: Annotated[str, Option(metavar="TEXT", help="Why the cells cannot be obtained, for the log.")],
+    on: options.RecordOptions,
+    chosen: NamedCells,
     as_json: options.Json = False,
 ) -> None:
-    """Record that cells cannot be obtained. They are never asked for again, and their money is released."""
-    with opened(store, name) as campaign:
-        new = campaign.refuse(chosen.of(campaign), reason, who=who)
+    """Record that cells cannot be obtained. They are never asked for again, and their money is released.
+
+    Example: cellworth refuse P017:culture P021:culture --reason 'the sample is lost'
+    """
+    with on.campaign() as campaign:
+        new = campaign.refuse(chosen.of(campaign), reason, who=on.who)
         if as_json:
             print_json({"refused": new, **money_json(campaign)})
         else:
             print(f"{count(new, 'cell')} refused; {money(campaign)}")
 
 
-@reads
 def cancel(
-    every: Annotated[bool, typer.Option("--all", help="Cancel all cells that are out.")] = False,
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
-    chosen: NamedCells = NO_CELLS,
+    *,
+    every: Annotated[bool, Option("--all", help="Cancel all cells that are out.")] = False,
+    on: options.RecordOptions,
+    chosen: NamedCells,
     as_json: options.Json = False,
 ) -> None:
-    """Cancel the request for cells and release their money. They may be asked for again."""
+    """Cancel the request for cells and release their money. They may be asked for again.
+
+    Example: cellworth cancel --from asks.csv --who Ann
+    """
     if every and chosen:
-        raise typer.BadParameter("--all means every cell that is out; do not name cells as well.")
-    with opened(store, name) as campaign:
-        new = campaign.cancel(campaign.open_purchases() if every else chosen.of(campaign), who=who)
+        raise WrongUsage("--all means every cell that is out; do not name cells as well.")
+    with on.campaign() as campaign:
+        new = campaign.cancel(campaign.open_purchases() if every else chosen.of(campaign), who=on.who)
         if as_json:
             print_json({"cancelled": new, **money_json(campaign)})
         else:
@@ -203,50 +192,52 @@ def cancel(
 
 
 def correct(
+    *,
     row: Annotated[
         str,
-        typer.Argument(metavar="ROW", help="The id of the row.", autocompletion=completion.rows_of_campaign),
+        Argument(metavar="ROW", help="The id of the row.", autocompletion=completion.rows_of_campaign),
     ],
     column: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="COLUMN", help="The name of the column.", autocompletion=completion.columns_of_campaign
         ),
     ],
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="The correct value.")],
-    reason: Annotated[str | None, typer.Option(metavar="TEXT", help="What was wrong, for the log.")] = None,
+    value: Annotated[str, Argument(metavar="VALUE", help="The correct value.")],
+    reason: Annotated[str | None, Option(metavar="TEXT", help="What was wrong, for the log.")] = None,
     insist: options.Insist = False,
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
+    on: options.RecordOptions,
     as_json: options.Json = False,
 ) -> None:
-    """Replace a value that turned out to be wrong. The old one stays in the log."""
-    with opened(store, name) as campaign:
-        changed = campaign.correct(row, column, value, reason=reason, who=who, insist=insist)
+    """Replace a value that turned out to be wrong. The old one stays in the log.
+
+    Example: cellworth correct P068 stage III --reason 'samples were swapped'
+    """
+    with on.campaign() as campaign:
+        changed = campaign.correct(row, column, value, reason=reason, who=on.who, insist=insist)
         if as_json:
             print_json({"changed": changed})
         else:
             print("1 value corrected" if changed else "This value is already known: nothing to correct")
 
 
-@reads
 def extend(
+    *,
     table: options.TablePath,
     missing: options.Missing = None,
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
-    writing: RememberedWriting = REMEMBERED,
+    on: options.RecordOptions,
+    writing: RememberedFileOptions,
     as_json: options.Json = False,
 ) -> None:
     """Add rows to the end of the table. Their row ids must be new.
 
     Columns missing from a CSV file, including the target, are left blank. Without --decimal, --date-format
     and --delimiter, the file is read as the table of init was; its --missing marks are known, too.
+
+    Example: cellworth extend january.csv --missing '?'
     """
-    with opened(store, name) as campaign:
-        new = campaign.extend(writing.rows(campaign, table, missing or ()), who=who)
+    with on.campaign() as campaign:
+        new = campaign.extend(writing.rows(campaign, table, missing or ()), who=on.who)
         if as_json:
             print_json({"added": new, "rows": campaign.table.shape[0]})
         else:

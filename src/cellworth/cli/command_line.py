@@ -1,39 +1,25 @@
 """The application: all commands, and how their errors are reported.
 
-Commands import the library inside their functions, so that help and completion stay fast.
+Commands are imported when they are called, and the library inside their functions: so all stay fast.
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import io
 import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, cast
+from importlib import import_module
+from typing import Any
 
-import typer
+import click
 
 from cellworth import __version__
-from cellworth.cli import (
-    advise_command,
-    fill_command,
-    forecast_command,
-    init_command,
-    list_command,
-    manage_commands,
-    model_command,
-    next_command,
-    result_commands,
-    server_commands,
-    simulate_commands,
-    store_commands,
-    take_commands,
-)
-from cellworth.cli import campaign_commands as campaign
+from cellworth.cli.parameters import WrongUsage, build_command
 from cellworth.errors import CellworthError, ConflictError, ReadWarning
+from cellworth.messages import did_you_mean
 from cellworth.settings_language import speaking
 
 USAGE = 2
@@ -41,69 +27,113 @@ BAD_DATA = 3
 CONFLICT = 4
 INTERRUPTED = 130
 
-# Typer has no name for the usage error that is the same in all its versions.
-_UsageError = cast(type[Exception], typer.BadParameter.__base__)
+# The help lists commands in this order, which is that of a campaign.
+COMMANDS = {
+    "demo": "simulate_commands.demo",
+    "simulate": "simulate_commands.simulate",
+    "model": "model_command.model",
+    "forecast": "advice_commands.forecast",
+    "advise": "advice_commands.advise",
+    "next": "advice_commands.next_cell",
+    "init": "init_command.init",
+    "ask": "campaign_commands.ask",
+    "take": "manage_commands.take",
+    "give-back": "manage_commands.give_back",
+    "tell": "campaign_commands.tell",
+    "refuse": "campaign_commands.refuse",
+    "cancel": "campaign_commands.cancel",
+    "correct": "campaign_commands.correct",
+    "extend": "campaign_commands.extend",
+    "budget": "manage_commands.budget",
+    "prices": "manage_commands.prices",
+    "release": "manage_commands.release",
+    "clock": "manage_commands.clock",
+    "list": "store_commands.list_campaigns",
+    "status": "result_commands.status",
+    "log": "result_commands.log",
+    "export": "result_commands.export",
+    "fill": "fill_command.fill",
+    "report": "result_commands.report",
+    "check": "store_commands.check",
+    "backup": "store_commands.backup",
+    "restore": "store_commands.restore",
+    "dump": "store_commands.dump",
+    "load": "store_commands.load",
+    "rename": "store_commands.rename",
+    "delete": "store_commands.delete",
+    "serve": "server_commands.serve",
+    "token": "server_commands.token",
+    "fetch-data": "simulate_commands.fetch_data",
+}
+# Their arguments may be numbers such as -5, which are not options.
+_NUMBERS_TOO = ("correct", "budget")
 
-app = typer.Typer(
+
+class Commands(click.Group):
+    """All commands; each is imported and built when it is called for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names, in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return a command; None if there is none of this name."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, function = COMMANDS[cmd_name].partition(".")
+        found = getattr(import_module(f"cellworth.cli.{module}"), function)
+        settings = {"ignore_unknown_options": True} if cmd_name in _NUMBERS_TOO else {}
+        return build_command(cmd_name, found, **settings)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        """Find the command that is called; suggest the nearest name for one that does not exist."""
+        name = args[0]
+        if name not in COMMANDS and not ctx.resilient_parsing:
+            if name.startswith("-"):
+                raise WrongUsage(f"No such option: {name}.", ctx)
+            raise WrongUsage(f"No such command {name!r}.{did_you_mean(name, COMMANDS)}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        print(f"cellworth {__version__}")
+        ctx.exit()
+
+
+def _install_completion(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
+    if asked and not ctx.resilient_parsing:
+        from cellworth.cli.completion import install
+
+        print(install(app))
+        ctx.exit()
+
+
+app = Commands(
+    "cellworth",
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            callback=_show_version,
+            is_eager=True,
+            expose_value=False,
+            help="Show the version and exit.",
+        ),
+        click.Option(
+            ["--install-completion"],
+            is_flag=True,
+            callback=_install_completion,
+            is_eager=True,
+            expose_value=False,
+            help="Let the Tab key complete commands in your shell: bash, zsh or fish.",
+        ),
+    ],
     help="Which missing cells of a table are worth paying for?",
     epilog="Example: cellworth init clinic.csv --target outcome",
     context_settings={"help_option_names": ["-h", "--help"]},
-    pretty_exceptions_enable=False,
+    no_args_is_help=False,
 )
-# The help lists commands in this order, which is that of a campaign.
-app.command("demo", epilog=simulate_commands.DEMO_EXAMPLE)(simulate_commands.demo)
-app.command("simulate", epilog=simulate_commands.SIMULATE_EXAMPLE)(simulate_commands.simulate)
-app.command("model", epilog=model_command.MODEL_EXAMPLE)(model_command.model)
-app.command("forecast", epilog=forecast_command.FORECAST_EXAMPLE)(forecast_command.forecast)
-app.command("advise", epilog=advise_command.ADVISE_EXAMPLE)(advise_command.advise)
-app.command("next", epilog=next_command.NEXT_EXAMPLE)(next_command.next_cell)
-app.command("init", epilog=init_command.INIT_EXAMPLE)(init_command.init)
-app.command("ask", epilog=campaign.ASK_EXAMPLE)(campaign.ask)
-app.command("take", epilog=take_commands.TAKE_EXAMPLE)(take_commands.take)
-app.command("give-back", epilog=take_commands.GIVE_BACK_EXAMPLE)(take_commands.give_back)
-app.command("tell", epilog=campaign.TELL_EXAMPLE)(campaign.tell)
-app.command("refuse", epilog=campaign.REFUSE_EXAMPLE)(campaign.refuse)
-app.command("cancel", epilog=campaign.CANCEL_EXAMPLE)(campaign.cancel)
-# A value such as -5 is not an option.
-_NUMBERS_TOO = {"ignore_unknown_options": True}
-app.command("correct", epilog=campaign.CORRECT_EXAMPLE, context_settings=_NUMBERS_TOO)(campaign.correct)
-app.command("extend", epilog=campaign.EXTEND_EXAMPLE)(campaign.extend)
-app.command("budget", epilog=manage_commands.BUDGET_EXAMPLE)(manage_commands.budget)
-app.command("prices", epilog=manage_commands.PRICES_EXAMPLE)(manage_commands.prices)
-app.command("release", epilog=manage_commands.RELEASE_EXAMPLE)(manage_commands.release)
-app.command("clock", epilog=manage_commands.CLOCK_EXAMPLE)(manage_commands.clock)
-app.command("list", epilog=list_command.LIST_EXAMPLE)(list_command.list_campaigns)
-app.command("status", epilog=result_commands.STATUS_EXAMPLE)(result_commands.status)
-app.command("log", epilog=result_commands.LOG_EXAMPLE)(result_commands.log)
-app.command("export", epilog=result_commands.EXPORT_EXAMPLE)(result_commands.export)
-app.command("fill", epilog=fill_command.FILL_EXAMPLE)(fill_command.fill)
-app.command("report", epilog=result_commands.REPORT_EXAMPLE)(result_commands.report)
-app.command("check", epilog=store_commands.CHECK_EXAMPLE)(store_commands.check)
-app.command("backup", epilog=store_commands.BACKUP_EXAMPLE)(store_commands.backup)
-app.command("restore", epilog=store_commands.RESTORE_EXAMPLE)(store_commands.restore)
-app.command("dump", epilog=store_commands.DUMP_EXAMPLE)(store_commands.dump)
-app.command("load", epilog=store_commands.LOAD_EXAMPLE)(store_commands.load)
-app.command("rename", epilog=store_commands.RENAME_EXAMPLE)(store_commands.rename)
-app.command("delete", epilog=store_commands.DELETE_EXAMPLE)(store_commands.delete)
-app.command("serve", epilog=server_commands.SERVE_EXAMPLE)(server_commands.serve)
-app.command("token", epilog=server_commands.TOKEN_EXAMPLE)(server_commands.token)
-app.command("fetch-data", epilog=simulate_commands.FETCH_DATA_EXAMPLE)(simulate_commands.fetch_data)
-
-
-def _show_version(asked: bool) -> None:
-    if asked:
-        print(f"cellworth {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
-    ] = False,
-) -> None:
-    """Handle the options that come before a command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -131,32 +161,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _print_anything()
     try:
         with speaking("command line"), _notes():
-            code = called(words)(args=words, prog_name="cellworth", standalone_mode=False)
+            code = app.main(args=words, prog_name="cellworth", standalone_mode=False)
         sys.stdout.flush()  # fail here if the output cannot be written, not when Python exits
-    except _UsageError as error:
+    except click.UsageError as error:
         return _tell(_usage(error), USAGE)
     except BrokenPipeError:
         return _stop_printing()
     except (CellworthError, OSError) as error:
         return _tell(_in_words(error), CONFLICT if isinstance(error, ConflictError) else BAD_DATA)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, click.Abort):
         code = INTERRUPTED
     if code == INTERRUPTED:
         return _tell("interrupted", INTERRUPTED)
     return code if isinstance(code, int) else 0
-
-
-def called(words: Sequence[str]) -> typer.Typer:
-    """Return the application with the command that is called alone: to build all takes as long as to run it.
-
-    It is whole where none of them is called by its name, as for help.
-    """
-    wanted = [each for each in app.registered_commands if list(words[:1]) == [each.name]]
-    if not wanted:
-        return app
-    found = copy.copy(app)
-    found.registered_commands = wanted
-    return found
 
 
 @contextlib.contextmanager
@@ -196,11 +213,13 @@ def _tell(messages: str | list[str], code: int) -> int:
     return code
 
 
-def _usage(error: Any) -> str:
+def _usage(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "cellworth"
-    # Typer would call a mistake that is not about one option an invalid value.
-    whole = isinstance(error, typer.BadParameter) and error.param is None and error.param_hint is None
-    message = (error.message if whole else error.format_message()).rstrip(".")
+    message = error.message if isinstance(error, WrongUsage) else error.format_message()
+    if type(error) is click.BadParameter and error.param is not None:
+        name = error.param.opts[0] if isinstance(error.param, click.Option) else error.param.metavar
+        message = f"{name}: {error.message}"
+    message = message.rstrip(".")
     return f"{message}{'' if message.endswith('?') else '.'} See: {command} --help"
 
 

@@ -13,7 +13,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
+import click
+
+from cellworth.cli.parameters import WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -24,16 +26,17 @@ MOST = 500
 _TEXT = (".csv", ".tsv", ".txt")
 _SEPARATORS = ",;\t|"
 _LONGEST_LINE = 1_000_000
+_PLACES = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/completions/cellworth.fish"}
 
 
-def strategies(incomplete: str) -> list[str]:
+def strategies(ctx: click.Context, incomplete: str) -> list[str]:
     """Return the names of strategies."""
     from cellworth import strategy
 
     return _begun(strategy.names(), incomplete)
 
 
-def names_of_store(ctx: typer.Context, incomplete: str) -> list[str]:
+def names_of_store(ctx: click.Context, incomplete: str) -> list[str]:
     """Return the names of the campaigns in the store."""
 
     def found() -> list[str]:
@@ -48,7 +51,7 @@ def names_of_store(ctx: typer.Context, incomplete: str) -> list[str]:
     return _begun(_tried(found), incomplete)
 
 
-def rows_of_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
+def rows_of_campaign(ctx: click.Context, incomplete: str) -> list[str]:
     """Return the ids of the campaign's rows."""
 
     def found() -> list[str]:
@@ -58,7 +61,7 @@ def rows_of_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
     return _begun(_tried(found), incomplete)
 
 
-def columns_of_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
+def columns_of_campaign(ctx: click.Context, incomplete: str) -> list[str]:
     """Return the names of the campaign's columns."""
 
     def found() -> list[str]:
@@ -68,7 +71,7 @@ def columns_of_campaign(ctx: typer.Context, incomplete: str) -> list[str]:
     return _begun(_tried(found), incomplete)
 
 
-def open_cells(ctx: typer.Context, incomplete: str) -> list[str]:
+def open_cells(ctx: click.Context, incomplete: str) -> list[str]:
     """Return the cells that are out, as ROW:COLUMN.
 
     Bash takes a colon for a word of its own: after one, only what follows it is offered.
@@ -87,17 +90,17 @@ def open_cells(ctx: typer.Context, incomplete: str) -> list[str]:
     return [each.removeprefix(kept) for each in _begun(_tried(found), kept + incomplete)]
 
 
-def columns_of_table(ctx: typer.Context, incomplete: str) -> list[str]:
+def columns_of_table(ctx: click.Context, incomplete: str) -> list[str]:
     """Return the columns in the first line of the table that the command reads."""
     return _begun(_tried(lambda: _header(ctx)), incomplete)
 
 
-def settings_of_columns(ctx: typer.Context, incomplete: str) -> list[str]:
+def settings_of_columns(ctx: click.Context, incomplete: str) -> list[str]:
     """Return the same as the start of COLUMN=VALUE."""
     return _begun([f"{name}=" for name in _tried(lambda: _header(ctx))], incomplete)
 
 
-def _header(ctx: typer.Context) -> list[str]:
+def _header(ctx: click.Context) -> list[str]:
     """Return the column names of a text file, from its first line; of another file, by reading it."""
     # After an option that still lacks its value, the table is among the words that were not parsed.
     path = Path(ctx.params.get("table") or ctx.args[0])
@@ -112,7 +115,7 @@ def _header(ctx: typer.Context) -> list[str]:
 
 
 @contextmanager
-def _campaign(ctx: typer.Context) -> Iterator[Campaign]:
+def _campaign(ctx: click.Context) -> Iterator[Campaign]:
     from cellworth.campaign import Campaign
     from cellworth.campaign.stores import open_store
 
@@ -121,7 +124,7 @@ def _campaign(ctx: typer.Context) -> Iterator[Campaign]:
         yield campaign
 
 
-def _store(ctx: typer.Context) -> str:
+def _store(ctx: click.Context) -> str:
     return str(ctx.params.get("store") or os.environ.get("CELLWORTH_STORE") or DEFAULT_STORE)
 
 
@@ -134,3 +137,25 @@ def _tried(read: Callable[[], list[str]]) -> list[str]:
 
 def _begun(words: Iterable[str], incomplete: str) -> list[str]:
     return [word for word in words if word.startswith(incomplete)][:MOST]
+
+
+def install(app: click.Group) -> str:
+    """Set up completion in the user's shell; return a sentence that says what was done."""
+    from click.shell_completion import get_completion_class
+
+    shell = Path(os.environ.get("SHELL") or "bash").name
+    found = get_completion_class(shell)
+    if found is None:
+        raise WrongUsage(f"Completion works in bash, zsh and fish; your shell is {shell}.")
+    place = Path.home() / _PLACES[shell]
+    if shell == "fish":  # it reads one file for each program
+        text = found(app, {}, "cellworth", "_CELLWORTH_COMPLETE").source()
+    else:
+        before = place.read_text("utf-8") if place.exists() else ""
+        line = f'eval "$(_CELLWORTH_COMPLETE={shell}_source cellworth)"\n'
+        if line in before:
+            return f"Completion is set up already, in {place}"
+        text = before + ("\n" if before and not before.endswith("\n") else "") + line
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(text, "utf-8")
+    return f"Completion is set up in {place}: open a new shell"

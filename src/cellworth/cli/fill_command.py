@@ -8,19 +8,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from cellworth.cli import options
-from cellworth.cli.options import opened, usage
-from cellworth.cli.out_files import Force, make_way
-from cellworth.cli.output import count, print_json, working
-from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
+from cellworth.cli.file_options import TableOptions
+from cellworth.cli.options import usage
+from cellworth.cli.output import Force, count, make_way, print_json, working
+from cellworth.cli.parameters import Argument, Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.complete import FilledTable
     from cellworth.table import Table
-
-FILL_EXAMPLE = "Example: cellworth fill clinic.csv --row-id id --missing '?' --out filled.csv --intervals"
 
 
 class EngineName(StrEnum):
@@ -61,7 +57,7 @@ def _fill_blocks(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> No
     from cellworth.blocks.writing import check_new
 
     if big.scheduler is not None and big.engine is EngineName.LOCAL:
-        raise typer.BadParameter("--scheduler needs --engine dask.")
+        raise WrongUsage("--scheduler needs --engine dask.")
     check_new(big.out)
     with usage():
         source = open_blocks(big.table, target=big.target, row_id=big.row_id)
@@ -112,15 +108,15 @@ class _Passes:
 
 def _level(value: float) -> float:
     if not 0 < value < 1:
-        raise typer.BadParameter(f"expected a share above 0 and below 1; got {value}.")
+        raise WrongUsage(f"expected a share above 0 and below 1; got {value}.")
     return value
 
 
-@reads
 def fill(
+    *,
     table: Annotated[
         Path | None,
-        typer.Argument(
+        Argument(
             metavar="TABLE",
             help="A .csv, .tsv, .txt or .xlsx file; or a Parquet folder or file, or a .zarr array, to fill "
             "block by block. By default, fill the campaign's table.",
@@ -128,7 +124,7 @@ def fill(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FILE",
             help="A .csv, .tsv, .xlsx or .parquet file; for blocks, a folder or .zarr array. By default, "
             "print CSV.",
@@ -136,44 +132,43 @@ def fill(
     ] = None,
     intervals: Annotated[
         bool,
-        typer.Option("--intervals", help="Add columns with the interval of each number and date."),
+        Option("--intervals", help="Add columns with the interval of each number and date."),
     ] = False,
     level: Annotated[
-        float, typer.Option(callback=_level, help="Coverage of the intervals, such as 0.9 for 90 %.")
+        float, Option(callback=_level, help="Coverage of the intervals, such as 0.9 for 90 %.")
     ] = 0.9,
     force: Force = False,
     spreadsheet: options.Spreadsheet = False,
     engine: Annotated[
-        EngineName, typer.Option(help="With TABLE: run in threads of this process or on Dask workers.")
+        EngineName, Option(help="With TABLE: run in threads of this process or on Dask workers.")
     ] = EngineName.LOCAL,
     scheduler: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Address of a Dask cluster. By default, start workers here."),
+        Option(metavar="ADDRESS", help="Address of a Dask cluster. By default, start workers here."),
     ] = None,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="How many threads or local workers. By default, one per core.")
+        int | None, Option(min=1, help="How many threads or local workers. By default, one per core.")
     ] = None,
-    memory: Annotated[str, typer.Option(help="Memory for all local Dask workers together.")] = "4GB",
+    memory: Annotated[str, Option(help="Memory for all local Dask workers together.")] = "4GB",
     completer: Annotated[
-        CompleterName, typer.Option(help="With TABLE: the completer to use.")
+        CompleterName, Option(help="With TABLE: the completer to use.")
     ] = CompleterName.GAUSSIAN,
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="With TABLE: the label column, or a .zarr array.")
+        str | None, Option(metavar="COLUMN", help="With TABLE: the label column, or a .zarr array.")
     ] = None,
     variance: Annotated[
-        bool, typer.Option("--variance", help="With TABLE: also write the variance of each cell.")
+        bool, Option("--variance", help="With TABLE: also write the variance of each cell.")
     ] = False,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="FOLDER",
             help="With TABLE: where to save progress, so that the same command resumes after an "
             "interruption. By default, the --out path plus .checkpoint; removed at the end.",
         ),
     ] = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
-    reading: Reading = PLAIN_TABLE,
+    on: options.CampaignOptions,
+    reading: TableOptions,
     as_json: options.Json = False,
 ) -> None:
     """Fill the remaining holes with estimates, and write the table.
@@ -181,6 +176,8 @@ def fill(
     Known values stay unchanged; with --intervals, the interval of a known value is the value itself. With
     TABLE, no campaign is needed. A folder of Parquet files is filled block by block, on threads or Dask
     workers, and may be larger than memory, as in cellworth fill big/ --row-id id --engine dask --out filled/.
+
+    Example: cellworth fill clinic.csv --row-id id --missing '?' --out filled.csv --intervals
     """
     if table is not None and _is_text(table):
         from cellworth.complete import fill as fill_table
@@ -194,12 +191,12 @@ def fill(
         return
     if table is not None:
         if out is None:
-            raise typer.BadParameter("filling block by block needs --out.")
+            raise WrongUsage("filling block by block needs --out.")
         row_id = reading.row_id
         big = BigTable(table, out, engine, scheduler, workers, memory, completer, target, row_id, variance)
         _fill_blocks(big, checkpoint, as_json=as_json)
         return
-    with opened(store, name) as campaign:
+    with on.campaign() as campaign:
         make_way(out, force=force)
         with working("Filling the table"):
             filled = campaign.fill(level)
@@ -231,7 +228,7 @@ def _write(
         sys.stdout.write((guard_table(completed) if spreadsheet else completed).to_csv())
         return
     if out is None:
-        raise typer.BadParameter("--json needs --out.")
+        raise WrongUsage("--json needs --out.")
     write_for_spreadsheet(completed, out) if spreadsheet else completed.write(out)
     if as_json:
         print_json({"out": str(out), "filled": holes, "level": level})

@@ -5,39 +5,37 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from cellworth.cli import options
+from cellworth.cli.file_options import TableOptions
 from cellworth.cli.options import repeated, usage
 from cellworth.cli.output import print_json, print_table
-from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
+from cellworth.cli.parameters import Option
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
 
-INIT_EXAMPLE = "Example: cellworth init clinic.csv --target outcome --row-id id --missing '?' --budget 500"
 MOST_SHOWN = 40  # columns
 
 
-@reads
 def init(
+    *,
     table: options.TablePath,
     target: options.OptionalTarget = None,
     prices: options.PricesPath = None,
-    budget: Annotated[
-        float | None, typer.Option(min=0, help="The most to spend in the whole campaign.")
-    ] = None,
+    budget: Annotated[float | None, Option(min=0, help="The most to spend in the whole campaign.")] = None,
     strategy: options.Strategy = "recommended",
     seed: options.StrategySeed = 0,
     who: options.Who = None,
     store: options.Store = options.DEFAULT_STORE,
-    name: Annotated[str, typer.Option(help="The name of the campaign in its store.")] = "study",
-    reading: Reading = PLAIN_TABLE,
+    name: Annotated[str, Option(help="The name of the campaign in its store.")] = "study",
+    reading: TableOptions,
     as_json: options.Json = False,
 ) -> None:
     """Start a campaign on a table with missing cells.
 
     The table, strategy and seed are recorded once and never change; budget and prices may.
+
+    Example: cellworth init clinic.csv --target outcome --row-id id --missing '?' --budget 500
     """
     with usage():
         from cellworth.campaign import Campaign

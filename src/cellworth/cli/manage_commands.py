@@ -1,116 +1,177 @@
-"""Commands to manage a running campaign: budget, prices, release, clock."""
+"""Commands to manage a running campaign: take, give-back, release, budget, prices, clock."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from cellworth.cli import options
-from cellworth.cli.options import chosen_cells, opened
-from cellworth.cli.output import count, money, money_json, print_json
-from cellworth.cli.reading import PLAIN_FILE, Writing, reads
+from cellworth.cli.file_options import FileOptions, NamedCells
+from cellworth.cli.output import Force, count, make_way, money, money_json, print_json, print_table
+from cellworth.cli.parameters import Argument, Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
     from cellworth.strategy import Purchase
 
-BUDGET_EXAMPLE = "Example: cellworth budget 800 --reason 'a second grant'"
-PRICES_EXAMPLE = "Example: cellworth prices prices-2025.csv --who Ann"
-RELEASE_EXAMPLE = "Example: cellworth release --holder Ann --who Bob --reason 'Ann is ill'"
-CLOCK_EXAMPLE = "Example: cellworth clock --set --who Bob"
+
 NO_LIMIT = "none"
 
-Reason = Annotated[str | None, typer.Option(metavar="TEXT", help="Why, for the log.")]
+Reason = Annotated[str | None, Option(metavar="TEXT", help="Why, for the log.")]
+
+
+def take(
+    *,
+    who: Annotated[str, Option(metavar="NAME", help="Who takes the cells, for the log.")],
+    most: Annotated[
+        int | None, Option("--count", min=1, help="Take this many free cells, oldest asks first.")
+    ] = None,
+    lease: Annotated[str, Option(help="How long to keep them: 8h, 30m, 2d.")] = "8h",
+    out: Annotated[
+        Path | None, Option(metavar="FILE", help="Write the list to this CSV file, to fill in.")
+    ] = None,
+    force: Force = False,
+    on: options.CampaignOptions,
+    chosen: NamedCells,
+    as_json: options.Json = False,
+) -> None:
+    """Take cells that are out, so that nobody else works on them.
+
+    Cells are out while they are asked for and not yet answered. Answers from others still count.
+
+    Example: cellworth take --count 10 --who Ann --out mine.csv
+    """
+    from cellworth.campaign.answer_file import check_asks_path, write_asks
+    from cellworth.prices.currency import money_text
+
+    if most is not None and chosen:
+        raise WrongUsage("--count takes any free cells; do not name cells as well.")
+    with on.campaign() as campaign:
+        if out is not None:
+            check_asks_path(out)
+            make_way(out, force=force)
+        wanted = chosen.of(campaign) if most is None else most
+        mine = campaign.take(wanted, who=who, lease=lease)
+        if out is not None:
+            write_asks(out, mine)
+        if as_json:
+            print_json({"cells": mine})
+            return
+        if mine and out is None:
+            rows = [(p.row, p.column, p.group or "", money_text(p.price), p.why) for p in mine]
+            print_table(("row", "column", "group", "price", "why"), rows, right=("price",))
+        until = f" until {mine[0].held_until:%Y-%m-%d %H:%M} UTC" if mine else ""
+        listed = f"; the list is in {out}" if mine and out is not None else ""
+        print(f"{count(len(mine), 'cell')} taken by {who}{until}{listed}")
+
+
+def give_back(
+    *,
+    who: Annotated[str, Option(metavar="NAME", help="Who has the cells.")],
+    on: options.CampaignOptions,
+    chosen: NamedCells,
+    as_json: options.Json = False,
+) -> None:
+    """Give back cells that you have taken, for others to take. They stay out, with their money reserved.
+
+    Example: cellworth give-back P017:culture --who Ann
+    """
+    with on.campaign() as campaign:
+        given = campaign.give_back(chosen.of(campaign), who=who)
+        if as_json:
+            print_json({"given_back": given})
+        else:
+            print(f"{count(given, 'cell')} given back by {who}")
 
 
 def budget(
+    *,
     amount: Annotated[
         str,
-        typer.Argument(metavar="AMOUNT", help="The most to spend in the whole campaign; none for no limit."),
+        Argument(metavar="AMOUNT", help="The most to spend in the whole campaign; none for no limit."),
     ],
     reason: Reason = None,
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
+    on: options.RecordOptions,
     as_json: options.Json = False,
 ) -> None:
     """Change the budget of a running campaign.
 
     It may not be below what is spent and reserved. The old budget stays in the log.
+
+    Example: cellworth budget 800 --reason 'a second grant'
     """
-    with opened(store, name) as campaign:
-        changed = campaign.change_budget(_amount(amount), who=who, reason=reason)
+    most = _amount(amount)
+    with on.campaign() as campaign:
+        changed = campaign.change_budget(most, who=on.who, reason=reason)
         _told(campaign, "budget", changed=changed, as_json=as_json)
 
 
-@reads
 def prices(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .csv or .xlsx file with column,price.")],
+    *,
+    file: Annotated[Path, Argument(metavar="FILE", help="A .csv or .xlsx file with column,price.")],
     reason: Reason = None,
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
-    writing: Writing = PLAIN_FILE,
+    on: options.RecordOptions,
+    writing: FileOptions,
     as_json: options.Json = False,
 ) -> None:
     """Change the prices of cells that are asked for from now on.
 
     Cells that are out, and answers that are late, cost what they were asked for at.
+
+    Example: cellworth prices prices-2025.csv --who Ann
     """
-    with opened(store, name) as campaign:
-        changed = campaign.change_prices(writing.prices(file), who=who, reason=reason)
+    with on.campaign() as campaign:
+        changed = campaign.change_prices(writing.prices(file), who=on.who, reason=reason)
         _told(campaign, "prices", changed=changed, as_json=as_json)
 
 
-@reads
 def release(
-    cells: options.Cells = None,
-    path: options.CellsFrom = None,
+    *,
     holder: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Release all cells that this person has.")
+        str | None, Option(metavar="NAME", help="Release all cells that this person has.")
     ] = None,
     reason: Reason = None,
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
-    writing: Writing = PLAIN_FILE,
+    on: options.RecordOptions,
+    chosen: NamedCells,
     as_json: options.Json = False,
 ) -> None:
     """Take back cells that somebody has taken, for others to take. They stay out, with their money reserved.
 
     To release the money, too, use cancel.
+
+    Example: cellworth release --holder Ann --who Bob --reason 'Ann is ill'
     """
-    if holder is not None and (cells or path):
-        raise typer.BadParameter("--holder means every cell that this person has; do not name cells as well.")
-    with opened(store, name) as campaign:
-        chosen: Sequence[Purchase | tuple[object, str]]
+    if holder is not None and chosen:
+        raise WrongUsage("--holder means every cell that this person has; do not name cells as well.")
+    with on.campaign() as campaign:
+        cells: Sequence[Purchase | tuple[object, str]]
         if holder is None:
-            chosen = chosen_cells(campaign, cells, path and writing.file(path))
+            cells = chosen.of(campaign)
         else:
-            chosen = [each for each in campaign.open_purchases() if each.holder == holder]
-        released = campaign.release(chosen, who=who, reason=reason)
+            cells = [each for each in campaign.open_purchases() if each.holder == holder]
+        released = campaign.release(cells, who=on.who, reason=reason)
         print_json({"released": released}) if as_json else print(f"{count(released, 'cell')} released")
 
 
 def clock(
+    *,
     set_it: Annotated[
-        bool, typer.Option("--set", help="Set the campaign's time by the clock, if they are far apart.")
+        bool, Option("--set", help="Set the campaign's time by the clock, if they are far apart.")
     ] = False,
     reason: Reason = None,
-    who: options.Who = None,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
+    on: options.RecordOptions,
     as_json: options.Json = False,
 ) -> None:
     """Compare the clock with the last event, and set the campaign's time after a clock was wrong.
 
     Leases that a fast clock gave out end as much earlier as the time is set back.
+
+    Example: cellworth clock --set --who Bob
     """
-    with opened(store, name) as campaign:
-        changed = campaign.set_clock(who=who, reason=reason) if set_it else False
+    with on.campaign() as campaign:
+        changed = campaign.set_clock(who=on.who, reason=reason) if set_it else False
         last, now, problem = campaign.times()
         if as_json:
             print_json({"changed": changed, "last_event": last, "clock": now, "problem": problem})
@@ -126,9 +187,12 @@ def _amount(text: str) -> float | None:
     if text == NO_LIMIT:
         return None
     try:
-        return float(text)
+        amount = float(text)
     except ValueError:
-        raise typer.BadParameter(f"expected an amount of money, or {NO_LIMIT}; got {text!r}.") from None
+        amount = math.nan
+    if not amount >= 0:
+        raise WrongUsage(f"expected an amount of money of at least 0, or {NO_LIMIT}; got {text!r}.")
+    return amount
 
 
 def _told(campaign: Campaign, what: str, *, changed: bool, as_json: bool) -> None:

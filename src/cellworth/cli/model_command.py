@@ -6,19 +6,15 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from cellworth.cli import options
+from cellworth.cli.file_options import TableOptions
 from cellworth.cli.options import usage
-from cellworth.cli.out_files import Force, make_way
-from cellworth.cli.output import count, print_json, print_table, working
-from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
+from cellworth.cli.output import Force, count, make_way, print_json, print_table, working
+from cellworth.cli.parameters import Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.table import Table
     from cellworth.table.text_file import TextFile
-
-MODEL_EXAMPLE = "Example: cellworth model clinic.csv --target outcome --predict new.csv --out predicted.csv"
 
 
 class RowsName(StrEnum):
@@ -28,26 +24,26 @@ class RowsName(StrEnum):
     AS_THEY_ARE = "as-they-are"
 
 
-@reads
 def model(
+    *,
     table: options.TablePath,
     target: options.Target,
     rows: Annotated[
         RowsName,
-        typer.Option(help="Choose for future rows that are complete, or for rows with holes as they are."),
+        Option(help="Choose for future rows that are complete, or for rows with holes as they are."),
     ] = RowsName.COMPLETE,
     seconds: options.Seconds = None,
     only: options.Candidate = None,
     predict: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Predict the rows of this file, with holes or not; needs --out."),
+        Option(metavar="FILE", help="Predict the rows of this file, with holes or not; needs --out."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the predictions to this .csv or .tsv file.")
+        Path | None, Option(metavar="FILE", help="Write the predictions to this .csv or .tsv file.")
     ] = None,
     force: Force = False,
     seed: options.FoldSeed = 0,
-    reading: Reading = PLAIN_TABLE,
+    reading: TableOptions,
     as_json: options.Json = False,
 ) -> None:
     """Train the model that suits a table with holes best.
@@ -55,9 +51,11 @@ def model(
     Candidates are cross-validated on the rows of the table. Each gets two scores, AUC or R2, with 95 %
     intervals: on future rows that are completely known, which is an estimate, and on rows with holes as they
     are. With --predict, new rows are predicted by the best one.
+
+    Example: cellworth model clinic.csv --target outcome --predict new.csv --out predicted.csv
     """
     if (predict is None) != (out is None):
-        raise typer.BadParameter("--predict and --out go together: give both, or neither.")
+        raise WrongUsage("--predict and --out go together: give both, or neither.")
     make_way(out, force=force)
     with usage():
         known = reading.table(table, target)

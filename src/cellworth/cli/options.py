@@ -6,13 +6,13 @@ import os
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from cellworth.cli import completion
 from cellworth.cli.completion import DEFAULT_STORE as DEFAULT_STORE
+from cellworth.cli.parameters import Argument, Option, WrongUsage
 from cellworth.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Store = Annotated[
     str,
-    typer.Option(
+    Option(
         metavar="URL",
         envvar="CELLWORTH_STORE",
         help="Where the campaign is kept: sqlite:///FILE, a path ending in .db, or postgresql://USER@HOST/DATABASE.",
@@ -30,31 +30,31 @@ Store = Annotated[
 ]
 Name = Annotated[
     str | None,
-    typer.Option(
+    Option(
         help="The campaign's name. Not needed if the store has only one.",
         autocompletion=completion.names_of_store,
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, for use by programs.")]
-Who = Annotated[str | None, typer.Option(metavar="NAME", help="Who is doing this, for the log.")]
+Json = Annotated[bool, Option("--json", help="Print JSON, for use by programs.")]
+Who = Annotated[str | None, Option(metavar="NAME", help="Who is doing this, for the log.")]
 Encoding = Annotated[
     str | None,
-    typer.Option(help="Encoding of the file, such as cp1252. By default, UTF-8, UTF-16 or Windows-1252."),
+    Option(help="Encoding of the file, such as cp1252. By default, UTF-8, UTF-16 or Windows-1252."),
 ]
 
 TablePath = Annotated[
     Path,
-    typer.Argument(
+    Argument(
         metavar="TABLE", help="A .csv, .tsv or .txt file (optionally .gz), or an .xlsx or .parquet file."
     ),
 ]
 Target = Annotated[
     str,
-    typer.Option(metavar="COLUMN", help="The column to predict.", autocompletion=completion.columns_of_table),
+    Option(metavar="COLUMN", help="The column to predict.", autocompletion=completion.columns_of_table),
 ]
 OptionalTarget = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="COLUMN",
         help="The column to predict, if there is one.",
         autocompletion=completion.columns_of_table,
@@ -62,7 +62,7 @@ OptionalTarget = Annotated[
 ]
 RowId = Annotated[
     str | None,
-    typer.Option(
+    Option(
         metavar="COLUMN",
         help="The column that holds the row ids. By default, rows are numbered from 0.",
         autocompletion=completion.columns_of_table,
@@ -70,7 +70,7 @@ RowId = Annotated[
 ]
 Missing = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         metavar="MARK",
         help="A text that marks a missing cell, besides blanks, NA, NULL and the like. May be repeated.",
     ),
@@ -79,7 +79,7 @@ Missing = Annotated[
 
 def _by_column(option: str, value: str, help_text: str) -> Any:
     """Return an option that takes a value for a column and may be repeated."""
-    return typer.Option(
+    return Option(
         option,
         metavar=f"COLUMN={value}",
         help=f"{help_text} May be repeated.",
@@ -110,11 +110,11 @@ Categories = Annotated[
 ]
 Delimiter = Annotated[
     str | None,
-    typer.Option(help="The field separator. By default, a comma; price lists and answers may use any."),
+    Option(help="The field separator. By default, a comma; price lists and answers may use any."),
 ]
 PricesPath = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         "--prices",
         metavar="FILE",
         help="A .csv or .xlsx file with column,price. By default, each cell costs 1.",
@@ -122,43 +122,37 @@ PricesPath = Annotated[
 ]
 Strategy = Annotated[
     str,
-    typer.Option(
-        metavar="NAME", help="The strategy that chooses the cells.", autocompletion=completion.strategies
-    ),
+    Option(metavar="NAME", help="The strategy that chooses the cells.", autocompletion=completion.strategies),
 ]
 Seconds = Annotated[
     float | None,
-    typer.Option(min=0, help="Try no further candidates after this time. By default, try all."),
+    Option(min=0, help="Try no further candidates after this time. By default, try all."),
 ]
 Candidate = Annotated[
-    str | None, typer.Option("--model", metavar="NAME", help="Use this candidate; do not search.")
+    str | None, Option("--model", metavar="NAME", help="Use this candidate; do not search.")
 ]
-FoldSeed = Annotated[int, typer.Option(min=0, help="Seed of the folds and draws.")]
-StrategySeed = Annotated[int, typer.Option(min=0, help="Random seed for the strategy.")]
+FoldSeed = Annotated[int, Option(min=0, help="Seed of the folds and draws.")]
+StrategySeed = Annotated[int, Option(min=0, help="Random seed for the strategy.")]
 TokensPath = Annotated[
     Path | None,
-    typer.Option(
-        "--tokens", metavar="FILE", help="Require a token from this file, made with cellworth token."
-    ),
+    Option("--tokens", metavar="FILE", help="Require a token from this file, made with cellworth token."),
 ]
 
 Cells = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[ROW:COLUMN]...", help="Cells, as ROW:COLUMN.", autocompletion=completion.open_cells
-    ),
+    Argument(metavar="[ROW:COLUMN]...", help="Cells, as ROW:COLUMN.", autocompletion=completion.open_cells),
 ]
 CellsFrom = Annotated[
     Path | None,
-    typer.Option("--from", metavar="FILE", help="A CSV file with row,column, such as a list from ask."),
+    Option("--from", metavar="FILE", help="A CSV file with row,column, such as a list from ask."),
 ]
 Insist = Annotated[
     bool,
-    typer.Option("--yes", help="Record also numbers that are far outside what was seen in their columns."),
+    Option("--yes", help="Record also numbers that are far outside what was seen in their columns."),
 ]
 Spreadsheet = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--spreadsheet",
         help="For a spreadsheet: put an apostrophe before text that it would read as a formula, and mark the "
         "encoding of text in other letters than English.",
@@ -168,30 +162,50 @@ Spreadsheet = Annotated[
 
 @contextmanager
 def usage() -> Iterator[None]:
-    """Turn a ParameterError into a usage error."""
+    """Turn a ParameterError into wrong usage."""
     try:
         yield
     except ParameterError as error:
-        raise typer.BadParameter(str(error)) from None
+        raise WrongUsage(str(error)) from None
 
 
-@contextmanager
-def opened(store: str, name: str | None, *, reading: bool = False) -> Iterator[Campaign]:
-    """Open an existing campaign, and close it at the end. A missing file is an error, not created.
+@dataclass(frozen=True)
+class CampaignOptions:
+    """Which campaign a command is about; its fields are options of the command."""
 
-    ``reading`` opens a file faster, for a command that only looks.
-    """
-    from cellworth.campaign import Campaign
-    from cellworth.campaign.stores import open_store
+    store: Store = DEFAULT_STORE
+    name: Name = None
 
-    with usage():
-        check_there(store)
-        with closing(open_store(store, reading=reading)) as place, Campaign.open(place, name) as campaign:
-            yield campaign
+    @contextmanager
+    def campaign(self, *, reading: bool = False) -> Iterator[Campaign]:
+        """Open the campaign, and close it at the end. A missing file is an error, not created.
+
+        ``reading`` opens a file faster, for a command that only looks.
+        """
+        from cellworth.campaign import Campaign
+        from cellworth.campaign.stores import open_store
+
+        with usage():
+            check_there(self.store)
+            place = open_store(self.store, reading=reading)
+            with closing(place), Campaign.open(place, self.name) as campaign:
+                yield campaign
+
+    @property
+    def repeated(self) -> str:
+        """The options that the next command needs for the same campaign, with a leading space; or ""."""
+        return repeated(self.store, self.name)
+
+
+@dataclass(frozen=True)
+class RecordOptions(CampaignOptions):
+    """The same for a command that records something: also who does it."""
+
+    who: Who = None
 
 
 def repeated(store: str, name: str | None) -> str:
-    """Return the options that the next command needs for the same campaign, with a leading space; or ""."""
+    """Return the options that name this store and campaign, with a leading space; "" for the usual one."""
     usual = os.environ.get("CELLWORTH_STORE") or DEFAULT_STORE
     where = "" if store == usual else f" --store {shlex.quote(store)}"
     return where if name is None else f"{where} --name {shlex.quote(name)}"
@@ -217,7 +231,7 @@ def shown(store: str) -> str:
 def stop_rule(gain: float | None, reach: float | None, point_worth: float | None) -> StopRule | None:
     """Return the rule that a command's options describe; None without any."""
     if sum(each is not None for each in (gain, reach, point_worth)) > 1:
-        raise typer.BadParameter("give only one of --until-gain, --until-reach and --point-worth.")
+        raise WrongUsage("give only one of --until-gain, --until-reach and --point-worth.")
     if gain is reach is point_worth is None:
         return None
     from cellworth.forecasting import StopRule
@@ -234,6 +248,6 @@ def chosen_cells(
     from cellworth.campaign.answer_file import parse_cells, read_cells
 
     if bool(cells) == (path is not None):
-        raise typer.BadParameter("name cells as ROW:COLUMN or give a file with --from, one of the two.")
+        raise WrongUsage("name cells as ROW:COLUMN or give a file with --from, one of the two.")
     found = parse_cells(cells or (), campaign.table) if path is None else read_cells(path, campaign.table)
     return [(row, column) for row, column in found]

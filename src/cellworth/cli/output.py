@@ -1,22 +1,26 @@
-"""Output of commands: tables and sentences for people, one JSON document for programs."""
+"""Output of commands: tables and sentences for people, JSON for programs, and files, none overwritten."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cellworth.cli.parameters import Option
+from cellworth.errors import CellworthError, DataError, OverspentWarning
+from cellworth.messages import count as count
+from cellworth.messages import short_number
 
 if TYPE_CHECKING:
     from cellworth.strategy import Purchase
-
-from cellworth.errors import OverspentWarning
-from cellworth.messages import count as count
-from cellworth.messages import short_number
 
 WIDE = 200  # characters; a table written to a file or a program is not wrapped to the screen
 
@@ -151,3 +155,41 @@ def _to_json(value: Any) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     raise TypeError(f"cannot print {type(value).__name__} as JSON")
+
+
+Force = Annotated[bool, Option("--force", help="Replace the file to write if it exists.")]
+
+
+def make_way(path: Path | None, *, force: bool, option: str = "--out") -> None:
+    """Check that a command may write to a path, before it records or reserves anything.
+
+    Raises DataError if there is a file and ``force`` is False. With ``force``, a list of cells in which
+    somebody has filled in values is first copied to a file of the same name plus ``.bak``. A folder is left
+    to the writer's own check.
+    """
+    if path is None or not os.path.lexists(path) or path.is_dir():
+        return
+    typed = _typed(path)
+    if not force:
+        held = f" and has {count(typed, 'value')} filled in" if typed else ""
+        remedy = f"Record them first with: cellworth tell {path}. Or give" if typed else "Give"
+        raise DataError(
+            f"{path} already exists{held}. {remedy} another {option}, or replace it with --force."
+        )
+    if typed:
+        shutil.copy2(path, _free_name(path))
+
+
+def _typed(path: Path) -> int:
+    """Return how many values are filled in, if the file is a list of cells; 0 otherwise."""
+    from cellworth.table.read_csv import read_lines
+
+    try:
+        return sum(bool(value) for _, (_, _, value) in read_lines(path, ("row", "column", "value")))
+    except CellworthError:
+        return 0
+
+
+def _free_name(path: Path) -> Path:
+    names = (path.with_name(f"{path.name}.bak{number or ''}") for number in range(1000))
+    return next((name for name in names if not name.exists()), path.with_name(f"{path.name}.bak"))

@@ -6,30 +6,26 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from cellworth.cli import options
-from cellworth.cli.options import opened
-from cellworth.cli.out_files import Force, make_way
-from cellworth.cli.output import count, print_json, print_table, working
+from cellworth.cli.output import Force, count, make_way, print_json, print_table, working
+from cellworth.cli.parameters import Option
 
 if TYPE_CHECKING:
     from cellworth.table import Table
 
-STATUS_EXAMPLE = "Example: cellworth status"
-LOG_EXAMPLE = "Example: cellworth log --since 12"
 MOST_CELLS = 3  # shown for each event
-EXPORT_EXAMPLE = "Example: cellworth export --out table.csv"
-REPORT_EXAMPLE = "Example: cellworth report --out report.html"
 
 
 def status(
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
+    *,
+    on: options.CampaignOptions,
     as_json: options.Json = False,
 ) -> None:
-    """Show how a campaign is doing: money, cells, model quality, and what more money may bring."""
-    with opened(store, name, reading=True) as campaign:
+    """Show how a campaign is doing: money, cells, model quality, and what more money may bring.
+
+    Example: cellworth status
+    """
+    with on.campaign(reading=True) as campaign:
         with working("Completing the table and evaluating a model") as progress:
             found = campaign.status(progress=progress)
         if as_json:
@@ -39,15 +35,16 @@ def status(
 
 
 def log(
-    since: Annotated[
-        int, typer.Option(metavar="NUMBER", min=0, help="Only list events after this number.")
-    ] = 0,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
+    *,
+    since: Annotated[int, Option(metavar="NUMBER", min=0, help="Only list events after this number.")] = 0,
+    on: options.CampaignOptions,
     as_json: options.Json = False,
 ) -> None:
-    """List everything that happened in a campaign, oldest first."""
-    with opened(store, name, reading=True) as campaign:
+    """List everything that happened in a campaign, oldest first.
+
+    Example: cellworth log --since 12
+    """
+    with on.campaign(reading=True) as campaign:
         records = campaign.history(after=since)
         if as_json:
             print_json({"name": campaign.name, "events": records})
@@ -95,20 +92,23 @@ def _listed(names: list[str], noun: str) -> str:
 
 
 def export(
+    *,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A .csv, .tsv, .xlsx or .parquet file. By default, print CSV."),
+        Option(metavar="FILE", help="A .csv, .tsv, .xlsx or .parquet file. By default, print CSV."),
     ] = None,
     force: Force = False,
     spreadsheet: options.Spreadsheet = False,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
+    on: options.CampaignOptions,
     as_json: options.Json = False,
 ) -> None:
-    """Write the current table: the original with all answers, corrections and added rows."""
+    """Write the current table: the original with all answers, corrections and added rows.
+
+    Example: cellworth export --out table.csv
+    """
     from cellworth.table.write_table import guard_table, write_for_spreadsheet
 
-    with opened(store, name, reading=True) as campaign:
+    with on.campaign(reading=True) as campaign:
         make_way(out, force=force)
         table = campaign.table
         if out is None:
@@ -136,18 +136,21 @@ def _rows(table: Table) -> list[dict[str, Any]]:
 
 
 def report(
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Write the report to this HTML file.")] = Path(
+    *,
+    out: Annotated[Path, Option(metavar="FILE", help="Write the report to this HTML file.")] = Path(
         "report.html"
     ),
     force: Force = False,
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
+    on: options.CampaignOptions,
     as_json: options.Json = False,
 ) -> None:
-    """Write an HTML report on a campaign: money, cells, curves, and what is still out."""
-    with opened(store, name, reading=True) as campaign:
+    """Write an HTML report on a campaign: money, cells, curves, and what is still out.
+
+    Example: cellworth report --out report.html
+    """
+    with on.campaign(reading=True) as campaign:
         make_way(out, force=force)
-        with working("Writing the report") as progress:
+        with working("FileOptions the report") as progress:
             campaign.write_report(out, progress=progress)
         if as_json:
             print_json({"out": str(out)})

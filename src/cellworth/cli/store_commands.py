@@ -1,4 +1,4 @@
-"""Commands on whole stores and campaigns: check, backup, restore, dump, load, rename, delete."""
+"""Commands on whole stores and campaigns: list, check, backup, restore, dump, load, rename, delete."""
 
 from __future__ import annotations
 
@@ -6,36 +6,92 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+import click
 
 from cellworth.cli import options
 from cellworth.cli.completion import names_of_store
 from cellworth.cli.options import check_there, usage
-from cellworth.cli.output import count, print_json
+from cellworth.cli.output import count, print_json, print_table
+from cellworth.cli.parameters import Argument, Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.campaign.stores import Store
     from cellworth.campaign.transfer import CheckedCampaign
 
-CHECK_EXAMPLE = "Example: cellworth check --store study.db"
-BACKUP_EXAMPLE = "Example: cellworth backup study-2024-05-01.db"
-RESTORE_EXAMPLE = "Example: cellworth restore study-2024-05-01.db --store postgresql://ann@host/studies"
-DUMP_EXAMPLE = "Example: cellworth dump study.jsonl.gz"
-LOAD_EXAMPLE = "Example: cellworth load study.jsonl.gz --store new.db"
-RENAME_EXAMPLE = "Example: cellworth rename pilot 'pilot 2023'"
-DELETE_EXAMPLE = "Example: cellworth delete pilot --yes"
+
+def list_campaigns(store: options.Store = options.DEFAULT_STORE, as_json: options.Json = False) -> None:
+    """List the campaigns in a store, with their money and cells.
+
+    Example: cellworth list --store study.db
+    """
+    found = _campaigns(store)
+    if as_json:
+        print_json({"campaigns": found})
+    elif not found:
+        print(f"There are no campaigns in {store}")
+    else:
+        rows = [
+            (
+                each["name"],
+                f"{each['created']:%Y-%m-%d}",
+                each["rows"],
+                each["columns"],
+                each["strategy"],
+                f"{each['spent']:.2f}",
+                "no limit" if each["budget"] is None else f"{each['budget']:.2f}",
+                each["open"],
+            )
+            for each in found
+        ]
+        header = ("name", "started", "rows", "columns", "strategy", "spent", "budget", "out")
+        print_table(header, rows, right=("rows", "columns", "spent", "budget", "out"))
+
+
+def _campaigns(store: str) -> list[dict[str, Any]]:
+    from cellworth.campaign import Campaign
+    from cellworth.campaign.stores import open_store
+    from cellworth.campaign.stores.address import read_address
+
+    with usage():
+        address = read_address(store)
+        if address.kind == "sqlite" and not Path(address.rest).exists():
+            return []
+        place = open_store(store, reading=True)
+    found = []
+    try:
+        for name in place.names():
+            campaign = Campaign.open(place, name)
+            totals = campaign.totals()
+            found.append(
+                {
+                    "name": name,
+                    "created": campaign.created,
+                    "rows": totals.rows,
+                    "columns": totals.columns,
+                    "strategy": campaign.strategy,
+                    "spent": totals.spent,
+                    "budget": totals.budget,
+                    "open": totals.open,
+                }
+            )
+    finally:
+        place.close()
+    return found
+
+
 DAMAGED = 3
 
-OnlyName = Annotated[str | None, typer.Option("--name", help="Only this campaign. By default, all.")]
+OnlyName = Annotated[str | None, Option("--name", help="Only this campaign. By default, all.")]
 Until = Annotated[
     int | None,
-    typer.Option(min=0, metavar="NUMBER", help="Only the events up to this number, such as the intact ones."),
+    Option(min=0, metavar="NUMBER", help="Only the events up to this number, such as the intact ones."),
 ]
 
 
 def check(
+    *,
     store: options.Store = options.DEFAULT_STORE,
     name: OnlyName = None,
     as_json: options.Json = False,
@@ -44,6 +100,8 @@ def check(
 
     The fingerprint stands for everything in a campaign: if you note it down, you can later prove that nothing
     before that moment was changed. Exits with 3 if anything is damaged.
+
+    Example: cellworth check --store study.db
     """
     from cellworth.campaign.transfer import check_campaign
 
@@ -57,7 +115,7 @@ def check(
         if not found:
             print("The store has no campaigns")
     if any(each.problem is not None for each in found):
-        raise typer.Exit(DAMAGED)
+        raise click.exceptions.Exit(DAMAGED)
 
 
 def _words(found: CheckedCampaign) -> str:
@@ -74,7 +132,8 @@ def _words(found: CheckedCampaign) -> str:
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file, ending in .db.")],
+    *,
+    file: Annotated[Path, Argument(metavar="FILE", help="The new file, ending in .db.")],
     store: options.Store = options.DEFAULT_STORE,
     name: OnlyName = None,
     until: Until = None,
@@ -84,6 +143,8 @@ def backup(
 
     The file is a store itself: look at it with --store FILE, or restore from it. Do not copy a SQLite store
     by other means while it is open: the newest answers may be in the -wal file next to it.
+
+    Example: cellworth backup study-2024-05-01.db
     """
     from cellworth.campaign.transfer import backup as copy
 
@@ -93,7 +154,8 @@ def backup(
 
 
 def restore(
-    backup: Annotated[str, typer.Argument(metavar="BACKUP", help="A backup, or the address of a store.")],
+    *,
+    backup: Annotated[str, Argument(metavar="BACKUP", help="A backup, or the address of a store.")],
     store: options.Store = options.DEFAULT_STORE,
     name: OnlyName = None,
     until: Until = None,
@@ -102,6 +164,8 @@ def restore(
     """Copy the campaigns of a backup, or of any store, into a store of either kind, and verify them.
 
     Nothing is overwritten: if the store has a campaign of the same name, nothing is copied.
+
+    Example: cellworth restore study-2024-05-01.db --store postgresql://ann@host/studies
     """
     from cellworth.campaign.transfer import restore as copy
 
@@ -111,32 +175,37 @@ def restore(
 
 
 def dump(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The new file, ending in .jsonl or .jsonl.gz.")
-    ],
-    store: options.Store = options.DEFAULT_STORE,
-    name: options.Name = None,
+    *,
+    file: Annotated[Path, Argument(metavar="FILE", help="The new file, ending in .jsonl or .jsonl.gz.")],
+    on: options.CampaignOptions,
     until: Until = None,
     as_json: options.Json = False,
 ) -> None:
-    """Write a whole campaign as plain text, one JSON document per line, to keep or to load elsewhere."""
+    """Write a whole campaign as plain text, one JSON document per line, to keep or to load elsewhere.
+
+    Example: cellworth dump study.jsonl.gz
+    """
     from cellworth.campaign.settings import only_name
     from cellworth.campaign.transfer import dump as write
 
-    with _store(store) as place:
-        done = write(place, only_name(place) if name is None else name, file, until=until)
+    with _store(on.store) as place:
+        done = write(place, only_name(place) if on.name is None else on.name, file, until=until)
     _copied([done], str(file), as_json=as_json)
 
 
 def load(
-    path: Annotated[Path, typer.Argument(metavar="FILE", help="A file from cellworth dump.")],
+    *,
+    path: Annotated[Path, Argument(metavar="FILE", help="A file from cellworth dump.")],
     store: options.Store = options.DEFAULT_STORE,
     name: Annotated[
-        str | None, typer.Option(help="The campaign's new name. By default, the one in the file.")
+        str | None, Option(help="The campaign's new name. By default, the one in the file.")
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Create the campaign in a file from dump, as a whole or not at all, after verifying the file."""
+    """Create the campaign in a file from dump, as a whole or not at all, after verifying the file.
+
+    Example: cellworth load study.jsonl.gz --store new.db
+    """
     from cellworth.campaign.stores import open_store
     from cellworth.campaign.transfer import load as read
 
@@ -150,24 +219,29 @@ def load(
 
 
 def rename(
+    *,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The name of the campaign.", autocompletion=names_of_store)
+        str, Argument(metavar="NAME", help="The name of the campaign.", autocompletion=names_of_store)
     ],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
+    new: Annotated[str, Argument(metavar="NEW", help="Its new name.")],
     store: options.Store = options.DEFAULT_STORE,
     as_json: options.Json = False,
 ) -> None:
-    """Give a campaign a new name. Its table, events and fingerprint stay the same."""
+    """Give a campaign a new name. Its table, events and fingerprint stay the same.
+
+    Example: cellworth rename pilot 'pilot 2023'
+    """
     with _store(store) as place:
         place.rename(name, new)
     print_json({"name": new, "before": name}) if as_json else print(f"Campaign {name!r} is now {new!r}")
 
 
 def delete(
+    *,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="The name of the campaign.", autocompletion=names_of_store)
+        str, Argument(metavar="NAME", help="The name of the campaign.", autocompletion=names_of_store)
     ],
-    yes: Annotated[bool, typer.Option("--yes", help="Delete it without asking.")] = False,
+    yes: Annotated[bool, Option("--yes", help="Delete it without asking.")] = False,
     store: options.Store = options.DEFAULT_STORE,
     as_json: options.Json = False,
 ) -> None:
@@ -175,6 +249,8 @@ def delete(
 
     Asks first, unless --yes is given. Nothing else in the store is changed. To keep a copy, run cellworth
     dump before.
+
+    Example: cellworth delete pilot --yes
     """
     from cellworth.campaign.transfer import EventsOf
 
@@ -184,8 +260,8 @@ def delete(
         if not yes:
             question = f"Delete campaign {name!r} with its table and {count(events, 'event')} for good?"
             if not sys.stdin.isatty():
-                raise typer.BadParameter(f"{question} Say so with --yes.")
-            typer.confirm(question, abort=True)
+                raise WrongUsage(f"{question} Say so with --yes.")
+            click.confirm(question, abort=True)
         place.delete(name)
     print_json({"deleted": name, "events": events}) if as_json else print(f"Campaign {name!r} is deleted")
 

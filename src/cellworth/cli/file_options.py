@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import csv
-import functools
-import inspect
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from cellworth.cli import options
+from cellworth.cli import completion, options
+from cellworth.cli.parameters import Option, WrongUsage
 from cellworth.errors import MissingMarkWarning
 
 if TYPE_CHECKING:
@@ -25,23 +22,31 @@ if TYPE_CHECKING:
     from cellworth.table.text_file import TextFile
 
 Decimal = Annotated[
-    str, typer.Option(metavar="MARK", help="The decimal mark of numbers: a point, or a comma as in 1.234,5.")
+    str, Option(metavar="MARK", help="The decimal mark of numbers: a point, or a comma as in 1.234,5.")
 ]
 RememberedDecimal = Annotated[
     str,
-    typer.Option(metavar="MARK", help="The decimal mark of numbers. By default, as in the campaign's table."),
+    Option(metavar="MARK", help="The decimal mark of numbers. By default, as in the campaign's table."),
 ]
 DateFormat = Annotated[
     str | None,
-    typer.Option(
-        metavar="FORMAT", help="How dates are written, such as DD.MM.YYYY. ISO dates need no format."
+    Option(metavar="FORMAT", help="How dates are written, such as DD.MM.YYYY. ISO dates need no format."),
+]
+
+
+NeededTarget = Annotated[
+    str | None,
+    Option(
+        metavar="COLUMN",
+        help="The column to predict; needed with a table of your own.",
+        autocompletion=completion.columns_of_table,
     ),
 ]
 
 
 @dataclass(frozen=True)
-class Writing:
-    """How the text of a file is written. `reads` makes these fields options of a command."""
+class FileOptions:
+    """How the text of a file is written. Its fields are options of a command."""
 
     encoding: options.Encoding = None
     delimiter: options.Delimiter = None
@@ -63,7 +68,7 @@ class Writing:
 
 
 @dataclass(frozen=True)
-class RememberedWriting(Writing):
+class RememberedFileOptions(FileOptions):
     """How a file of new rows is written, as far as it differs from the campaign's table."""
 
     decimal: RememberedDecimal = ""
@@ -86,8 +91,8 @@ class RememberedWriting(Writing):
 
 
 @dataclass(frozen=True)
-class NamedCells(Writing):
-    """Cells named on the command line or in a file. `reads` makes these fields options of a command."""
+class NamedCells(FileOptions):
+    """Cells named on the command line or in a file. Its fields are options of a command."""
 
     cells: options.Cells = None
     path: options.CellsFrom = None
@@ -101,8 +106,8 @@ class NamedCells(Writing):
 
 
 @dataclass(frozen=True)
-class Reading(Writing):
-    """How to read a table. `reads` makes these fields options of a command."""
+class TableOptions(FileOptions):
+    """How to read a table. Its fields are options of a command."""
 
     row_id: options.RowId = None
     missing: options.Missing = None
@@ -135,49 +140,26 @@ class Reading(Writing):
         return table
 
 
-PLAIN_FILE = Writing()
-NO_CELLS = NamedCells()
-REMEMBERED = RememberedWriting()
-PLAIN_TABLE = Reading()
+@dataclass(frozen=True)
+class LearningOptions(TableOptions):
+    """How to read the table that a model learns from, unless it is a campaign's, and which model."""
 
+    target: NeededTarget = None
+    price_file: options.PricesPath = None
+    model: options.Candidate = None
+    seed: options.FoldSeed = 0
 
-def reads(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter of type `Reading` or `Writing` of a command by one option for each field."""
-    signature = inspect.signature(command, eval_str=True)
-    bundle = next(
-        parameter
-        for parameter in signature.parameters.values()
-        if isinstance(parameter.annotation, type) and issubclass(parameter.annotation, Writing)
-    )
-    kind = bundle.annotation
-    hints = get_type_hints(kind, include_extras=True)
-    names = [field.name for field in fields(kind)]
-    new = [
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-        )
-        for field in fields(kind)
-    ]
-    kept = [each for each in signature.parameters.values() if each is not bundle]
-    place = list(signature.parameters.values()).index(bundle)
-    ordered = [*kept[:place], *new, *kept[place:]]
-
-    @functools.wraps(command)
-    def wrapped(**said: Any) -> None:
-        command(**{bundle.name: kind(**{name: said.pop(name) for name in names})}, **said)
-
-    del wrapped.__wrapped__
-    wrapped.__signature__ = signature.replace(  # type: ignore[attr-defined]
-        parameters=[each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in ordered]
-    )
-    wrapped.__annotations__ = {each.name: each.annotation for each in ordered} | {"return": None}
-    return wrapped
+    def table_and_prices(self, path: Path) -> tuple[Table, Prices | None]:
+        """Read the table and its price list."""
+        if self.target is None:
+            raise WrongUsage("a table needs --target COLUMN, the column to predict.")
+        return self.table(path, self.target), self.prices(self.price_file)
 
 
 def _pair(text: str) -> tuple[str, str]:
     column, equals, said = text.partition("=")
     if not (column and equals and said):
-        raise typer.BadParameter(f"expected COLUMN=..., such as stage=ordered or stage=I,II; got {text!r}.")
+        raise WrongUsage(f"expected COLUMN=..., such as stage=ordered or stage=I,II; got {text!r}.")
     return column, said
 
 
@@ -185,7 +167,7 @@ def _range(text: str) -> tuple[str, tuple[str | None, str | None]]:
     column, said = _pair(text)
     low, comma, high = (part.strip() for part in said.partition(","))
     if not comma or "," in high:
-        raise typer.BadParameter(f"expected COLUMN=LOW,HIGH, such as age=0,120 or dose=0,; got {text!r}.")
+        raise WrongUsage(f"expected COLUMN=LOW,HIGH, such as age=0,120 or dose=0,; got {text!r}.")
     return column, (low or None, high or None)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cellworth.cli.out_files import make_way
+from cellworth.cli.output import make_way
 from cellworth.errors import DataError
 
 
