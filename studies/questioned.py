@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cellworth.campaign.plausible import seen_in
+from cellworth.campaign.questioned_answers import seen_in
 from cellworth.datasets import load
 from cellworth.datasets.tables import PAPER_NAMES, TURNEY_NAMES
 from cellworth.table import Table

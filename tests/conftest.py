@@ -78,12 +78,12 @@ def linear_model_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
 
     Trees take their time, and so do the nineteen fits by which a penalty is chosen.
     """
-    from cellworth.campaign import model_in_use
+    from cellworth.campaign.assessment import scoring_model
     from cellworth.model import learners
 
     def linear(table, seed):
         assert table.target is not None
         return "ridge regression" if table.target.label_kind == "number" else "logistic regression"
 
-    monkeypatch.setattr(model_in_use, "choose_in_use", linear)
+    monkeypatch.setattr(scoring_model, "choose_in_use", linear)
     monkeypatch.setattr(learners, "INVERSE_PENALTIES", (0.1,))

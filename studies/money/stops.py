@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.campaign.prospects import STATUS_DEPTHS, STATUS_FOLDS
+from cellworth.campaign.assessment.campaign_outlook import STATUS_DEPTHS, STATUS_FOLDS
 from cellworth.forecasting.outlook import Outlook
 from cellworth.forecasting.stop_rule import StopRule, decide
 from cellworth.forecasting.table_forecast import outlook_of

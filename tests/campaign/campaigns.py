@@ -7,7 +7,7 @@ import numpy as np
 
 from cellworth import Group, Prices, Table
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import Asked
+from cellworth.campaign.cell_events import Asked
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.strategy.choosing import Adviser
 

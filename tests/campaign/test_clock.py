@@ -6,10 +6,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.campaign_events import ClockSet
 from cellworth.campaign.clock import BEHIND, FAR_BEHIND, IDLE, clock_problem, late_leases, may_lease, new_time
-from cellworth.campaign.events import ClockSet
+from cellworth.campaign.maintenance import check_campaign
 from cellworth.campaign.stores.memory import MemoryStore
-from cellworth.campaign.transfer import check_campaign
 from cellworth.errors import ConflictError
 from tests.campaign.campaigns import Clock, answers_to, begin, same_state
 

@@ -5,21 +5,14 @@ from dataclasses import replace
 import pytest
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.account import Terms
-from cellworth.campaign.events import (
-    Asked,
-    AskedCell,
-    Event,
-    Told,
-    ToldCell,
-    decode,
-    encode,
-)
+from cellworth.campaign.cell_events import Asked, AskedCell, Told, ToldCell
+from cellworth.campaign.events import Event, decode, encode
+from cellworth.campaign.spending import Terms
 from cellworth.campaign.stores import StoredEvent
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError
 from tests.campaign.campaigns import answers_to, begin
-from tests.campaign.test_event_contents import CONTENTS, TIME
+from tests.campaign.test_cell_events import CONTENTS, TIME
 
 
 @pytest.mark.parametrize("content", CONTENTS, ids=lambda content: content.kind)

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from cellworth.campaign.leases import Hold, OpenCells, has_ended, parse_lease
+from cellworth.campaign.leases import Hold, Leases, has_ended, parse_lease
 from cellworth.errors import ParameterError
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -34,7 +34,7 @@ def test_a_lease_ends_at_its_moment():
 
 
 def test_cells_are_out_until_their_lease_ends():
-    cells = OpenCells()
+    cells = Leases()
     ask(cells, (0, 0), NOON)
     ask(cells, (0, 1), None)
     ask(cells, (1, 0), NOON + HOUR)
@@ -52,7 +52,7 @@ def test_cells_are_out_until_their_lease_ends():
 
 
 def test_a_cell_that_is_asked_for_again_has_a_lease_of_its_own():
-    cells = OpenCells()
+    cells = Leases()
     ask(cells, (0, 0), NOON, number=1)
     for cell in cells.forget_ended(NOON):
         cells.close(cell)
@@ -62,7 +62,7 @@ def test_a_cell_that_is_asked_for_again_has_a_lease_of_its_own():
 
 
 def test_who_has_a_cell():
-    cells = OpenCells()
+    cells = Leases()
     ask(cells, (0, 0), None)
     ask(cells, (0, 1), None)
     cells.hold([(0, 0), (0, 1)], Hold("Bea", NOON))

@@ -6,13 +6,12 @@ import pytest
 
 from cellworth.campaign import Campaign
 from cellworth.campaign.asking import Asker
-from cellworth.campaign.events import Asked
+from cellworth.campaign.budget_and_prices import BudgetAndPrices
+from cellworth.campaign.cell_events import Asked, Wish
 from cellworth.campaign.log import Log
 from cellworth.campaign.rounds import Rounds
 from cellworth.campaign.settings import registered
 from cellworth.campaign.stores.memory import MemoryStore
-from cellworth.campaign.tariff import Tariff
-from cellworth.campaign.wish import Wish
 from cellworth.errors import ConflictError
 from tests.campaign.campaigns import Clock, Interrupted, answers_to, begin, cells
 
@@ -69,8 +68,8 @@ class Again(Asker):
     """An asker that takes the given round as the newest."""
 
     def __init__(self, log, campaign, rounds):
-        super().__init__(log, Tariff(log))
-        self._rounds = Given(log, registered("stating"), Tariff(log), campaign.seed)
+        super().__init__(log, BudgetAndPrices(log))
+        self._rounds = Given(log, registered("stating"), BudgetAndPrices(log), campaign.seed)
         self._rounds.given = rounds
 
 

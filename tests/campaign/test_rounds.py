@@ -4,7 +4,7 @@ import pytest
 
 from cellworth import Prices
 from cellworth.campaign import Campaign
-from cellworth.campaign.stored_cache import unpack_cache
+from cellworth.campaign.cache import unpack_cache
 from cellworth.campaign.stores.memory import MemoryStore
 from tests.campaign.campaigns import (
     COLUMNS,

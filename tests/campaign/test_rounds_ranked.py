@@ -7,7 +7,7 @@ import pytest
 
 from cellworth import Table
 from cellworth.campaign import Campaign
-from cellworth.campaign.stored_cache import pack_cache, unpack_cache
+from cellworth.campaign.cache import pack_cache, unpack_cache
 from cellworth.campaign.stores.memory import MemoryStore
 from tests.campaign.campaigns import Clock, begin, cells, completions
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cellworth import Prices, Table
-from cellworth.campaign.forecast import VISIBLE
+from cellworth.campaign.assessment.curve_forecast import VISIBLE
 from cellworth.errors import DataError, MissingDependencyError
 from cellworth.report import write_report
 from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES, OUT_HEADER

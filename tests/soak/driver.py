@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from cellworth import Campaign, Prices, Table
+from cellworth.campaign.maintenance import check_campaign
 from cellworth.campaign.stores import open_store
-from cellworth.campaign.transfer import check_campaign
 from tests.campaign.campaigns import Clock, same_state
 from tests.campaign.stores.server import Server, find_binaries
 from tests.soak.oracle import Book, check_operations, journals

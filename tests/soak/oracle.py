@@ -10,7 +10,7 @@ from decimal import Decimal
 
 import numpy as np
 
-from cellworth.campaign.table_bytes import unpack
+from cellworth.campaign.table_codec import unpack
 
 KIND = {
     "ask": "asked",

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from cellworth import Campaign, Prices
-from cellworth.campaign import snapshots
+from cellworth.campaign import state_snapshots
 from cellworth.errors import CellworthError, ConflictError
 
 NO_LIMIT = resource.RLIM_INFINITY
@@ -201,5 +201,5 @@ OPERATIONS = {
 
 def main(url, name, folder, label, seed):
     """Work until the folder has a file called stop; snapshots are made far more often than usual."""
-    snapshots.EVERY = 300
+    state_snapshots.EVERY = 300
     Worker(url, name, folder, label, seed).run()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from cellworth.campaign.answers import as_answers, told
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.log import Log
-from cellworth.campaign.plausible import questioned
+from cellworth.campaign.questioned_answers import questioned
 from cellworth.campaign.state import State
 from cellworth.errors import (
     MOST_WRONG_LINES,

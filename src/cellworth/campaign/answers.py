@@ -14,26 +14,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cellworth.campaign.account import Terms
-from cellworth.campaign.cell_index import Cell
-from cellworth.campaign.events import (
+from cellworth.campaign.assessment.status import Totals
+from cellworth.campaign.cell_events import (
     Cancelled,
     CellName,
     Contradicted,
     ContradictingCell,
     Corrected,
-    Event,
     Refused,
     Told,
     ToldCell,
-    check_optional_text,
-    check_text,
-    value_to_json,
 )
-from cellworth.campaign.plausible import question
+from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.events import Event, check_optional_text, check_text, value_to_json
+from cellworth.campaign.questioned_answers import question
 from cellworth.campaign.settings import check_numbers
+from cellworth.campaign.spending import Terms
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
-from cellworth.campaign.status import Totals
 from cellworth.errors import (
     MOST_WRONG_LINES,
     ConflictError,

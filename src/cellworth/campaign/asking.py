@@ -9,13 +9,13 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from cellworth.arrays import BoolArray
-from cellworth.campaign.account import Terms
-from cellworth.campaign.events import Asked, AskedCell, Event
+from cellworth.campaign.budget_and_prices import BudgetAndPrices
+from cellworth.campaign.cell_events import Asked, AskedCell, Wish
+from cellworth.campaign.events import Event
 from cellworth.campaign.log import FAIR, Log
 from cellworth.campaign.settings import strategy_of
+from cellworth.campaign.spending import Terms
 from cellworth.campaign.state import CellStatus, State
-from cellworth.campaign.tariff import Tariff
-from cellworth.campaign.wish import Wish
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.settings_language import setting
@@ -32,9 +32,9 @@ class Asker:
     The modules that fit completers are imported with the first ask.
     """
 
-    def __init__(self, log: Log, tariff: Tariff) -> None:
+    def __init__(self, log: Log, in_force: BudgetAndPrices) -> None:
         self._log = log
-        self._tariff = tariff
+        self._in_force = in_force
         self._rounds: Rounds | None = None
         self._list: tuple[Prices, PriceList] | None = None
 
@@ -92,7 +92,7 @@ class Asker:
         """Return the campaign's rounds, with a separate adviser."""
         from cellworth.campaign.rounds import Rounds
 
-        return Rounds(self._log, self._strategy, self._tariff, self._log.settings["seed"])
+        return Rounds(self._log, self._strategy, self._in_force, self._log.settings["seed"])
 
     def asked(
         self,
@@ -166,8 +166,8 @@ class Asker:
             available[cell] = True
         before = (state.status == CellStatus.KNOWN) | (state.status == CellStatus.TOLD)
         limit = wish.budget
-        if self._tariff.budget is not None:
-            left = state.money.spendable(self._tariff.budget, state.ended(time))
+        if self._in_force.budget is not None:
+            left = state.money.spendable(self._in_force.budget, state.ended(time))
             limit = left if limit is None else min(left, limit)
         elif limit is None and wish.count is None:
             raise ParameterError(
@@ -185,7 +185,7 @@ class Asker:
         if prices.additive:
             return None
         opened = prices.opened(before, selection.cells[:, 0])
-        groups = self._tariff.prices.groups
+        groups = self._in_force.prices.groups
         found = []
         for place, (i, j) in enumerate(selection.cells.tolist()):
             group = int(prices.group_of[j])
@@ -202,13 +202,13 @@ class Asker:
             return Batch()
         until = event.content.until
         return Batch(
-            Purchase(row, column, price, worth, self._tariff.groups.get(column), why, until, event.who)
+            Purchase(row, column, price, worth, self._in_force.groups.get(column), why, until, event.who)
             for row, column, price, worth, why in event.content.cells
         )
 
     def _price_list(self) -> PriceList:
         """Return the prices of all cells; they change only when rows are added or prices change."""
-        prices = self._tariff.prices
+        prices = self._in_force.prices
         table = self._log.state.values
         if self._list is None or self._list[0] is not prices or self._list[1].own.shape != table.shape:
             self._list = prices, prices.on(self._log.state.table())

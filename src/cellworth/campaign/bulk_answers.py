@@ -17,10 +17,11 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.campaign.answer_file import FileResult
 from cellworth.campaign.answers import FREE
+from cellworth.campaign.cell_events import Told, ToldCell
 from cellworth.campaign.cell_index import CellIndex
-from cellworth.campaign.events import Told, ToldCell, Value, value_to_json
+from cellworth.campaign.events import Value, value_to_json
 from cellworth.campaign.log import Log
-from cellworth.campaign.plausible import seen_in
+from cellworth.campaign.questioned_answers import seen_in
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import DataError
 from cellworth.table import Column

@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Self
 
-from cellworth.campaign import answer_file, bulk_answers, open_cells
+from cellworth.campaign import answer_file, bulk_answers, campaign_events, cell_events, open_cells
 from cellworth.campaign import answers as reports
-from cellworth.campaign import events as kinds
 from cellworth.campaign.answers import Answers, Cells
-from cellworth.campaign.campaign_view import CampaignView
+from cellworth.campaign.budget_and_prices import NewBudget, NewPrices
+from cellworth.campaign.campaign_queries import CampaignQueries
 from cellworth.campaign.clock import new_time
+from cellworth.campaign.events import Content, check_optional_text, check_text, size
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.log import Clock, Log, Make, utc_now
 from cellworth.campaign.new_rows import Rows, extended, request_of
@@ -19,8 +20,6 @@ from cellworth.campaign.settings import make_record, only_name, opened
 from cellworth.campaign.stage import NewStage
 from cellworth.campaign.state import State
 from cellworth.campaign.stores import Store
-from cellworth.campaign.tariff import NewBudget, NewPrices
-from cellworth.campaign.wish import Wish
 from cellworth.errors import ContradictionError
 from cellworth.forecasting import StopRule
 from cellworth.prices import AnyPrices, Prices
@@ -30,7 +29,7 @@ from cellworth.table import AnyTable, as_table
 from cellworth.table.files import AnyFile
 
 
-class Campaign(CampaignView):
+class Campaign(CampaignQueries):
     """Ask for cells, tell their values, refuse those that cannot be obtained; never lose an answer.
 
     Start one with `create`, resume it with `open`. Its state is the original table and an append-only log of
@@ -113,14 +112,14 @@ class Campaign(CampaignView):
         `StopWarning` gives the reason; see `advice` for its cost. Without it, cells are asked for in any
         case, with a `StopWarning` if the last forecast, of a `status` in any process, says stop: O(n p).
         """
-        wish = Wish(budget, count, parse_lease(lease))
+        wish = cell_events.Wish(budget, count, parse_lease(lease))
         self._log.check_clock()
         stopped = self.assessment.says_stop(until, key)
         return self._asker.ask(wish, who=who, key=key, stopped=stopped)
 
     def preview(self, budget: float | None = None, count: int | None = None) -> Batch:
         """Return what `ask` would ask for now, at the same cost, without recording or reserving anything."""
-        return self._asker.preview(Wish(budget, count, None))
+        return self._asker.preview(cell_events.Wish(budget, count, None))
 
     def tell(
         self,
@@ -141,18 +140,18 @@ class Campaign(CampaignView):
         what each answer cost, by default its own price and a visit or fee not paid yet; ``reason`` a comment
         on the answers, for the log. An OverspentWarning says if ``left`` is below 0. Raises DataError if a
         cell does not exist, was never asked for, or cannot hold the value; QuestionedError, a DataError, if
-        values are far outside what was seen in their columns (see `cellworth.campaign.plausible`), unless you
-        ``insist``; ConflictError if the key is used, or another value known: the answer is then kept in the
-        log, and changes nothing; see `correct`.
+        values are far outside what was seen in their columns (see `cellworth.campaign.questioned_answers`),
+        unless you ``insist``; ConflictError if the key is used, or another value known: the answer is then
+        kept in the log, and changes nothing; see `correct`.
         """
         make = reports.Telling(answers, unsolicited=unsolicited, price=price, insist=insist, reason=reason)
         try:
-            event = self._log.write(kinds.Told, make, who=who, key=key, request=make.request)
+            event = self._log.write(cell_events.Told, make, who=who, key=key, request=make.request)
         except ContradictionError:
-            self._write(kinds.Contradicted, make.contradictions, who)
+            self._write(cell_events.Contradicted, make.contradictions, who)
             raise
         reports.warn_if_overspent(event, self.totals())
-        return kinds.size(event)
+        return size(event)
 
     def tell_file(
         self,
@@ -174,10 +173,10 @@ class Campaign(CampaignView):
                 path, self._log, encoding, unsolicited=unsolicited, insist=insist
             )
             if bulk is not None:
-                event = self._log.write(kinds.Told, bulk, who=who, key=key, request=bulk.request)
+                event = self._log.write(cell_events.Told, bulk, who=who, key=key, request=bulk.request)
                 if bulk.fits:
                     reports.warn_if_overspent(event, self.totals())
-                    return bulk.result(kinds.size(event))
+                    return bulk.result(size(event))
         lines = answer_file.read_answers(path, self.table, encoding=encoding)
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
             triples = answer_file.triples(lines)
@@ -195,12 +194,12 @@ class Campaign(CampaignView):
         A value that arrives anyway is accepted. Refusing a cell that has a value is a ConflictError.
         """
         pairs = reports.as_cells(cells)
-        return self._write(kinds.Refused, lambda state, _: reports.refused(state, pairs, reason), who)
+        return self._write(cell_events.Refused, lambda state, _: reports.refused(state, pairs, reason), who)
 
     def cancel(self, cells: Cells, *, who: str | None = None) -> int:
         """Return asked cells to the pool and release their money; return how many were still out."""
         pairs = reports.as_cells(cells)
-        return self._write(kinds.Cancelled, lambda state, _: reports.cancelled(state, pairs), who)
+        return self._write(cell_events.Cancelled, lambda state, _: reports.cancelled(state, pairs), who)
 
     def correct(
         self,
@@ -217,7 +216,7 @@ class Campaign(CampaignView):
         Raises QuestionedError as `tell` does, unless you ``insist``.
         """
         change = reports.Change(row, column, value, reason, insist)
-        return self._write(kinds.Corrected, lambda state, _: reports.corrected(state, change), who) > 0
+        return self._write(cell_events.Corrected, lambda state, _: reports.corrected(state, change), who) > 0
 
     def extend(self, rows: Rows | AnyFile, *, who: str | None = None, key: str | None = None) -> int:
         """Append rows with new ids to the table, and return how many; ``key`` is as in `ask`.
@@ -227,12 +226,12 @@ class Campaign(CampaignView):
         were, if that came from `Table.read`. Pass a `TextFile` to say how the file is written.
         """
 
-        def make(state: State, _: datetime) -> kinds.Extended:
-            return extended(state, rows, self._tariff.prices, self.read_options)
+        def make(state: State, _: datetime) -> campaign_events.Extended:
+            return extended(state, rows, self._in_force.prices, self.read_options)
 
         request = None if key is None else request_of(rows)
-        event = self._log.write(kinds.Extended, make, who=who, key=key, request=lambda _: request)
-        return kinds.size(event)
+        event = self._log.write(campaign_events.Extended, make, who=who, key=key, request=lambda _: request)
+        return size(event)
 
     def take(
         self, cells: Cells | int, *, who: str, lease: str | timedelta = TAKE_LEASE, key: str | None = None
@@ -248,22 +247,22 @@ class Campaign(CampaignView):
         """
         self._log.check_clock()
         make = open_cells.Taking(cells, who, lease)
-        event = self._log.write(kinds.Taken, make, who=who, key=key, request=make.request)
-        return open_cells.purchases_of(self._log.state, event, self._tariff.groups)
+        event = self._log.write(cell_events.Taken, make, who=who, key=key, request=make.request)
+        return open_cells.purchases_of(self._log.state, event, self._in_force.groups)
 
     def give_back(self, cells: Cells, *, who: str) -> int:
         """Give back cells you have taken, and return how many; ConflictError if somebody else has one."""
-        kinds.check_text("who", who)
+        check_text("who", who)
         pairs = reports.as_cells(cells)
         return self._write(
-            kinds.GivenBack, lambda state, time: open_cells.given_back(state, time, pairs, who), who
+            cell_events.GivenBack, lambda state, time: open_cells.given_back(state, time, pairs, who), who
         )
 
     def release(self, cells: Cells, *, who: str | None = None, reason: str | None = None) -> int:
         """Take back cells that anybody has taken, for others to take, and return how many; they stay out."""
         pairs = reports.as_cells(cells)
         return self._write(
-            kinds.Released, lambda state, time: open_cells.released(state, time, pairs, reason), who
+            cell_events.Released, lambda state, time: open_cells.released(state, time, pairs, reason), who
         )
 
     def set_clock(self, *, who: str | None = None, reason: str | None = None) -> bool:
@@ -272,13 +271,13 @@ class Campaign(CampaignView):
         To be used once a wrong clock has dated events: `ask` and `take` are refused until then. Leases given
         out by a fast clock then end as much earlier as the time is set back.
         """
-        kinds.check_optional_text("the reason", reason)
+        check_optional_text("the reason", reason)
         log = self._log
 
-        def make(*_: object) -> kinds.ClockSet | None:
+        def make(*_: object) -> campaign_events.ClockSet | None:
             return new_time(log.last_time, log.clock_time(), reason)
 
-        return self._write(kinds.ClockSet, make, who) > 0
+        return self._write(campaign_events.ClockSet, make, who) > 0
 
     def change_budget(
         self, budget: float | None, *, who: str | None = None, reason: str | None = None
@@ -287,8 +286,8 @@ class Campaign(CampaignView):
 
         Raises ConflictError if the budget is below what is spent and reserved.
         """
-        make = NewBudget(self._tariff, budget, reason)
-        return self._write(kinds.BudgetChanged, make, who) > 0
+        make = NewBudget(self._in_force, budget, reason)
+        return self._write(campaign_events.BudgetChanged, make, who) > 0
 
     def change_prices(self, prices: AnyPrices, *, who: str | None = None, reason: str | None = None) -> bool:
         """Change the prices of cells that are asked for from now on; return False if they are the same.
@@ -296,16 +295,18 @@ class Campaign(CampaignView):
         Cells asked for earlier cost what they were asked for at. See `Prices.of` for prices. Their currency
         is that of the campaign. Raises DataError if a cell of the table has no price.
         """
-        make = NewPrices(self._tariff, prices, reason)
-        return self._write(kinds.PricesChanged, make, who) > 0
+        make = NewPrices(self._in_force, prices, reason)
+        return self._write(campaign_events.PricesChanged, make, who) > 0
 
-    def change_stage(self, stage: kinds.Stage, *, who: str | None = None, reason: str | None = None) -> bool:
+    def change_stage(
+        self, stage: campaign_events.Stage, *, who: str | None = None, reason: str | None = None
+    ) -> bool:
         """Make the campaign "closed", "archived" or "open" again; return False if it is so already.
 
         A closed campaign can be read, and takes nothing: asks, answers and changes are ConflictErrors. Cells
         that are out stay out until their leases end. An archived one is also left out of the pages' list.
         """
-        return self._write(kinds.StageChanged, NewStage(stage, reason), who) > 0
+        return self._write(campaign_events.StageChanged, NewStage(stage, reason), who) > 0
 
     def write_report(self, path: str | Path, *, progress: Steps | None = None) -> None:
         """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""
@@ -313,5 +314,5 @@ class Campaign(CampaignView):
 
         write_report(self, path, progress=progress)
 
-    def _write(self, kind: type[kinds.Content], make: Make, who: str | None) -> int:
-        return kinds.size(self._log.write(kind, make, who=who))
+    def _write(self, kind: type[Content], make: Make, who: str | None) -> int:
+        return size(self._log.write(kind, make, who=who))

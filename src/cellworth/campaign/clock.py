@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from cellworth.campaign.event_contents import ClockSet
+from cellworth.campaign.campaign_events import ClockSet
 from cellworth.messages import shorten
 
 

@@ -1,87 +1,114 @@
-"""Campaign events: who did what and when, and how events are stored.
+"""Campaign events: who did what and when, how a kind of event is described, and how events are stored.
 
-The kinds of events are classes of `cellworth.campaign.event_contents`. Each kind has a version: a released
-layout never changes; a new one gets the next number, and `decode` reads them all. Data without a version
-number is version 1. An event that is unknown or unreadable raises a DataError that names it.
+The kinds are the subclasses of `Content` in `cellworth.campaign.cell_events` and
+`cellworth.campaign.campaign_events`. An event that is unknown or unreadable raises a DataError that names it.
 """
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import itertools
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
 from datetime import date, datetime
-from typing import Any, get_args
+from functools import cache
+from types import NoneType
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, get_args, get_origin, get_type_hints
 
-from cellworth.campaign.event_contents import (
-    Asked,
-    AskedCell,
-    BudgetChanged,
-    Cancelled,
-    CellName,
-    ClockSet,
-    Content,
-    Contradicted,
-    ContradictingCell,
-    Corrected,
-    Extended,
-    GivenBack,
-    PricesChanged,
-    Refused,
-    Released,
-    Stage,
-    StageChanged,
-    Taken,
-    Told,
-    ToldCell,
-    Value,
-    version_of,
-)
 from cellworth.campaign.stores.store_protocol import StoredEvent
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.table import Column
 from cellworth.table.column import LABELLED
 
-__all__ = [
-    "Asked",
-    "AskedCell",
-    "BudgetChanged",
-    "Cancelled",
-    "CellName",
-    "ClockSet",
-    "Content",
-    "Contradicted",
-    "ContradictingCell",
-    "Corrected",
-    "Event",
-    "Extended",
-    "GivenBack",
-    "PricesChanged",
-    "Refused",
-    "Released",
-    "Stage",
-    "StageChanged",
-    "Taken",
-    "Told",
-    "ToldCell",
-    "Value",
-    "asked_cells",
-    "check_optional_text",
-    "check_text",
-    "decode",
-    "encode",
-    "fingerprint",
-    "size",
-    "value_from_json",
-    "value_reader",
-    "value_to_json",
-]
+if TYPE_CHECKING:
+    from cellworth.campaign.state import State
 
-_KINDS: dict[str, type[Content]] = {each.kind: each for each in get_args(Content)}
-_NEWEST = dict.fromkeys(_KINDS, 1) | {Asked.kind: 2, Told.kind: 2}
-"""The version each kind is written in, which is also the newest that can be read."""
+Json = dict[str, Any]
+Value = float | int | bool | str
+"""A cell's value as the user writes it; dates and times as ISO strings."""
+
+
+class EventLine(NamedTuple):
+    """What an event says about a cell, or about an added row, which has no column."""
+
+    row: str
+    column: str = ""
+    value: Value | None = None
+    old: Value | None = None
+    """The value that it replaces, or the one known that it contradicts."""
+    price: float | None = None
+    worth: float | None = None
+
+
+KINDS: dict[str, type[Content]] = {}
+"""Every kind of event, by name."""
+
+
+class Content:
+    """What happened: the base of all kinds of events, which are frozen dataclasses.
+
+    By default each field is stored under its name.
+
+    Attributes
+    ----------
+    kind : str
+        Its name, in the log and in stores.
+    words : str
+        The same in everyday words.
+    version : int
+        The version of the layout it is written in, which is also the newest that can be read.
+    changes_table : bool
+        Whether it changes the table, so that the next ask is chosen anew.
+    whole : bool
+        Whether it concerns the campaign as a whole rather than cells or rows.
+    """
+
+    kind: ClassVar[str]
+    words: ClassVar[str]
+    version: ClassVar[int] = 1
+    changes_table: ClassVar[bool] = False
+    whole: ClassVar[bool] = False
+    cells: Any  # of most kinds
+
+    def __init_subclass__(cls, **settings: Any) -> None:
+        super().__init_subclass__(**settings)
+        KINDS[cls.kind] = cls
+
+    def to_json(self) -> Json:
+        """Return it as plain data."""
+        return {name: _plain(getattr(self, name)) for name in _readers(self.kind)}
+
+    @classmethod
+    def from_json(cls, data: Json) -> Self:
+        """Return what `to_json` wrote, in this version or an earlier one."""
+        return cls(**{name: read(data[name]) for name, read in _readers(cls.kind).items()})
+
+    def apply(self, state: State, event: Event) -> None:
+        """Change the state by what happened in this event; O(its size), amortised."""
+        raise NotImplementedError
+
+    @property
+    def size(self) -> int:
+        """How many cells or rows it concerns; 1 if the whole campaign."""
+        return 1 if self.whole else len(self.cells)
+
+    def lines(self) -> Iterator[EventLine]:
+        """Yield what it says about each cell or row; nothing if it concerns the whole campaign."""
+        return iter(()) if self.whole else itertools.starmap(EventLine, self.cells)
+
+    def change(self, currency: str | None) -> str | None:
+        """Return what it changed in the whole campaign, in words; None if it concerns cells or rows."""
+        return None
+
+    def shown(self) -> Json:
+        """Return it as the log shows it: plain data, each cell by name."""
+        shown = self.to_json()
+        if "cells" in shown:
+            shown["cells"] = [cell._asdict() for cell in self.cells]
+        return shown
 
 
 @dataclass(frozen=True)
@@ -119,20 +146,7 @@ class Event:
 
 def size(event: Event | None) -> int:
     """Return how many cells, rows or settings an event concerns; 0 without an event."""
-    if event is None:
-        return 0
-    match event.content:
-        case Corrected() | BudgetChanged() | PricesChanged() | ClockSet() | StageChanged():
-            return 1
-        case Extended(rows=rows):
-            return len(rows)
-        case other:
-            return len(other.cells)
-
-
-def asked_cells(event: Event) -> tuple[AskedCell, ...]:
-    """Return the cells that an event asks for; none for other kinds."""
-    return event.content.cells if isinstance(event.content, Asked) else ()
+    return 0 if event is None else event.content.size
 
 
 def encode(event: Event) -> StoredEvent:
@@ -140,24 +154,24 @@ def encode(event: Event) -> StoredEvent:
     data = event.content.to_json()
     if event.request is not None:
         data["request"] = event.request
-    if _NEWEST[event.kind] > 1:
-        data["version"] = _NEWEST[event.kind]
+    if event.content.version > 1:
+        data["version"] = event.content.version
     return StoredEvent(event.number, event.time, event.kind, event.who, event.key, data)
 
 
 def decode(stored: StoredEvent) -> Event:
     """Return the event that `encode` wrote, in this version or an earlier one; O(its size)."""
-    kind = _KINDS.get(stored.kind)
+    kind = KINDS.get(stored.kind)
     if kind is None:
         raise DataError(
             f"event {stored.number} is of the unknown kind {stored.kind!r}: a newer version of cellworth "
             "wrote it. Upgrade with: pip install --upgrade cellworth."
         )
     version = version_of(stored.data)
-    if version not in range(1, _NEWEST[stored.kind] + 1):
+    if version not in range(1, kind.version + 1):
         raise DataError(
             f"event {stored.number} ({stored.kind}) is of version {version!r}, and this cellworth reads "
-            f"versions up to {_NEWEST[stored.kind]}: a newer cellworth wrote it. Upgrade with: "
+            f"versions up to {kind.version}: a newer cellworth wrote it. Upgrade with: "
             "pip install --upgrade cellworth."
         )
     try:
@@ -168,6 +182,45 @@ def decode(stored: StoredEvent) -> Event:
             "Restore the store from a backup."
         ) from error
     return Event(stored.number, stored.time, stored.who, stored.key, stored.data.get("request"), content)
+
+
+def version_of(data: Json) -> Any:
+    """Return the version of a stored layout; data without a number are of version 1."""
+    return data.get("version", 1)
+
+
+@cache
+def _readers(kind: str) -> dict[str, Callable[[Any], Any]]:
+    """Return how to read each field of a kind of event from its stored form."""
+    content: Any = KINDS[kind]
+    hints = get_type_hints(content)
+    return {field.name: _reader(hints[field.name]) for field in fields(content)}
+
+
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    inner = get_args(hint)
+    if len(inner) == 2 and inner[1] is NoneType:
+        read = _reader(inner[0])
+        return lambda stored: None if stored is None else read(stored)
+    if get_origin(hint) is tuple:
+        return tuple if inner[0] is str else lambda stored: tuple(itertools.starmap(inner[0], stored))
+    if hint is bytes:
+        return lambda stored: base64.b64decode(stored, validate=True)
+    if hint is float:
+        return float
+    if hint is datetime:
+        return datetime.fromisoformat
+    return getattr(hint, "from_json", lambda stored: stored)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [list(each) if isinstance(each, tuple) else each for each in value]
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value.to_json() if hasattr(value, "to_json") else value
 
 
 def value_to_json(column: Column, number: float) -> Value:

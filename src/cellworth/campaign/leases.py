@@ -14,10 +14,10 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from cellworth.campaign.account import Terms
-from cellworth.campaign.array_map import ArrayMap
 from cellworth.campaign.cell_index import Cell
-from cellworth.campaign.open_index import OpenIndex
+from cellworth.campaign.columnar_dict import ColumnarDict
+from cellworth.campaign.lease_index import LeaseIndex
+from cellworth.campaign.spending import Terms
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
 from cellworth.settings_language import by_door
@@ -82,7 +82,7 @@ class Hold(NamedTuple):
     until: datetime
 
 
-class OpenCells:
+class Leases:
     """The asked cells of a campaign with their leases; never reads a clock.
 
     Attributes
@@ -98,13 +98,13 @@ class OpenCells:
         self.held: dict[Cell, Hold] = {}
         self._ends: list[tuple[datetime, int, Cell]] = []  # a heap; some of its cells may be closed by now
         self._n_asked = 0
-        self._index: OpenIndex | None = None  # made when it is first wanted
+        self._index: LeaseIndex | None = None  # made when it is first wanted
 
     @property
-    def index(self) -> OpenIndex:
+    def index(self) -> LeaseIndex:
         """The same as arrays, kept up with every change; O(asked cells) when first wanted."""
         if self._index is None:
-            self._index = OpenIndex.of(self.asked, self.held)
+            self._index = LeaseIndex.of(self.asked, self.held)
         return self._index
 
     def ask(
@@ -244,14 +244,16 @@ def _from_text(lease: object) -> timedelta | None:
     return None if found is None else timedelta(**{_UNITS[found[2]]: float(found[1])})
 
 
-def _ask_map() -> ArrayMap[tuple[int], tuple[Cell, OpenAsk]]:
+def _ask_map() -> ColumnarDict[tuple[int], tuple[Cell, OpenAsk]]:
     """Return an empty map of places to cells and their asks."""
     terms = (float, float, float, str, bool, int)
-    return ArrayMap((int,), (int, int, *terms, float, str, str, int, str, int), encode=_plain, decode=_ask)
+    return ColumnarDict(
+        (int,), (int, int, *terms, float, str, str, int, str, int), encode=_plain, decode=_ask
+    )
 
 
-def _hold_map() -> ArrayMap[Cell, Hold]:
-    return ArrayMap(
+def _hold_map() -> ColumnarDict[Cell, Hold]:
+    return ColumnarDict(
         (int, int),
         (str, str),
         encode=lambda hold: (hold.who, hold.until.isoformat()),

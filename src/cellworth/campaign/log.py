@@ -9,27 +9,16 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
+from cellworth.campaign.campaign_events import ClockSet
+from cellworth.campaign.cell_events import Asked
 from cellworth.campaign.clock import clock_problem, may_lease
-from cellworth.campaign.events import (
-    Asked,
-    BudgetChanged,
-    ClockSet,
-    Content,
-    Corrected,
-    Event,
-    Extended,
-    Told,
-    check_optional_text,
-    decode,
-    encode,
-    fingerprint,
-)
+from cellworth.campaign.events import Content, Event, check_optional_text, decode, encode, fingerprint
 from cellworth.campaign.settings import current_settings
-from cellworth.campaign.snapshots import NO_END, Snapshots, StateSnapshot
 from cellworth.campaign.stage import check_open
 from cellworth.campaign.state import State
+from cellworth.campaign.state_snapshots import NO_END, Snapshots, StateSnapshot
 from cellworth.campaign.stores.store_protocol import Store, StoredEvent
-from cellworth.campaign.table_bytes import digest, unpack
+from cellworth.campaign.table_codec import digest, unpack
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.optional_packages import require
@@ -352,40 +341,18 @@ def cell_frame(events: Iterable[Event], library: Library) -> Any:
 
 
 def _record(event: Event) -> Record:
-    content = event.content
-    record: Record = {
-        "number": event.number,
-        "time": event.time,
-        "kind": event.kind,
-        "who": event.who,
-        "key": event.key,
-        **content.to_json(),
-    }
-    if isinstance(content, Asked):
-        del record["terms"]
-        if content.wish is None:  # version 1 did not record it
-            del record["wish"]
-    if isinstance(content, Told):
-        del record["stated"]
-    if isinstance(content, Extended):
-        del record["table"]
-    elif hasattr(content, "cells"):
-        record["cells"] = [cell._asdict() for cell in content.cells]
-    return record
+    envelope = {name: getattr(event, name) for name in ("number", "time", "kind", "who", "key")}
+    return {**envelope, **event.content.shown()}
 
 
 def _lines(event: Event) -> Iterator[Record]:
     record = _record(event)
-    if isinstance(event.content, Corrected):
-        cells = [{"row": record["row"], "column": record["column"], "value": record["new"]}]
-    elif isinstance(event.content, Extended):
-        cells = [{"row": row} for row in record["rows"]]
-    elif isinstance(event.content, BudgetChanged):
-        cells = [{"value": record["new"]}]
-    else:
-        cells = record.pop("cells", [{}])
-    for cell in cells:
-        line = {**record, **cell}
-        if line.get("value") is not None:
-            line["value"] = str(line["value"])
-        yield line
+    if event.content.whole:
+        yield {**record, "value": _text(record.get("new"))}
+        return
+    for line in event.content.lines():
+        yield {**record, **line._asdict(), "column": line.column or None, "value": _text(line.value)}
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

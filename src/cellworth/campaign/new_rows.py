@@ -11,10 +11,10 @@ from hashlib import sha256
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.campaign.events import Extended
+from cellworth.campaign.campaign_events import Extended
 from cellworth.campaign.settings import check_numbers
 from cellworth.campaign.state import State
-from cellworth.campaign.table_bytes import pack
+from cellworth.campaign.table_codec import pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.prices import Prices

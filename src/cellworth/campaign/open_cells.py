@@ -13,18 +13,11 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from cellworth.campaign.answers import as_cells
+from cellworth.campaign.cell_events import CellName, GivenBack, Released, Taken
 from cellworth.campaign.cell_index import Cell
-from cellworth.campaign.events import (
-    CellName,
-    Event,
-    GivenBack,
-    Released,
-    Taken,
-    check_optional_text,
-    check_text,
-)
+from cellworth.campaign.events import Event, check_optional_text, check_text
+from cellworth.campaign.lease_index import Sought
 from cellworth.campaign.leases import has_ended, parse_lease
-from cellworth.campaign.open_index import Sought
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
@@ -132,7 +125,7 @@ def open_page(
     most: int,
     by_row: bool = False,
 ) -> OpenPage:
-    """Return at most ``most`` of the wanted cells, starting after a cursor; see `OpenIndex.find`."""
+    """Return at most ``most`` of the wanted cells, starting after a cursor; see `LeaseIndex.find`."""
     sought = wanted.sought(state, time)
     if sought is None:
         return OpenPage([], None, 0)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import IntArray
+from cellworth.campaign.budget_and_prices import BudgetAndPrices
+from cellworth.campaign.cache import ROUNDS, load_part, pack_cache, save_part, unpack_cache
 from cellworth.campaign.log import Log
-from cellworth.campaign.stored_cache import ROUNDS, load_part, pack_cache, save_part, unpack_cache
-from cellworth.campaign.tariff import Tariff
 from cellworth.errors import CellworthError, UnusableCacheError
 from cellworth.messages import shorten
 from cellworth.strategy import Strategy
@@ -63,10 +63,10 @@ class Rounds:
     the scorer remembers earlier rounds, only the newest is run.
     """
 
-    def __init__(self, log: Log, strategy: Strategy, tariff: Tariff, seed: int) -> None:
+    def __init__(self, log: Log, strategy: Strategy, in_force: BudgetAndPrices, seed: int) -> None:
         self._log = log
         self._strategy = strategy
-        self._tariff = tariff
+        self._in_force = in_force
         self._seed = seed
         self._owner = log.original.layout.owner
         self._before: dict[str, Any] | None = None  # the adviser's state before a tentative round
@@ -198,7 +198,7 @@ class Rounds:
         for based_on, table in zip(ahead, self._log.tables(ahead), strict=True):
             encoded = table.encode(prior=True)
             self._adviser.complete(encoded.X, table.y, encoded.unmeasured)
-            self._adviser.score(self._tariff.prices_as_of(based_on).on(table))
+            self._adviser.score(self._in_force.prices_as_of(based_on).on(table))
             self._done.append(based_on)
             self.runs += 1
 

@@ -16,7 +16,7 @@ from cellworth.arrays import Float64Array
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store_protocol import WHO_LENGTH, CampaignRecord, Store
-from cellworth.campaign.table_bytes import digest, pack
+from cellworth.campaign.table_codec import digest, pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.prices import Prices

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import get_args
 
-from cellworth.campaign.event_contents import Content, Stage, StageChanged
-from cellworth.campaign.events import check_optional_text
+from cellworth.campaign.campaign_events import Stage, StageChanged
+from cellworth.campaign.events import Content, check_optional_text
 from cellworth.campaign.state import State
 from cellworth.errors import ConflictError, ParameterError
 from cellworth.messages import shorten

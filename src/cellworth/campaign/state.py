@@ -17,32 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.campaign.account import Account, Due, Terms, terms_map
+from cellworth.campaign.array_codec import slim, widened
+from cellworth.campaign.campaign_events import BudgetChanged, PricesChanged, Stage
+from cellworth.campaign.cell_events import Asked, CellName, Told
 from cellworth.campaign.cell_index import Cell, CellIndex
-from cellworth.campaign.events import (
-    Asked,
-    BudgetChanged,
-    Cancelled,
-    ClockSet,
-    Contradicted,
-    Corrected,
-    Event,
-    Extended,
-    GivenBack,
-    PricesChanged,
-    Refused,
-    Released,
-    Stage,
-    StageChanged,
-    Taken,
-    Told,
-    Value,
-    value_from_json,
-    value_reader,
-)
-from cellworth.campaign.leases import Hold, OpenCells
-from cellworth.campaign.plain_bytes import slim, widened
-from cellworth.campaign.table_bytes import unpack
+from cellworth.campaign.events import Event, Value, value_from_json, value_reader
+from cellworth.campaign.leases import Hold, Leases
+from cellworth.campaign.spending import Due, Spending, Terms, terms_map
+from cellworth.campaign.table_codec import unpack
 from cellworth.errors import DataError
 from cellworth.table import Table
 
@@ -77,11 +59,11 @@ class State:
         For each round, the ``table_number`` of the table it was completed on; strictly increasing.
     asks_by_round : Counter
         The number of asks in each round, by round number from 1.
-    open : OpenCells
+    open : Leases
         The cells that are asked for, and who has taken them.
     last_terms : map of cell to Terms
         What each cell ever asked for owes, by its last ask.
-    money : Account
+    money : Spending
         Money spent and reserved.
     contradictions : set of (row, column, value)
         Answers that differed from known values.
@@ -107,9 +89,9 @@ class State:
         self.table_number = 0
         self.rounds: list[int] = []
         self.asks_by_round: Counter[int] = Counter()
-        self.open = OpenCells()
+        self.open = Leases()
         self.last_terms = terms_map()
-        self.money = Account()
+        self.money = Spending()
         self.contradictions: set[tuple[str, str, Value]] = set()
         self.new_budget: BudgetChanged | None = None
         self.price_changes: list[tuple[int, PricesChanged]] = []
@@ -166,41 +148,100 @@ class State:
         """Apply the next event; O(its size), amortised."""
         if event.number != self.number + 1:
             raise DataError(f"expected event {self.number + 1}, got event {event.number}: the log has a gap.")
-        content = event.content
-        match content:
-            case Asked():
-                self._ask(content, event)
-            case Told():
-                self._tell(content)
-            case Refused():
-                self._close_all(self._cells(content.cells), CellStatus.REFUSED)
-            case Cancelled():
-                self._close_all(self._cells(content.cells), CellStatus.HOLE)
-            case Corrected():
-                cell = self.index.cell(content.row, content.column)
-                self._values[cell] = value_from_json(self.index.columns[cell[1]], content.new)
-            case Extended():
-                self._extend(unpack(content.table))
-            case Taken():
-                self.open.hold(self._cells(content.cells), Hold(str(event.who), content.until))
-            case GivenBack():
-                self.open.give_back(self._cells(content.cells))
-            case Released():
-                self.open.give_back(self._cells(content.cells))
-            case Contradicted():
-                self.contradictions.update((each.row, each.column, each.value) for each in content.cells)
-            case ClockSet():
-                if self.time is not None and content.back > 0:
-                    self.open.set_back(self.time, timedelta(seconds=content.back))
-            case BudgetChanged():
-                self.new_budget = content
-            case PricesChanged():
-                self.price_changes.append((event.number, content))
-            case StageChanged():
-                self.stage = content.new
-        if isinstance(content, Told | Corrected | Extended):
+        event.content.apply(self, event)
+        if event.content.changes_table:
             self.table_number = event.number
         self.number, self.time = event.number, event.time
+
+    def ask(self, asked: Asked, event: Event) -> None:
+        """Reserve cells and their money, and free those whose leases have ended."""
+        self._close_all(self.open.forget_ended(event.time), CellStatus.HOLE)
+        if asked.round > len(self.rounds):
+            self.rounds.append(asked.based_on)
+        if asked.cells:  # else it only remembers its key
+            self.asks_by_round[asked.round] += 1
+        for (row, column, _, worth, why), terms in zip(asked.cells, asked.owed(event.number), strict=True):
+            cell = self.index.cell(row, column)
+            self._mark(cell, CellStatus.ASKED)
+            self.open.ask(
+                cell,
+                terms=terms,
+                worth=worth,
+                why=why,
+                until=asked.until,
+                number=event.number,
+                who=event.who,
+            )
+            self.last_terms[cell] = terms
+            self.money.ask(cell, terms)
+
+    def tell(self, told: Told) -> None:
+        """Fill in answers and pay for them; O(answers)."""
+        spent: Counter[float] = Counter()  # how many answers have a price, of those that share no fee
+        released: Counter[float] = Counter()
+        rows = self.index.places(map(itemgetter(0), told.cells))
+        columns = self.index.column_places(map(itemgetter(1), told.cells))
+        if min(rows.min(initial=0), columns.min(initial=0)) < 0:  # an older version wrote them differently
+            rows, columns = np.array(self._cells(each[:2] for each in told.cells), dtype=np.int64).T
+        cells = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        for cell, (_, _, _, price), ask in zip(cells, told.cells, self.open.close_all(cells), strict=True):
+            terms = None if ask is None else ask.terms
+            shares = terms is not None and (terms.fee or terms.visit)
+            if terms is not None:
+                if shares:
+                    self.money.release(cell, terms)
+                else:
+                    released[terms.own] += 1
+            elif not told.stated:
+                terms = self.last_terms.get(cell)
+                shares = terms is not None and (terms.fee or terms.visit)
+            if terms is None or told.stated:
+                spent[price] += 1
+            elif shares:
+                self.money.pay(cell, terms)
+            else:
+                spent[terms.own] += 1
+        for price, times in released.items():
+            self.money.give_back(price, times)
+        for price, times in spent.items():
+            self.money.spend(price, times)
+        read = [value_reader(column) for column in self.index.columns]
+        self._values[rows, columns] = [
+            read[j](value) for (_, j), (_, _, value, _) in zip(cells, told.cells, strict=True)
+        ]
+        self._mark_all(rows, columns, CellStatus.TOLD)
+
+    def refuse(self, cells: Sequence[CellName]) -> None:
+        """Mark cells as not to be had, and release their money."""
+        self._close_all(self._cells(cells), CellStatus.REFUSED)
+
+    def cancel(self, cells: Sequence[CellName]) -> None:
+        """Return cells to the pool, and release their money."""
+        self._close_all(self._cells(cells), CellStatus.HOLE)
+
+    def correct(self, row: str, column: str, value: Value) -> None:
+        """Replace the value of a cell."""
+        cell = self.index.cell(row, column)
+        self._values[cell] = value_from_json(self.index.columns[cell[1]], value)
+
+    def extend(self, packed: bytes) -> None:
+        """Append the rows of a packed table."""
+        rows = unpack(packed)
+        status = np.where(rows.holes, CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
+        self._append(rows.row_ids, rows.values, status, rows.y)
+
+    def hold(self, cells: Sequence[CellName], who: str, until: datetime) -> None:
+        """Keep cells for somebody."""
+        self.open.hold(self._cells(cells), Hold(who, until))
+
+    def let_go(self, cells: Sequence[CellName]) -> None:
+        """Let others take cells that somebody has."""
+        self.open.give_back(self._cells(cells))
+
+    def set_back(self, by: timedelta) -> None:
+        """Make the leases that end after the last event end earlier."""
+        if self.time is not None and by > timedelta(0):
+            self.open.set_back(self.time, by)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the state as arrays and JSON, given the original table; O(n p + cells ever asked for)."""
@@ -263,66 +304,6 @@ class State:
 
     def _cells(self, names: Iterable[tuple[str, str]]) -> list[Cell]:
         return [self.index.cell(row, column) for row, column in names]
-
-    def _ask(self, asked: Asked, event: Event) -> None:
-        self._close_all(self.open.forget_ended(event.time), CellStatus.HOLE)
-        if asked.round > len(self.rounds):
-            self.rounds.append(asked.based_on)
-        if asked.cells:  # else it only remembers its key
-            self.asks_by_round[asked.round] += 1
-        for (row, column, _, worth, why), terms in zip(asked.cells, asked.owed(event.number), strict=True):
-            cell = self.index.cell(row, column)
-            self._mark(cell, CellStatus.ASKED)
-            self.open.ask(
-                cell,
-                terms=terms,
-                worth=worth,
-                why=why,
-                until=asked.until,
-                number=event.number,
-                who=event.who,
-            )
-            self.last_terms[cell] = terms
-            self.money.ask(cell, terms)
-
-    def _tell(self, told: Told) -> None:
-        spent: Counter[float] = Counter()  # how many answers have a price, of those that share no fee
-        released: Counter[float] = Counter()
-        rows = self.index.places(map(itemgetter(0), told.cells))
-        columns = self.index.column_places(map(itemgetter(1), told.cells))
-        if min(rows.min(initial=0), columns.min(initial=0)) < 0:  # an older version wrote them differently
-            rows, columns = np.array(self._cells(each[:2] for each in told.cells), dtype=np.int64).T
-        cells = list(zip(rows.tolist(), columns.tolist(), strict=True))
-        for cell, (_, _, _, price), ask in zip(cells, told.cells, self.open.close_all(cells), strict=True):
-            terms = None if ask is None else ask.terms
-            shares = terms is not None and (terms.fee or terms.visit)
-            if terms is not None:
-                if shares:
-                    self.money.release(cell, terms)
-                else:
-                    released[terms.own] += 1
-            elif not told.stated:
-                terms = self.last_terms.get(cell)
-                shares = terms is not None and (terms.fee or terms.visit)
-            if terms is None or told.stated:
-                spent[price] += 1
-            elif shares:
-                self.money.pay(cell, terms)
-            else:
-                spent[terms.own] += 1
-        for price, times in released.items():
-            self.money.give_back(price, times)
-        for price, times in spent.items():
-            self.money.spend(price, times)
-        read = [value_reader(column) for column in self.index.columns]
-        self._values[rows, columns] = [
-            read[j](value) for (_, j), (_, _, value, _) in zip(cells, told.cells, strict=True)
-        ]
-        self._mark_all(rows, columns, CellStatus.TOLD)
-
-    def _extend(self, rows: Table) -> None:
-        status = np.where(rows.holes, CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
-        self._append(rows.row_ids, rows.values, status, rows.y)
 
     def _append(
         self,

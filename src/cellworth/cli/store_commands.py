@@ -17,8 +17,8 @@ from cellworth.cli.output import count, print_json, print_table
 from cellworth.cli.parameters import Argument, Option, WrongUsage
 
 if TYPE_CHECKING:
+    from cellworth.campaign.maintenance import CheckedCampaign
     from cellworth.campaign.stores import Store
-    from cellworth.campaign.transfer import CheckedCampaign
 
 
 def list_campaigns(store: options.Store = options.DEFAULT_STORE, as_json: options.Json = False) -> None:
@@ -103,7 +103,7 @@ def check(
 
     Example: cellworth check --store study.db
     """
-    from cellworth.campaign.transfer import check_campaign
+    from cellworth.campaign.maintenance import check_campaign
 
     with _store(store) as place:
         found = [check_campaign(place, each) for each in (place.names() if name is None else [name])]
@@ -146,7 +146,7 @@ def backup(
 
     Example: cellworth backup study-2024-05-01.db
     """
-    from cellworth.campaign.transfer import backup as copy
+    from cellworth.campaign.maintenance import backup as copy
 
     with usage():
         check_there(store)
@@ -167,7 +167,7 @@ def restore(
 
     Example: cellworth restore study-2024-05-01.db --store postgresql://ann@host/studies
     """
-    from cellworth.campaign.transfer import restore as copy
+    from cellworth.campaign.maintenance import restore as copy
 
     with usage():
         check_there(backup)
@@ -185,8 +185,8 @@ def dump(
 
     Example: cellworth dump study.jsonl.gz
     """
+    from cellworth.campaign.maintenance import dump as write
     from cellworth.campaign.settings import only_name
-    from cellworth.campaign.transfer import dump as write
 
     with _store(on.store) as place:
         done = write(place, only_name(place) if on.name is None else on.name, file, until=until)
@@ -206,8 +206,8 @@ def load(
 
     Example: cellworth load study.jsonl.gz --store new.db
     """
+    from cellworth.campaign.maintenance import load as read
     from cellworth.campaign.stores import open_store
-    from cellworth.campaign.transfer import load as read
 
     with usage():
         place = open_store(store)
@@ -252,7 +252,7 @@ def delete(
 
     Example: cellworth delete pilot --yes
     """
-    from cellworth.campaign.transfer import EventsOf
+    from cellworth.campaign.maintenance import EventsOf
 
     with _store(store) as place:
         place.record(name)  # fail now if there is none

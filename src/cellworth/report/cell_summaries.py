@@ -10,7 +10,7 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, Float64Array
 from cellworth.campaign import Campaign
-from cellworth.campaign.plausible import LEAST_COUNTS
+from cellworth.campaign.questioned_answers import LEAST_COUNTS
 from cellworth.errors import ParameterError
 from cellworth.messages import short_number
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of, short_name

@@ -4,42 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import (
-    Asked,
-    BudgetChanged,
-    ClockSet,
-    Content,
-    Contradicted,
-    Corrected,
-    Extended,
-    PricesChanged,
-    StageChanged,
-    Told,
-)
-from cellworth.prices import Prices
-from cellworth.prices.currency import money_text
 from cellworth.table.csv_format import csv_text, guard
 
 FIELDS = ("event", "time", "who", "what", "row", "column", "value", "old value", "price", "reason")
-_WORDS = {
-    "asked": "asked for",
-    "told": "bought",
-    "refused": "refused",
-    "cancelled": "withdrawn",
-    "corrected": "corrected",
-    "extended": "row added",
-    "taken": "taken",
-    "given back": "given back",
-    "budget changed": "budget changed",
-    "prices changed": "prices changed",
-    "contradicted": "contradicted",
-    "released": "taken back",
-    "clock set": "clock set",
-    "stage changed": "stage changed",
-}
 
 
 @dataclass(frozen=True)
@@ -100,10 +70,10 @@ def ledger_entries(campaign: Campaign, after: int = 0, most: int | None = None) 
             event.time,
             event.who,
             event.kind,
-            _WORDS[event.kind],
+            event.content.words,
             getattr(event.content, "reason", None),
-            tuple(_lines(event.content)),
-            _change(event.content, currency),
+            tuple(LedgerLine(*line[:5]) for line in event.content.lines()),
+            event.content.change(currency),
         )
         for event in campaign.events(after, most)
     ]
@@ -124,41 +94,6 @@ def ledger_rows(entries: Iterable[LedgerEntry]) -> Iterator[list[str | None]]:
             yield [*start, *(None if each is None else str(each) for each in values), entry.reason]
         if entry.change is not None:
             yield [*start, None, None, entry.change, None, None, entry.reason]
-
-
-def _lines(content: Content) -> Iterator[LedgerLine]:
-    match content:
-        case Corrected():
-            yield LedgerLine(content.row, content.column, content.new, content.old)
-        case Extended():
-            yield from map(LedgerLine, content.rows)
-        case Told():
-            yield from (LedgerLine(*cell[:3], price=cell.price) for cell in content.cells)
-        case Asked():
-            yield from (LedgerLine(*cell[:2], price=cell.price) for cell in content.cells)
-        case Contradicted():
-            yield from (LedgerLine(*cell) for cell in content.cells)
-        case BudgetChanged() | PricesChanged() | ClockSet() | StageChanged():
-            pass
-        case _:
-            yield from (LedgerLine(*cell) for cell in content.cells)
-
-
-def _change(content: Content, currency: str | None) -> str | None:
-    match content:
-        case BudgetChanged(old=old, new=new):
-            before, after = (
-                "no limit" if each is None else money_text(each, currency) for each in (old, new)
-            )
-            return f"from {before} to {after}"
-        case ClockSet(back=back):
-            return f"{'back' if back > 0 else 'forward'} by {timedelta(seconds=round(abs(back)))}"
-        case StageChanged(old=old, new=new):
-            return f"from {old} to {new}"
-        case PricesChanged(prices=prices):
-            return repr(Prices.from_dict(prices))
-        case _:
-            return None
 
 
 def _csv_lines(entry: LedgerEntry) -> Iterator[list[str]]:

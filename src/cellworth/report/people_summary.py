@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import Refused, Told
+from cellworth.campaign.cell_events import Refused, Told
 from cellworth.prices.money import add_up
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 

@@ -18,16 +18,9 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign import Campaign, CellArrays, Status
-from cellworth.campaign.events import (
-    Asked,
-    Cancelled,
-    Corrected,
-    Event,
-    Extended,
-    PricesChanged,
-    Refused,
-    Told,
-)
+from cellworth.campaign.campaign_events import Extended, PricesChanged
+from cellworth.campaign.cell_events import Asked, Cancelled, Corrected, Refused, Told
+from cellworth.campaign.events import Event
 from cellworth.complete import FilledTable
 from cellworth.report.fill_errors import FillError, fill_errors
 from cellworth.table import Table

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from cellworth.campaign import Campaign
-from cellworth.campaign import events as kinds
+from cellworth.campaign.events import Event
 from cellworth.errors import CellworthError, ParameterError
 from cellworth.messages import shorten
 from cellworth.web.campaign_pool import CampaignPool
@@ -165,14 +165,14 @@ class Webhooks:
         return None if answer.is_success else f"status {answer.status_code}"
 
 
-def _body(name: str, event: kinds.Event) -> bytes:
+def _body(name: str, event: Event) -> bytes:
     plain: dict[str, Any] = {
         "campaign": name,
         "number": event.number,
         "kind": event.kind,
         "time": event.time.isoformat(),
         "who": event.who,
-        "cells": kinds.size(event),
+        "cells": event.content.size,
     }
     return json.dumps(plain).encode("ascii")
 

@@ -10,19 +10,11 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sqlalchemy import Connection, TableClause, func, insert, select, update
+from sqlalchemy import Connection, TableClause, delete, func, insert, literal, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from cellworth.campaign.stores import schema
 from cellworth.campaign.stores.address import PATIENCE, Address, database_at, read_address
-from cellworth.campaign.stores.campaign_rows import (
-    check_keys,
-    delete_campaign,
-    is_written,
-    rename_campaign,
-    save_blob,
-    token_of,
-)
 from cellworth.campaign.stores.checksums import Stated, chained, damaged_event, missing_event
 from cellworth.campaign.stores.read_campaigns import CampaignReader, check_version, not_ours, nothing_at
 from cellworth.campaign.stores.schema import CACHE, CAMPAIGN, EVENT, HEAD, SNAPSHOT
@@ -43,6 +35,7 @@ from cellworth.messages import shorten
 _CLOCK_SECONDS = 60.0  # between two readings of a server's clock
 _AT_ONCE = 500  # events in one statement; databases accept tens of thousands of values
 _VERSION = "version of the store's tables"  # in the info of a connection, as this transaction sees it
+_PARTS = (EVENT, HEAD, CACHE, SNAPSHOT)  # tables with rows of a campaign, besides its record
 
 
 class SqlStore:
@@ -308,3 +301,56 @@ class SqlStore:
     def _reader(self, connection: Connection) -> CampaignReader:
         version = int(connection.info.get(_VERSION, 0))
         return CampaignReader(schema.fetching(connection), version, self._database.place)
+
+
+def token_of(connection: Connection, name: str) -> str | None:
+    """Return the mark of the call that wrote a campaign's record; None if there is no such campaign."""
+    found = connection.execute(select(CAMPAIGN.c.token).where(CAMPAIGN.c.name == name))
+    return found.scalar_one_or_none()
+
+
+def rename_campaign(connection: Connection, name: str, new: str, token: str) -> None:
+    """Give a campaign a new name that is free; its checksums do not depend on it. O(events)."""
+    changed = {"name": literal(new), "token": literal(token)}
+    columns = [changed.get(column.name, column) for column in CAMPAIGN.c]
+    copy = select(*columns).where(CAMPAIGN.c.name == name)
+    connection.execute(insert(CAMPAIGN).from_select([column.name for column in CAMPAIGN.c], copy))
+    for part in _PARTS:
+        connection.execute(update(part).where(part.c.campaign == name).values(campaign=new))
+    connection.execute(delete(CAMPAIGN).where(CAMPAIGN.c.name == name))
+
+
+def delete_campaign(connection: Connection, name: str) -> None:
+    """Delete a campaign with its events, cache and snapshot; O(events)."""
+    for part in _PARTS:
+        connection.execute(delete(part).where(part.c.campaign == name))
+    connection.execute(delete(CAMPAIGN).where(CAMPAIGN.c.name == name))
+
+
+def save_blob(connection: Connection, table: TableClause, name: str, number: int, blob: bytes) -> None:
+    """Save a blob in place of the one that is there, unless that one is of a later event; O(its size)."""
+    statement = text(
+        f"INSERT INTO {table.name} (campaign, number, content) VALUES (:campaign, :number, :content)"
+        " ON CONFLICT (campaign) DO UPDATE SET number = excluded.number, content = excluded.content"
+        f" WHERE {table.name}.number <= excluded.number"
+    )
+    connection.execute(statement, {"campaign": name, "number": number, "content": blob})
+
+
+def is_written(connection: Connection, name: str, after: int, token: str) -> bool:
+    """Return whether an earlier attempt of the same call was committed; its events are all there or none."""
+    first = (EVENT.c.campaign == name) & (EVENT.c.number == after + 1)
+    return connection.execute(select(EVENT.c.token).where(first)).scalar_one_or_none() == token
+
+
+def check_keys(connection: Connection, name: str, keys: Sequence[str]) -> None:
+    """Raise ConflictError if a key is used by an event of the campaign."""
+    for start in range(0, len(keys), _AT_ONCE):
+        some = keys[start : start + _AT_ONCE]
+        query = select(EVENT.c.key, EVENT.c.number).where((EVENT.c.campaign == name) & EVENT.c.key.in_(some))
+        taken = connection.execute(query).first()
+        if taken is not None:
+            raise ConflictError(
+                f"Event {taken.number} of campaign {shorten(name)} already has the key {shorten(taken.key)}: "
+                "this was recorded before. Read the new events, and do not send it again."
+            )

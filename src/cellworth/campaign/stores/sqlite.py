@@ -9,21 +9,23 @@ import os
 import shutil
 import sqlite3
 import stat
+import sys
 import tempfile
 import time
 import uuid
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
-from cellworth.campaign.stores.lock_file import take_lock
 from cellworth.errors import CellworthError, DataError
 
 if TYPE_CHECKING:  # imported where it is needed: reading is possible without
     from sqlalchemy import Connection, Engine
     from sqlalchemy.exc import DBAPIError
 
+Release = Callable[[], None]
 _LARGEST_LOG = 10_000_000  # bytes of the log kept for reuse; a large table may exceed this for a while
 _PAUSE = 0.01  # seconds between attempts to switch the journal mode
 _OWNER_ONLY = 0o600
@@ -269,3 +271,45 @@ def _put(draft: Path, path: Path) -> None:
 def _as_text(stored: bytes) -> str:
     """Return a stored text; bytes that are not UTF-8 are kept, so that a checksum names the damaged event."""
     return stored.decode("utf-8", "surrogateescape")
+
+
+def take_lock(path: Path, mode: int) -> Release | None:
+    """Take the lock in a file and return how to let it go; None if another process has it.
+
+    The file is made with the permission bits ``mode`` and removed by whoever held the lock last; one left
+    behind by a killed process locks nobody out. Two threads of one process exclude each other, too. OSError
+    if the file cannot be made, or the system has no such locks.
+    """
+    if sys.platform == "win32":
+        raise OSError("this system has no locks that end with their process")
+    import fcntl
+
+    while True:
+        # A file object: if an interrupt comes before the caller has it, it is closed with the last reference.
+        file = open(path, "ab", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
+        with contextlib.suppress(OSError):  # of another owner, who has done so
+            os.fchmod(file.fileno(), mode)  # whatever the umask
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.close()
+            return None
+        if _is_at(file, path):
+            return partial(_release, file, path)
+        file.close()  # its last holder removed it between the two calls: lock the next one
+
+
+def _is_at(file: BinaryIO, path: Path) -> bool:
+    """Return whether an open file is the one at a path."""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
+def _release(file: BinaryIO, path: Path) -> None:
+    try:
+        with contextlib.suppress(OSError):
+            path.unlink()  # while it is locked, so that nobody removes another's
+    finally:
+        file.close()

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from cellworth.campaign.cell_records import StatusWord
+from cellworth.campaign.current_cells import StatusWord
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.forecasting import StopRule
 from cellworth.table.column import Kind

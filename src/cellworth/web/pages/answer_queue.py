@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import Asked, Cancelled, GivenBack, Refused, Released, Taken, Told
+from cellworth.campaign.cell_events import Asked, Cancelled, GivenBack, Refused, Released, Taken, Told
 from cellworth.errors import CellworthError
 from cellworth.report.grid_summary import guesses_summary
 from cellworth.report.summaries import to_json

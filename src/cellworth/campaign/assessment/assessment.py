@@ -1,0 +1,152 @@
+"""What a campaign says of itself: how it is doing, what more money would bring, and when to stop."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import Any
+
+from cellworth.campaign.assessment.assessment_cache import AssessmentCache
+from cellworth.campaign.assessment.campaign_outlook import full_outlook, present, quick_outlook
+from cellworth.campaign.assessment.curve_forecast import Forecast
+from cellworth.campaign.assessment.scoring_model import model_in_use
+from cellworth.campaign.assessment.status import (
+    Gain,
+    Judging,
+    Status,
+    gain_since,
+    past_forecast,
+    status_of,
+    totals_of,
+)
+from cellworth.campaign.budget_and_prices import BudgetAndPrices
+from cellworth.campaign.cache import ASSESSMENT, load_part, save_part
+from cellworth.campaign.log import Log
+from cellworth.errors import CellworthError
+from cellworth.forecasting import Outlook, StopAdvice, StopRule, StopWarning, decide
+from cellworth.messages import shorten
+from cellworth.progress import ProgressLine, Steps
+
+logger = logging.getLogger("cellworth.campaign")
+
+
+class Assessment:
+    """The part of a campaign that assesses it.
+
+    The model in use, scored points and the last forecast are cached in the store: for the next status, and
+    for the next ask, in whatever process.
+
+    Parameters
+    ----------
+    log : Log
+    in_force : BudgetAndPrices
+    other : Assessment, optional
+        Of the same campaign at another event, to share a cache with.
+    """
+
+    def __init__(self, log: Log, in_force: BudgetAndPrices, other: Assessment | None = None) -> None:
+        self._log, self._in_force = log, in_force
+        self._other = other
+        self._own: AssessmentCache | None = None
+        self._packed = b""
+
+    @property
+    def cache(self) -> AssessmentCache:
+        """What is known already, read from the store when first needed."""
+        if self._other is not None:
+            return self._other.cache
+        if self._own is None:
+            self._own = _stored(self._log)
+            self._packed = self._own.pack()  # what is not new need not be stored again
+        return self._own
+
+    def status(self, judging: Judging, progress: Steps | None) -> Status:
+        """Return the status; see `Campaign.status`."""
+        totals = totals_of(self._log.newest(), self._in_force.prices, self._in_force.budget, self._log.now())
+        found = status_of(self._log, self._in_force.prices, totals, judging, self.cache, progress)
+        self._keep(found.prospect)
+        return found
+
+    def forecast(
+        self,
+        *,
+        model: Any = "auto",
+        seconds: float | None = None,
+        seed: int = 0,
+        n_jobs: int | None = None,
+        progress: bool = False,
+    ) -> Outlook:
+        """Return the forecast of a model; see `Campaign.forecast`."""
+        self._log.refresh()
+        past = past_forecast(self._log, self._in_force.prices, Judging(seed=seed), self.cache)
+        line = ProgressLine("forecasting", 5) if progress else None
+        found = full_outlook(
+            self._log.newest(),
+            self._in_force.prices,
+            past,
+            model=model,
+            seconds=seconds,
+            seed=seed,
+            n_jobs=n_jobs,
+            progress=None if line is None else lambda done, _: line.show(done),
+        )
+        self._keep(found)
+        return found
+
+    def gain_since(self, number: int) -> Gain | None:
+        """Return how much the score has risen since an event; see `Campaign.gain_since`."""
+        return gain_since(self._log, number, self.cache)
+
+    def advice(self, until: StopRule | None) -> StopAdvice | None:
+        """Say whether the next money is worth it; see `Campaign.advice`."""
+        state = self._log.newest()
+        outlook = self.cache.last_outlook(state.number)
+        if outlook is None:
+            model = model_in_use(self._log, "auto", 0, self.cache)
+            early = Forecast("too early")
+            outlook = quick_outlook(state, self._in_force.prices, early, model, seed=0, cache=self.cache)
+            self._keep(outlook)
+        now = present(state, self._in_force.prices)
+        return None if outlook is None else decide(outlook.moved(**vars(now)), until)
+
+    @property
+    def has_forecast(self) -> bool:
+        """Whether a forecast was made before, here or by whoever has written to the store."""
+        return self.cache.last_outlook(self._log.state.number) is not None
+
+    def says_stop(self, until: StopRule | None, key: str | None = None) -> bool:
+        """Warn if a rule says stop, and return whether an ask should obey.
+
+        Without a rule the default one is applied, to a forecast already made, and only warns. A request that
+        repeats the key of another is to get its cells.
+        """
+        if key is not None and self._log.keyed(key) is not None:
+            return False
+        advice = None if until is None and not self.has_forecast else self.advice(until)
+        if advice is None or not advice.stop:
+            return False
+        hint = " Nothing was asked for." if until is not None else " The cells were asked for all the same."
+        warnings.warn(advice.sentence + hint, StopWarning, stacklevel=3)
+        return until is not None
+
+    def _keep(self, outlook: Outlook | None) -> None:
+        """Keep a forecast, and store what was found out if anything is new."""
+        self.cache.keep_outlook(outlook, self._log.state.number)
+        packed = self.cache.pack()
+        if self._log.read_only or packed == self._packed:
+            return
+        self._packed = packed
+        try:
+            save_part(self._log.store, self._log.name, self._log.state.number, ASSESSMENT, packed)
+        except CellworthError as error:  # such as a store that may only be read
+            logger.info("the assessment of campaign %s is not cached: %s", shorten(self._log.name), error)
+
+
+def _stored(log: Log) -> AssessmentCache:
+    """Return the cache in the store; an empty one if there is none that can be used."""
+    try:
+        blob = load_part(log.store, log.name, log.state.number, ASSESSMENT)
+        return AssessmentCache() if blob is None else AssessmentCache.unpack(blob)
+    except CellworthError as error:  # whatever is wrong with it, the log has everything
+        logger.info("ignoring the assessment of campaign %s: %s", shorten(log.name), error)
+        return AssessmentCache()

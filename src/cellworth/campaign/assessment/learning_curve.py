@@ -1,0 +1,238 @@
+"""The learning curve of a campaign: the scores of its table over time, on the same rows and folds."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.campaign.assessment.assessment_cache import AssessmentCache
+from cellworth.campaign.campaign_events import Extended
+from cellworth.campaign.cell_events import Corrected, Told
+from cellworth.campaign.events import Event
+from cellworth.campaign.state import CellStatus, State
+from cellworth.model.cross_validation import Score, deal, mean_score, sample_rows, scorable
+from cellworth.progress import Steps
+from cellworth.table import Table, Target
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """A campaign after one of its events.
+
+    Attributes
+    ----------
+    number : int
+        Of the last event that changed the table; 0 before the first.
+    round : int
+        Rounds asked by then.
+    spent : float
+        Money spent by then.
+    bought : int
+        Cells told by then.
+    table : Table
+    """
+
+    number: int
+    round: int
+    spent: float
+    bought: int
+    table: Table
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """How the score changed.
+
+    Attributes
+    ----------
+    metric : {"AUC", "R2"}
+    note : str
+        How the scores were computed, or why there are none.
+    snapshots : list of Snapshot
+        The snapshots that have a score.
+    scores : list of Score
+        One per snapshot, all on the same rows.
+    """
+
+    metric: Literal["AUC", "R2"]
+    note: str
+    snapshots: list[Snapshot]
+    scores: list[Score]
+
+
+def snapshot(state: State) -> Snapshot:
+    """Return a snapshot of the campaign after its last event."""
+    bought = int((state.status == CellStatus.TOLD).sum())
+    return Snapshot(state.table_number, len(state.rounds), state.money.spent, bought, state.table())
+
+
+def take_snapshots(original: Table, events: Sequence[Event], most: int) -> list[Snapshot]:
+    """Return snapshots of the start, the newest table, and points between; at most ``most`` (2 or more).
+
+    There is one after each event that changed the table. If that is more than ``most``, they are thinned to
+    be evenly spaced in money, or in number if nothing was spent: the first after each multiple of a power of
+    two. So points of a later curve are points of the curves before, or their ends, and need not be scored
+    again. O(events), plus O(n p) per snapshot.
+    """
+    changes = [event for event in events if isinstance(event.content, Told | Corrected | Extended)]
+    spent = np.cumsum([0.0, *map(_spent_by, changes)]).tolist()
+    wanted = _thin([0, *(event.number for event in changes)], spent, most)
+    state = State(original)
+    found = [snapshot(state)]
+    for event in events:
+        state.apply(event)
+        if event.number in wanted:
+            found.append(snapshot(state))
+    return found
+
+
+def learning_curve(
+    snapshots: Sequence[Snapshot],
+    model: str,
+    *,
+    folds: int,
+    repeats: int | None,
+    seed: int,
+    cache: AssessmentCache,
+    progress: Steps | None = None,
+) -> LearningCurve:
+    """Score the candidate of this name at each snapshot; the last one is the newest table.
+
+    The scored rows are the labelled ones that were in the first snapshot; rows added later are only trained
+    on. Snapshots with fewer than half of today's labelled rows are left out, so that few rows do not stand in
+    for many. No score depends on the other snapshots.
+
+    Notes
+    -----
+    Each snapshot that is not in the cache costs a completion, and ``folds * repeats`` fits of the candidate;
+    at most 2,000 labelled rows are used, and as many others.
+    """
+    target = snapshots[-1].table.target
+    if target is None:
+        return LearningCurve("AUC", "the table has no target", [], [])
+    classes = target.label_kind == "classes"
+    metric: Literal["AUC", "R2"] = "AUC" if classes else "R2"
+    rows = sample_rows(target.values, seed)
+    y = target.values[rows]
+    labelled = ~np.isnan(y)
+    size = int(labelled.sum())
+    kept = [shot for shot in snapshots if 2 * (rows[labelled] < shot.table.shape[0]).sum() >= size]
+    scored = labelled & (rows < kept[0].table.shape[0])
+    of_classes = scorable(y[scored], classes=classes)
+    if not of_classes:
+        return LearningCurve(metric, _too_few(target), [], [])
+    deals = _deals(y, scored, labelled, folds, repeats or _repeats(size), seed, classes=classes)
+    known = cache.points(_key(model, rows, y, scored, deals))
+    for done, shot in enumerate(reversed(kept)):
+        if progress is not None:
+            progress(done, len(kept))
+        if shot.number not in known:
+            known[shot.number] = _score(shot.table, model, rows, y, scored, deals, seed)
+    if progress is not None:
+        progress(len(kept), len(kept))
+    scores = [known[shot.number] for shot in kept]
+    note = _note(target, model, folds, len(deals), int(scored.sum()), len(of_classes))
+    return LearningCurve(metric, note, kept, scores)
+
+
+def _score(
+    table: Table,
+    model: str,
+    rows: IntArray,
+    y: Float64Array,
+    scored: BoolArray,
+    deals: list[IntArray],
+    seed: int,
+) -> Score:
+    """Return the score of a table in which some of the rows may not be yet."""
+    from cellworth.blocks.threads import worker_threads
+    from cellworth.complete import GaussianCompleter
+    from cellworth.model.candidates import candidate_named
+    from cellworth.model.feature_views import ViewedRows
+    from cellworth.model.fitted_model import cross_validate
+
+    assert table.target is not None
+    there = rows < table.shape[0]
+    X = table.encode(prior=True).X[rows[there]]
+    with worker_threads(1):
+        completer = GaussianCompleter(label_trust=0.0, calibrate=False).fit(X)
+        filled = ViewedRows.trained_on(completer, X, seed)
+        is_number = table.target.label_kind == "number"
+        candidate = candidate_named(model, is_number=is_number)
+        return mean_score(
+            [
+                cross_validate(candidate, filled, y[there], fold[there], scored[there], is_number=is_number)
+                for fold in deals
+            ]
+        )
+
+
+def _key(model: str, rows: IntArray, y: Float64Array, scored: BoolArray, deals: list[IntArray]) -> str:
+    """Return what tells scores apart that are of the same event."""
+    digest = hashlib.sha256(model.encode())
+    for array in (rows, y, scored, *deals):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _spent_by(event: Event) -> float:
+    return sum(cell.price for cell in event.content.cells) if isinstance(event.content, Told) else 0.0
+
+
+def _thin(numbers: list[int], spent: list[float], most: int) -> set[int]:
+    if len(numbers) <= most:
+        return set(numbers)
+    ends = {numbers[0], numbers[-1]}
+    if most < 3:
+        return ends
+    place = np.array(spent) if spent[-1] > 0 else np.arange(len(numbers), dtype=float)
+    width = 2.0 ** math.ceil(math.log2(place[-1] / (most - 2)))
+    chosen = np.searchsorted(place, np.arange(width, place[-1], width))
+    return {numbers[k] for k in chosen} | ends
+
+
+def _repeats(n: int) -> int:
+    """Return how often to repeat the split: with few rows, the luck of one split matters."""
+    return max(1, min(2, 200 // n))
+
+
+def _deals(
+    y: Float64Array,
+    scored: BoolArray,
+    labelled: BoolArray,
+    folds: int,
+    repeats: int,
+    seed: int,
+    *,
+    classes: bool,
+) -> list[IntArray]:
+    """Return the fold of each row, once per repeat, -1 without a label; scored rows are spread separately."""
+    rng = np.random.default_rng(seed)
+    deals = []
+    for _ in range(repeats):
+        fold = np.full(len(y), -1, dtype=np.intp)
+        for part in (scored, labelled & ~scored):
+            fold[part] = deal(y[part], folds, rng, classes=classes)
+        deals.append(fold)
+    return deals
+
+
+def _too_few(target: Target) -> str:
+    if target.label_kind == "number":
+        return f"too few rows have a label for {target.name!r}"
+    return f"too few rows are labelled in each class of {target.name!r}"
+
+
+def _note(target: Target, model: str, folds: int, repeats: int, n: int, of_classes: int) -> str:
+    several = ""
+    if target.kind == "several classes":
+        several = f"mean of {of_classes} classes, each against the rest; "
+    times = "" if repeats == 1 else f" dealt {repeats} times"
+    how = f"cross-validated on {n} rows in {folds} folds{times}, holes filled without labels"
+    return f"{several}{model}, {how}"

@@ -1,0 +1,137 @@
+"""The events about a campaign as a whole: rows were added, its budget, prices or time changed.
+
+See `cellworth.campaign.events.Content` for what a class says about its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Literal, get_args
+
+from cellworth.campaign.events import Content, Event, EventLine, Json
+from cellworth.prices import Prices
+from cellworth.prices.currency import money_text
+
+if TYPE_CHECKING:
+    from cellworth.campaign.state import State
+
+Stage = Literal["open", "closed", "archived"]
+
+
+@dataclass(frozen=True)
+class Extended(Content):
+    """Rows were appended; ``table`` holds them, packed (see `cellworth.campaign.table_codec`)."""
+
+    kind = "extended"
+    words = "row added"
+    changes_table = True
+    rows: tuple[str, ...]
+    table: bytes
+
+    def apply(self, state: State, event: Event) -> None:
+        """Append the rows."""
+        state.extend(self.table)
+
+    @property
+    def size(self) -> int:
+        """How many rows."""
+        return len(self.rows)
+
+    def lines(self) -> Iterator[EventLine]:
+        """Yield the rows."""
+        return map(EventLine, self.rows)
+
+    def shown(self) -> Json:
+        """Return the ids of the rows."""
+        return {"rows": list(self.rows)}
+
+
+@dataclass(frozen=True)
+class ClockSet(Content):
+    """The campaign's time was set; this event may be dated before the last one.
+
+    Attributes
+    ----------
+    back : float
+        By how many seconds the time was set back; negative if it was set forward. Leases that would end after
+        the last event end so much earlier; they last as long as they would have.
+    reason : str or None
+    """
+
+    kind = words = "clock set"
+    whole = True
+    back: float
+    reason: str | None
+
+    def apply(self, state: State, event: Event) -> None:
+        """Move the ends of leases."""
+        state.set_back(timedelta(seconds=self.back))
+
+    def change(self, currency: str | None) -> str | None:
+        """Return by how much."""
+        direction = "back" if self.back > 0 else "forward"
+        return f"{direction} by {timedelta(seconds=round(abs(self.back)))}"
+
+
+@dataclass(frozen=True)
+class BudgetChanged(Content):
+    """The campaign has another budget from here on; None for no limit."""
+
+    kind = words = "budget changed"
+    whole = True
+    old: float | None
+    new: float | None
+    reason: str | None
+
+    def apply(self, state: State, event: Event) -> None:
+        """Put the budget in force."""
+        state.new_budget = self
+
+    def change(self, currency: str | None) -> str | None:
+        """Return both amounts."""
+        both = (self.old, self.new)
+        before, after = ("no limit" if each is None else money_text(each, currency) for each in both)
+        return f"from {before} to {after}"
+
+
+@dataclass(frozen=True)
+class PricesChanged(Content):
+    """Cells asked for from here on have other prices; ``prices`` is the output of `Prices.to_dict`."""
+
+    kind = words = "prices changed"
+    whole = True
+    prices: Json
+    reason: str | None
+
+    def apply(self, state: State, event: Event) -> None:
+        """Put the prices in force."""
+        state.price_changes.append((event.number, self))
+
+    def change(self, currency: str | None) -> str | None:
+        """Return the new prices."""
+        return repr(Prices.from_dict(self.prices))
+
+
+@dataclass(frozen=True)
+class StageChanged(Content):
+    """The campaign was closed, archived or opened again; see `cellworth.campaign.stage`."""
+
+    kind = words = "stage changed"
+    whole = True
+    old: Stage
+    new: Stage
+    reason: str | None
+
+    def __post_init__(self) -> None:
+        if self.new not in get_args(Stage):
+            raise ValueError(f"there is no stage {self.new!r}")
+
+    def apply(self, state: State, event: Event) -> None:
+        """Put the campaign into this stage."""
+        state.stage = self.new
+
+    def change(self, currency: str | None) -> str | None:
+        """Return both stages."""
+        return f"from {self.old} to {self.new}"
