@@ -5,7 +5,7 @@ from typing import Any
 
 from cellworth.campaign import Campaign
 from cellworth.report.campaign_report import write_report
-from cellworth.report.cell_summaries import CellMapSummary, RowSummary, cell_map_summary, row_summary
+from cellworth.report.cell_map import CellMapSummary, cell_map_summary
 from cellworth.report.column_summaries import ColumnsSummary, columns_summary
 from cellworth.report.ledger_summary import LedgerEntry, LedgerLine, ledger_csv, ledger_entries, ledger_rows
 from cellworth.report.money_summaries import (
@@ -17,6 +17,7 @@ from cellworth.report.money_summaries import (
     preview_summary,
 )
 from cellworth.report.people_summary import PeopleSummary, people_summary
+from cellworth.report.row_summaries import RowSummary, row_summary
 from cellworth.report.summaries import Summary, to_json
 
 SUMMARIES: Mapping[str, Callable[[Campaign], Summary]] = {

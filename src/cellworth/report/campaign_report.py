@@ -14,7 +14,7 @@ from cellworth.optional_packages import require
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.report import figures, markup
-from cellworth.report.cell_summaries import MOST_COLUMNS, count_cells
+from cellworth.report.cell_map import MOST_COLUMNS, count_cells
 from cellworth.report.column_summaries import ColumnSummary, summarise_columns
 from cellworth.report.fill_errors import LEVEL
 from cellworth.report.ledger_summary import LedgerEntry, ledger_entries

@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from cellworth.campaign import Campaign
 from cellworth.campaign.cell_events import Asked, Cancelled, GivenBack, Refused, Released, Taken, Told
 from cellworth.errors import CellworthError
-from cellworth.report.grid_summary import guesses_summary
+from cellworth.report.row_summaries import guesses_summary
 from cellworth.report.summaries import to_json
 from cellworth.strategy import Purchase
 from cellworth.table import Column

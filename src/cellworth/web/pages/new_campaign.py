@@ -15,7 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from cellworth import strategy as strategies
 from cellworth.errors import CellworthError, ParameterError
 from cellworth.prices import Prices
-from cellworth.report.cell_summaries import written
+from cellworth.report.row_summaries import written
 from cellworth.table import Table
 from cellworth.table.column import KINDS, LABELLED
 from cellworth.table.files import FileBytes

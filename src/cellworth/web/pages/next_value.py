@@ -13,7 +13,7 @@ from starlette.responses import Response
 
 from cellworth.campaign import Campaign
 from cellworth.errors import CellworthError, DataError, ParameterError
-from cellworth.report.next_steps import known_values, next_step
+from cellworth.report.row_summaries import known_values, next_step
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in

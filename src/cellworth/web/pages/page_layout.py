@@ -18,7 +18,7 @@ from jinja2 import Environment, FileSystemLoader
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from cellworth.campaign import Campaign
-from cellworth.report.grid_summary import Guess
+from cellworth.report.row_summaries import Guess
 from cellworth.web.dependencies import CampaignName, PoolDep, identity_of, require_role
 from cellworth.web.error_responses import ProblemDetails
 from cellworth.web.jobs import JobQueue

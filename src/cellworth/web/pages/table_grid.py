@@ -13,8 +13,7 @@ from starlette.responses import JSONResponse, Response
 from cellworth.arrays import AnyArray
 from cellworth.campaign import Campaign
 from cellworth.errors import CellworthError
-from cellworth.report.cell_summaries import written
-from cellworth.report.grid_summary import row_guesses
+from cellworth.report.row_summaries import row_guesses, written
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, require_role
 from cellworth.web.pages.forms import page_number
 from cellworth.web.pages.page_layout import Head, guess_words, head_of, show

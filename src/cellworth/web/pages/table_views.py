@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from cellworth.campaign import Campaign
 from cellworth.errors import DataError, ParameterError
 from cellworth.report import cell_map_summary, row_summary, summarise
-from cellworth.report.cell_summaries import written
+from cellworth.report.row_summaries import written
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
 from cellworth.web.jobs import JobQueue

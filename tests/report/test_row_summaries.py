@@ -6,7 +6,7 @@ import pytest
 from cellworth import Table
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores import MemoryStore
-from cellworth.report.grid_summary import guesses_summary, row_guesses
+from cellworth.report.row_summaries import guesses_summary, row_guesses
 
 
 @pytest.fixture(scope="module")

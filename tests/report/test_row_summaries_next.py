@@ -2,7 +2,7 @@
 
 import json
 
-from cellworth.report.next_steps import known_values, next_step, undecided_steps
+from cellworth.report.row_summaries import known_values, next_step, undecided_steps
 
 SAID = {"budget": 1000.0, "model": "logistic regression", "draws": 64}
 

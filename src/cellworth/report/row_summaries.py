@@ -1,169 +1,23 @@
-"""The table's cells, as a map and row by row: known values, and estimates and worths of the rest."""
+"""Rows of the table: known values, estimates and worths of the rest, and what to measure next."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from cellworth.arrays import AnyArray, Float64Array
+from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign
 from cellworth.campaign.questioned_answers import LEAST_COUNTS
-from cellworth.errors import ParameterError
 from cellworth.messages import short_number
-from cellworth.report.summaries import Summary, SummaryInputs, inputs_of, short_name
+from cellworth.report.summaries import Summary, SummaryInputs, inputs_of
 from cellworth.table import Column, Table
-
-MOST_COLUMNS = 400
-MOST_ROWS = 2000
-MOST_CELLS = 120_000  # one code each: at most 4 digits and a comma
-MOST_GROUPED = 16_000  # six numbers each
-LONGEST_ROW_NAME = 40
-KNOWN, BOUGHT, REFUSED, ESTIMATED = 0, 1, 2, 100
-"""Cell codes on the map; an estimate's code is ESTIMATED plus its uncertainty in percent."""
-OUT = 1000
-"""Added to the code of an estimate that has been asked for."""
+from cellworth.table.column import UserValue
 
 CellWord = Literal["known", "bought", "refused", "out", "estimated"]
-
-
-@dataclass(frozen=True)
-class CellCounts:
-    """The number of cells with each status; cells that are out also count as estimated."""
-
-    known: int
-    bought: int
-    refused: int
-    out: int
-    estimated: int
-
-
-def count_cells(inputs: SummaryInputs) -> CellCounts:
-    """Count the cells of the table; O(n p)."""
-    cells = inputs.cells
-    masks = (cells.known, cells.bought, cells.refused, inputs.asked, cells.available)
-    return CellCounts(*(int(mask.sum()) for mask in masks))
-
-
-@dataclass(frozen=True)
-class CellMapSummary(Summary):
-    """The table as a map: what is known, bought, refused or out, and how unsure the rest is.
-
-    Attributes
-    ----------
-    first, last : int
-        Positions of the first row shown, and one past the last.
-    rows : int
-        Rows in the whole table.
-    group : int
-        Rows per group; 1 for single rows.
-    columns : list of str
-        Shortened names.
-    columns_left_out : int
-    unsure_known : bool
-        Whether the completer reports its uncertainty.
-    counts : CellCounts
-        For the whole table.
-    ids, codes : list of str, (rows, columns) array or None
-        For single rows: shortened ids, and a code for each cell, such as `KNOWN`.
-    starts : array or None
-        For groups: the position of each group's first row.
-    known, bought, refused, out, estimated : (groups, columns) arrays or None
-        For groups: cell counts.
-    unsure : (groups, columns) array or None
-        For groups: the mean uncertainty of the estimates, from 0 to 1.
-    """
-
-    first: int
-    last: int
-    rows: int
-    group: int
-    columns: list[str]
-    columns_left_out: int
-    unsure_known: bool
-    counts: CellCounts
-    ids: list[str] | None = None
-    codes: AnyArray | None = None
-    starts: AnyArray | None = None
-    known: AnyArray | None = None
-    bought: AnyArray | None = None
-    refused: AnyArray | None = None
-    out: AnyArray | None = None
-    estimated: AnyArray | None = None
-    unsure: Float64Array | None = None
-
-
-def cell_map_summary(campaign: Campaign, first: int = 0, last: int | None = None) -> CellMapSummary:
-    """Summarise the cells of a range of rows, by default all; many rows are merged into groups.
-
-    Costs one completion and the newest round, cached until the table changes. Below 1 MB as JSON.
-
-    Parameters
-    ----------
-    campaign : Campaign
-    first, last : int
-        Positions of the first row, and one past the last.
-    """
-    inputs = inputs_of(campaign)
-    n, p = inputs.table.shape
-    last = n if last is None else min(last, n)
-    if not 0 <= first < last:
-        raise ParameterError(f"rows must satisfy 0 <= first < last <= {n}; got {first} to {last}.")
-    shown = min(p, MOST_COLUMNS)
-    group = _group_size(last - first, shown)
-    part = np.s_[first:last, :shown]
-    return CellMapSummary(
-        inputs.number,
-        first,
-        last,
-        n,
-        group,
-        [short_name(column.name) for column in inputs.table.columns[:shown]],
-        p - shown,
-        inputs.filled is None or inputs.filled.variance is not None,
-        count_cells(inputs),
-        **(_single_rows(inputs, part) if group == 1 else _groups(inputs, part, group)),
-    )
-
-
-def _group_size(rows: int, columns: int) -> int:
-    """Return the rows per group that keep the map small."""
-    if rows <= MOST_ROWS and rows * columns <= MOST_CELLS:
-        return 1
-    return -(-rows // max(1, min(400, MOST_GROUPED // columns)))
-
-
-def _single_rows(inputs: SummaryInputs, part: Any) -> dict[str, Any]:
-    cells = inputs.cells
-    code = np.select(
-        [cells.known[part], cells.bought[part], cells.refused[part]],
-        [KNOWN, BOUGHT, REFUSED],
-        ESTIMATED + np.rint(100 * inputs.unsure[part]).astype(np.int64) + OUT * inputs.asked[part],
-    )
-    ids = [short_name(row, LONGEST_ROW_NAME) for row in inputs.table.row_ids[part[0]]]
-    return {"ids": ids, "codes": code}
-
-
-def _groups(inputs: SummaryInputs, part: Any, group: int) -> dict[str, Any]:
-    starts = np.arange(0, part[0].stop - part[0].start, group)
-
-    def sums(values: AnyArray) -> Float64Array:
-        return np.add.reduceat(values.astype(np.float64), starts, axis=0)
-
-    cells = inputs.cells
-    masks = {
-        "known": cells.known,
-        "bought": cells.bought,
-        "refused": cells.refused,
-        "out": inputs.asked,
-        "estimated": cells.available,
-    }
-    counts = {name: sums(mask[part]).astype(np.int64) for name, mask in masks.items()}
-    unsure = sums(np.where(cells.available[part], inputs.unsure[part], 0.0))
-    mean = np.divide(unsure, counts["estimated"], out=np.zeros_like(unsure), where=counts["estimated"] > 0)
-    return {"starts": starts + part[0].start, **counts, "unsure": np.round(mean, 2)}
 
 
 @dataclass(frozen=True)
@@ -344,3 +198,82 @@ def written(value: object) -> object:
     if isinstance(value, date):
         return value.isoformat()
     return f"{value:.10g}" if isinstance(value, float) else value
+
+
+class Guess(NamedTuple):
+    """The estimate of a missing cell and the ends of its interval, as texts; "" if it has none."""
+
+    estimate: str
+    low: str = ""
+    high: str = ""
+
+
+def guesses_summary(campaign: Campaign, cells: Sequence[tuple[str, str]]) -> list[Guess | None]:
+    """Return a guess for each of these cells; None for one that has a value.
+
+    Costs one completion, cached until the table changes, then O(n p + cells).
+    """
+    inputs = inputs_of(campaign)
+    rows = {row: place for place, row in enumerate(inputs.table.row_ids)} if cells else {}
+    columns = {name: place for place, name in enumerate(inputs.table.column_names)}
+    return [_guess(inputs, rows[row], columns[column]) for row, column in cells]
+
+
+def row_guesses(campaign: Campaign, places: Sequence[int]) -> list[list[Guess | None]]:
+    """Return the guesses of whole rows, by their places: one for each column, as in `guesses_summary`."""
+    inputs = inputs_of(campaign)
+    p = len(inputs.table.columns)
+    return [[_guess(inputs, place, j) for j in range(p)] for place in places]
+
+
+def _guess(inputs: SummaryInputs, i: int, j: int) -> Guess | None:
+    if not inputs.table.holes[i, j]:
+        return None
+    found = guess_of(inputs, i, j)
+    if "low" in found and "high" in found and found["low"] != found["high"]:
+        return Guess(found["estimate"], found["low"], found["high"])
+    return Guess(found["estimate"])
+
+
+def next_step(
+    campaign: Campaign,
+    values: Mapping[str, Any],
+    row: str | None = None,
+    *,
+    spent: float = 0.0,
+    refused: Iterable[str] = (),
+    **settings: Any,
+) -> dict[str, Any]:
+    """Return the next step of a new row, or of a row of the table, as `NextStep.to_json` has it.
+
+    Parameters
+    ----------
+    campaign : Campaign
+    values : mapping of column name to value
+        What is known; of a row of the table, what is known beyond it.
+    row : str, optional
+        The id of a row of the table.
+    spent : float
+        What was spent on the row, for the budget of a row.
+    refused : iterable of str
+        Columns that cannot be measured in this row.
+    settings
+        See `Campaign.policy`.
+    """
+    policy = campaign.policy(**settings)
+    known: dict[str, Any] = {} if row is None else known_values(campaign, row)
+    step = policy.next_cell({**known, **values}, spent=spent, refused=refused)
+    return {**step.to_json(), "row": row, "as_of": campaign.number}
+
+
+def undecided_steps(campaign: Campaign, **settings: Any) -> list[dict[str, Any]]:
+    """Return the next steps of the rows without a label in which something is worth measuring."""
+    return [step.to_json() for step in campaign.undecided(**settings)]
+
+
+def known_values(campaign: Campaign, row: str) -> dict[str, UserValue]:
+    """Return what is known of a row of the table, as the user writes it."""
+    table = campaign.table
+    cells = table.values[table.row_index(row)]
+    found = zip(table.columns, cells.tolist(), strict=True)
+    return {column.name: value for column, cell in found if (value := column.format(cell)) is not None}

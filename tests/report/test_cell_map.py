@@ -9,8 +9,8 @@ from cellworth import Prices, Table
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError, ParameterError
-from cellworth.report import cell_map_summary, cell_summaries, row_summary
-from cellworth.report.cell_summaries import (
+from cellworth.report import cell_map, cell_map_summary, row_summary
+from cellworth.report.cell_map import (
     BOUGHT,
     ESTIMATED,
     KNOWN,
@@ -101,7 +101,7 @@ def test_large_maps_stay_small(n, p, monkeypatch):
     if n < 5000:  # a tenth of the limits, for a tenth of the table
         limits = {"MOST_ROWS": 200, "MOST_CELLS": 1200, "MOST_GROUPED": 160, "MOST_COLUMNS": 40}
         for name, limit in limits.items():
-            monkeypatch.setattr(cell_summaries, name, limit)
+            monkeypatch.setattr(cell_map, name, limit)
     campaign = long_campaign(n, p)
     found = cell_map_summary(campaign).to_json()
     assert len(json.dumps(found, allow_nan=False)) < 1_000_000
