@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Client", "create_app", "serve"]
 
-_SERVER = ("fastapi", "httpx", "jinja2", "plotly", "python_multipart")
+_SERVER = ("fastapi", "httpx", "jinja2", "plotly", "python_multipart", "segno")
 # Where each name is defined, and the packages its module needs.
 _HOMES: dict[str, tuple[str, tuple[str, ...]]] = {
     "Client": ("cellworth.web.client", ("httpx",)),

@@ -89,6 +89,7 @@ def create_app(
     app.state.store = store
     app.state.access = access
     app.state.largest_upload = largest_upload
+    app.state.public_url = public_url
     app.state.notifications = Notifications()
     app.state.metrics = Metrics()
     app.state.webhooks = (list(webhooks), webhook_secret or "")

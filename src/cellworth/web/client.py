@@ -276,6 +276,10 @@ class RemoteCampaign:
         self._client.send("POST", f"{self._path}/rename", json={"name": new})
         self.name, self._path = new, f"/campaigns/{segment(new)}"
 
+    def change_stage(self, stage: str, *, reason: str | None = None) -> bool:
+        """Close or archive the campaign, or open it again; see `Campaign.change_stage`."""
+        return bool(self._write("stage", {"stage": stage, "reason": reason}, repeatable=True))
+
     def set_clock(self, *, reason: str | None = None) -> bool:
         """Set the campaign's time by the server's clock; see `Campaign.set_clock`."""
         return bool(self._write("clock", {"reason": reason}, repeatable=True))

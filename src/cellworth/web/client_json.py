@@ -24,6 +24,7 @@ class RemoteTotals(Totals):
     name: str
     created: datetime
     strategy: str
+    stage: str
 
 
 @dataclass(frozen=True)

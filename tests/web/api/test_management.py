@@ -47,6 +47,20 @@ def test_other_peoples_leases_and_the_clock(study, http):
     assert (records[-1]["who"], records[-1]["cells"][0]["value"]) == ("Ann", 119)
 
 
+def test_a_campaign_is_closed_and_opened_again(study, http):
+    assert study.totals().stage == "open"
+    assert study.change_stage("closed", reason="done")
+    assert not study.change_stage("closed")
+    assert study.totals().stage == "closed"
+    with pytest.raises(ConflictError, match="is closed, so nothing was recorded"):
+        study.ask(count=1)
+    with pytest.raises(ConflictError, match="is closed"):
+        study.tell({("p0", "age"): 30})
+    problem(http.post(api(study.name, "stage"), json={"stage": "shut"}), 422)
+    assert study.change_stage("open")
+    assert len(study.ask(count=1)) == 1
+
+
 def test_a_campaign_gets_another_name(study, client, http):
     batch = study.ask(count=1)
     old, new = study.name, f"{study.name} / renamed"
@@ -96,3 +110,20 @@ def test_tokens_are_listed_and_revoked(people):
 def test_an_open_server_has_no_tokens(http):
     assert http.get("/api/v1/tokens").json() == {"items": []}
     problem(http.delete("/api/v1/tokens/x"), 404)
+    problem(http.post("/api/v1/tokens", json={"who": "Ann", "role": "read"}), 409)
+
+
+def test_tokens_are_made_and_end(people):
+    client, made = people
+    me = {"Authorization": f"Bearer {made['manage']}"}
+    sent = client.post("/api/v1/tokens", json={"who": "Lab", "role": "answer"}, headers=me)
+    assert sent.status_code == 201
+    new = {"Authorization": f"Bearer {sent.json()['token']}"}
+    assert client.get("/api/v1/campaigns", headers=new).status_code == 200
+    path = f"/api/v1/tokens/{sent.json()['id']}/expiry"
+    assert client.post(path, json={"expires": "2091-12-31"}, headers=me).json() == {"new": 1}
+    assert client.get("/api/v1/tokens", headers=me).json()["items"][-1]["expires"][:4] in ("2091", "2092")
+    problem(client.post(path, json={"expires": "2001-12-31"}, headers=me), 422)
+    problem(client.post("/api/v1/tokens", json={"who": "Lab", "role": "emperor"}, headers=me), 422)
+    problem(client.post("/api/v1/tokens", json={"who": "Lab", "role": "read"}, headers=new), 403)
+    problem(client.post("/api/v1/tokens/x/expiry", json={"expires": None}, headers=me), 404)

@@ -60,3 +60,26 @@ def test_others_values_are_freed_and_many_withdrawn(fresh):
     with Campaign.open(fresh.url) as campaign:
         assert campaign.open_purchases() == []
         assert campaign.reserved == 0
+
+
+def test_a_campaign_is_closed_archived_opened_and_renamed(fresh):
+    page = fresh.look(STUDY + "/manage")
+    closed = fresh.send(page.form("/stage"), stage="closed", reason="done")
+    assert "The campaign is closed" in closed.text
+    assert "is closed, so nothing was recorded" in fresh.send(page.form("/budget"), budget="9000").text
+    assert "no longer in the list" in fresh.send(page.form("/stage"), stage="archived").text
+    assert "must be one of open, closed, archived" in fresh.send(page.form("/stage"), stage="shut").text
+    assert "open again" in fresh.send(page.form("/stage"), stage="open").text
+    with Campaign.open(fresh.url) as campaign:
+        changes = [event for event in campaign.history() if event["kind"] == "stage changed"]
+        assert [(each["new"], each["who"], each["reason"]) for each in changes] == [
+            ("closed", "Bob", "done"),
+            ("archived", "Bob", None),
+            ("open", "Bob", None),
+        ]
+    assert "from open to closed" in fresh.look(STUDY + "/ledger").text
+    assert "page-note" in fresh.send(page.form("/rename"), new=" ").answer.text
+    renamed = fresh.send(page.form("/rename"), new="second study")
+    assert "has its new name" in renamed.text
+    assert renamed.answer.url.path == "/campaigns/second study/manage"
+    fresh.look(STUDY, status=404)

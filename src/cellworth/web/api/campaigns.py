@@ -106,4 +106,10 @@ async def list_events(
 def campaign_out(campaign: Campaign) -> CampaignOut:
     """Describe a campaign as of one event."""
     totals = asdict(campaign.totals())
-    return CampaignOut(name=campaign.name, created=campaign.created, strategy=campaign.strategy, **totals)
+    return CampaignOut(
+        name=campaign.name,
+        created=campaign.created,
+        strategy=campaign.strategy,
+        stage=campaign.stage,
+        **totals,
+    )

@@ -2,30 +2,103 @@
 
 from __future__ import annotations
 
+from datetime import date
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 from fastapi import File, Form, HTTPException, Path, Request, Response, UploadFile
+from pydantic import Field
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.events import Stage
 from cellworth.errors import DataError
 from cellworth.prices import Prices
 from cellworth.web.api.models import (
-    BudgetIn,
     CampaignNameOut,
-    ClockIn,
-    NameIn,
+    CellsIn,
+    Money,
+    Reason,
     Recorded,
-    ReleaseIn,
-    TokenOut,
-    TokensOut,
+    RequestModel,
+    ResponseModel,
 )
 from cellworth.web.api.routing import PREFIX, make_router, problems
 from cellworth.web.dependencies import CampaignName, IdentityDep, PoolDep, Who, read_upload, require_role
-from cellworth.web.security.tokens import Access
+from cellworth.web.security.tokens import Access, end_of, id_of
 from cellworth.web.url_paths import segment
 
-router = make_router("management")
+router, people = make_router("management"), make_router("people")
+
+TokenId = Annotated[str, Path(max_length=100, description="The id of a token, from the list.")]
+
+
+class StageIn(RequestModel):
+    """The stage of a campaign: a closed one takes nothing, an archived one is also left out of the list."""
+
+    stage: Stage
+    reason: Reason | None = None
+
+
+class NameIn(RequestModel):
+    """The new name of a campaign, unique in the store."""
+
+    name: Annotated[str, Field(min_length=1, max_length=100)]
+
+
+class ClockIn(RequestModel):
+    """Why the campaign's time is set by the clock."""
+
+    reason: Reason | None = None
+
+
+class BudgetIn(RequestModel):
+    """The new budget of a campaign, null for no limit, and why it changes."""
+
+    budget: Money | None
+    reason: Reason | None = None
+
+
+class ReleaseIn(CellsIn):
+    """Cells to take back from whoever has taken them, and why."""
+
+    reason: Reason | None = None
+
+
+class TokenOut(ResponseModel):
+    """A token, without its secret; `expires` is null if it has no end."""
+
+    id: str
+    who: str
+    role: Literal["read", "answer", "manage"]
+    created: str
+    expires: str | None
+
+
+class TokenIn(RequestModel):
+    """A token to create: whose it is, what it allows, and the day after which it ends, null for never."""
+
+    who: Annotated[str, Field(min_length=1, max_length=200)]
+    role: Literal["read", "answer", "manage"]
+    expires: Annotated[date | None, Field(strict=False)] = None
+
+
+class ExpiryIn(RequestModel):
+    """The last day of a token, null for never."""
+
+    expires: Annotated[date | None, Field(strict=False)]
+
+
+class NewTokenOut(ResponseModel):
+    """A new token: its id, and the secret itself, which is never shown again."""
+
+    id: str
+    token: str
+
+
+class TokensOut(ResponseModel):
+    """All tokens of the server, oldest first."""
+
+    items: list[TokenOut]
 
 
 @router.post("/campaigns/{name}/budget", dependencies=[require_role("manage")], responses=problems(404, 409))
@@ -73,9 +146,11 @@ async def set_clock(name: CampaignName, body: ClockIn, pool: PoolDep, who: Who) 
     return Recorded(new=int(await pool.write(name, job)))
 
 
-people = make_router("people")
-
-TokenId = Annotated[str, Path(max_length=100, description="The id of a token, from the list.")]
+@router.post("/campaigns/{name}/stage", dependencies=[require_role("manage")], responses=problems(404, 409))
+async def change_stage(name: CampaignName, body: StageIn, pool: PoolDep, who: Who) -> Recorded:
+    """Close a campaign, which then takes no asks, answers or changes; archive it, or open it again."""
+    job = partial(Campaign.change_stage, stage=body.stage, who=who, reason=body.reason)
+    return Recorded(new=int(await pool.write(name, job)))
 
 
 @people.get("/tokens", dependencies=[require_role("manage")])
@@ -83,6 +158,31 @@ async def list_tokens(request: Request) -> TokensOut:
     """List the tokens: whose they are, what they allow, and when they end; empty if none are required."""
     access: Access = request.app.state.access
     return TokensOut(items=[TokenOut.model_validate(each) for each in access.tokens])
+
+
+@people.post("/tokens", dependencies=[require_role("manage")], status_code=201, responses=problems(409))
+async def create_token(request: Request, body: TokenIn) -> NewTokenOut:
+    """Create a token; the response is the only place where it is ever shown."""
+    access = _of_tokens(request)
+    token = access.add(who=body.who, role=body.role, expires=end_of(body.expires))
+    return NewTokenOut(id=id_of(token), token=token)
+
+
+@people.post("/tokens/{token}/expiry", dependencies=[require_role("manage")], responses=problems(404, 409))
+async def expire(request: Request, token: TokenId, body: ExpiryIn) -> Recorded:
+    """Say after which day a token and its sessions end."""
+    access = _of_tokens(request)
+    if access.holder(token) is None:
+        raise HTTPException(404, "There is no token with this id, or it has ended.")
+    access.expire(token, end_of(body.expires))
+    return Recorded(new=1)
+
+
+def _of_tokens(request: Request) -> Access:
+    access: Access = request.app.state.access
+    if access.open:
+        raise HTTPException(409, "This server requires no tokens. Serve with --tokens FILE first.")
+    return access
 
 
 @people.delete("/tokens/{token}", dependencies=[require_role("manage")], responses=problems(404, 409))

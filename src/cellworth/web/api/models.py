@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from cellworth.campaign.current_cells import StatusWord
+from cellworth.campaign.events import Stage
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.forecasting import StopRule
 from cellworth.table.column import Kind
@@ -87,6 +88,7 @@ class CampaignOut(ResponseModel):
     refused: int
     open: int
     missing: int
+    stage: Stage
 
 
 class PurchaseOut(ResponseModel):
@@ -235,31 +237,6 @@ class CorrectIn(AnswerIn):
     insist: Insist = False
 
 
-class ReleaseIn(CellsIn):
-    """Cells to take back from whoever has taken them, and why."""
-
-    reason: Reason | None = None
-
-
-class NameIn(RequestModel):
-    """The new name of a campaign, unique in the store."""
-
-    name: Annotated[str, Field(min_length=1, max_length=100)]
-
-
-class ClockIn(RequestModel):
-    """Why the campaign's time is set by the clock."""
-
-    reason: Reason | None = None
-
-
-class BudgetIn(RequestModel):
-    """The new budget of a campaign, null for no limit, and why it changes."""
-
-    budget: Money | None
-    reason: Reason | None = None
-
-
 class RowsIn(RequestModel):
     """New rows: for each id, values by column name. Omitted columns are missing."""
 
@@ -270,22 +247,6 @@ class Recorded(ResponseModel):
     """How many cells, answers or rows were new; duplicates are not an error."""
 
     new: int
-
-
-class TokenOut(ResponseModel):
-    """A token, without its secret; `expires` is null if it has no end."""
-
-    id: str
-    who: str
-    role: Literal["read", "answer", "manage"]
-    created: str
-    expires: str | None
-
-
-class TokensOut(ResponseModel):
-    """All tokens of the server, oldest first."""
-
-    items: list[TokenOut]
 
 
 class ProblemPlace(ResponseModel):

@@ -14,12 +14,14 @@ from cellworth.web.pages import (
     sign_in,
     table_grid,
     table_views,
+    token_list,
 )
 from cellworth.web.pages.page_layout import problem_page
 
 _MODULES = (
     campaign_list,
     sign_in,
+    token_list,
     overview,
     answer_queue,
     queue_actions,

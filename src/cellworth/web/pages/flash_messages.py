@@ -40,6 +40,13 @@ MESSAGES = {
     "extended": message("Added %(count)s rows."),
     "budget": message("The budget is changed."),
     "prices": message("The prices are changed, for what is asked for from now on."),
+    "open": message("The campaign is open again."),
+    "closed": message("The campaign is closed: it can be read, and nothing is recorded."),
+    "archived": message("The campaign is archived: it is closed, and no longer in the list."),
+    "renamed": message("The campaign has its new name."),
+    "token-ends": message("The token of %(who)s has another last day."),
+    "token-removed": message("The token of %(who)s is revoked, and its sessions have ended."),
+    "signed-out": message("%(who)s is signed out everywhere."),
     "same": message("Nothing was changed: it was so already."),
     "expired": message("Your session had ended, so what you sent was not saved. Sign in and send it again."),
 }

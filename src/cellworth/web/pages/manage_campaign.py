@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Depends, File, HTTPException, Request, UploadFile
 from starlette.responses import Response
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.events import Stage
 from cellworth.campaign.open_cells import OpenCounts
+from cellworth.campaign.stage import STAGES
 from cellworth.errors import CellworthError
 from cellworth.prices import Prices
 from cellworth.web.dependencies import (
     CampaignName,
-    IdentityDep,
     JobsDep,
     PoolDep,
     Who,
@@ -21,10 +22,10 @@ from cellworth.web.dependencies import (
     require_role,
 )
 from cellworth.web.pages.flash_messages import back, rejected
-from cellworth.web.pages.forms import OptionalText, amount
+from cellworth.web.pages.forms import OptionalText, Text, amount
 from cellworth.web.pages.page_layout import Head, head_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
-from cellworth.web.security.tokens import Access, Role
+from cellworth.web.security.tokens import Access
 from cellworth.web.worker_tasks import FILES, FORMATS, MEDIA, make_file, make_report
 
 router = APIRouter(include_in_schema=False)
@@ -35,7 +36,7 @@ AT_ONCE = 10_000
 
 
 @router.get("/campaigns/{name}/manage", dependencies=[require_role("read")], name="manage")
-async def manage(request: Request, name: CampaignName, pool: PoolDep, identity: IdentityDep) -> Response:
+async def manage(request: Request, name: CampaignName, pool: PoolDep) -> Response:
     """Show what can be taken away and, to managers, changed."""
 
     def look(view: Campaign) -> tuple[Head, OpenCounts]:
@@ -43,7 +44,6 @@ async def manage(request: Request, name: CampaignName, pool: PoolDep, identity: 
 
     head, counts = await pool.read(name, look)
     access: Access = request.app.state.access
-    tokens = [] if access.open or identity.role < Role.MANAGE else access.tokens
     return show(
         request,
         "manage.html",
@@ -51,7 +51,6 @@ async def manage(request: Request, name: CampaignName, pool: PoolDep, identity: 
         tab="manage",
         counts=counts,
         formats=FORMATS,
-        tokens=tokens,
         is_open=access.open,
     )
 
@@ -150,6 +149,29 @@ async def withdraw_many(
         return campaign.cancel(campaign.open_page(most=AT_ONCE, **which).purchases, who=who)
 
     return await _changed(request, name, pool, withdraw, "cancelled-many")
+
+
+@router.post("/campaigns/{name}/manage/stage", dependencies=MAY_MANAGE, name="change_stage")
+async def change_stage(
+    request: Request, name: CampaignName, pool: PoolDep, who: Who, stage: Text, reason: OptionalText = ""
+) -> Response:
+    """Close or archive the campaign, or open it again."""
+    chosen = cast("Stage", stage)  # checked by the library
+
+    def change(campaign: Campaign) -> bool:
+        return campaign.change_stage(chosen, who=who, reason=reason.strip() or None)
+
+    return await _changed(request, name, pool, change, stage if stage in STAGES else "same")
+
+
+@router.post("/campaigns/{name}/manage/rename", dependencies=MAY_MANAGE, name="rename")
+async def rename(request: Request, name: CampaignName, pool: PoolDep, new: OptionalText = "") -> Response:
+    """Give the campaign another name; its old address is then unknown."""
+    try:
+        await pool.rename(name, new.strip())
+    except CellworthError as error:
+        return rejected(request, path_of(name, "manage"), str(error))
+    return back(request, path_of(new.strip(), "manage"), "renamed")
 
 
 async def _changed(request: Request, name: str, pool: Any, change: Any, done: str) -> Response:

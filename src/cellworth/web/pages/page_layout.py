@@ -76,7 +76,9 @@ class Head:
     open: int
     missing: int
     rows: int
+    bought: int
     row_word: str | None
+    stage: str
 
     @property
     def path(self) -> str:
@@ -105,7 +107,9 @@ def head_of(view: Campaign) -> Head:
         now.open,
         now.missing,
         now.rows,
+        now.bought,
         None if plain else named,
+        view.stage,
     )
 
 
@@ -153,6 +157,7 @@ def show(
         "poll": any(each.data is None and each.error is None for each in summaries),
         **_spoken(request, None if head is None else head.currency),
     }
+    request.state.is_closed = head is not None and head.stage != "open"
     answer = _templates(shared["language"])
     return answer.TemplateResponse(request, template, {**shared, **context}, status_code=status)
 
@@ -257,7 +262,9 @@ def _context(request: Request) -> dict[str, Any]:
     return {
         "csrf_token": csrf_token(request),
         "who": identity.who,
-        "role": identity.role.name.lower(),
+        # Nobody changes a closed campaign: its pages offer what readers are offered.
+        "role": "read" if getattr(request.state, "is_closed", False) else identity.role.name.lower(),
+        "manages": identity.role >= Role.MANAGE,
         "signed_in": identity.token is not None,
         "here": request.url.path + (f"?{request.url.query}" if request.url.query else ""),
     }

@@ -16,7 +16,7 @@ import stat
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
 from pathlib import Path
 
@@ -173,12 +173,32 @@ class Access:
         self._look_again()
         return list(self._tokens.values())
 
+    def add(self, *, who: str, role: str, expires: datetime | None = None) -> str:
+        """Create a token; see `add_token`. DataError if there is no file."""
+        token = add_token(self._file(), who=who, role=role, expires=expires)
+        self._seen = (0.0, None)
+        return token
+
+    def link(self, token_id: str) -> str:
+        """Return a code that signs in once with a token; see `add_link`."""
+        code = add_link(self._file(), token_id)
+        self._seen = (0.0, None)
+        return code
+
+    def expire(self, token_id: str, expires: datetime | None) -> None:
+        """Say when a token ends, None for never; see `expire_token`."""
+        expire_token(self._file(), token_id, expires)
+        self._seen = (0.0, None)
+
     def remove(self, token_id: str) -> None:
         """Remove a token from the file; DataError if it does not exist, or there is no file."""
-        if self._path is None:
-            raise DataError("this server requires no tokens, so there is none to remove.")
-        remove_token(self._path, token_id)
+        remove_token(self._file(), token_id)
         self._seen = (0.0, None)
+
+    def _file(self) -> Path:
+        if self._path is None:
+            raise DataError("this server requires no tokens, so there are none to change.")
+        return self._path
 
     def holder(self, token_id: str) -> Identity | None:
         """Return the owner of a token by its id, for a session started with it; None if it was removed."""
@@ -210,16 +230,35 @@ def add_token(path: str | os.PathLike[str], *, who: str, role: str, expires: dat
     tokens, secret = _read(file) if file.exists() else ([], secrets.token_bytes(32))
     if not who.strip():
         raise ParameterError(f"{named('who')} must not be blank; got {shorten(who)}.")
-    if expires is not None and expires <= datetime.now(UTC):
-        raise ParameterError(f"{named('expires')} must lie in the future; got {expires.isoformat()}.")
+    ends = _end(expires)
     name = Role.named(role).name.lower()
     token_id, salt = secrets.token_hex(6), secrets.token_hex(16)
     token = f"{_PREFIX}_{token_id}_{secrets.token_urlsafe(32)}"
-    ends = None if expires is None else expires.isoformat("T", "seconds")
     created = datetime.now(UTC).isoformat("T", "seconds")
     made = Token(token_id, who, name, salt, _hash(salt, token), created, ends)
     _write(file, [*tokens, made], secret)
     return token
+
+
+def expire_token(path: str | os.PathLike[str], token_id: str, expires: datetime | None) -> None:
+    """Change when a token and its sessions end, None for never; raise DataError if it does not exist."""
+    tokens, secret = _read(Path(path))
+    known = _known(path, tokens, token_id)
+    changed = replace(known, expires=_end(expires))
+    _write(Path(path), [changed if token is known else token for token in tokens], secret)
+
+
+def end_of(day: date | None) -> datetime | None:
+    """Return the end of a day on the server's clock: a token's last moment; None for no end."""
+    if day is None:
+        return None
+    return (datetime(day.year, day.month, day.day) + timedelta(days=1)).astimezone(UTC)
+
+
+def _end(expires: datetime | None) -> str | None:
+    if expires is not None and expires <= datetime.now(UTC):
+        raise ParameterError(f"{named('expires')} must lie in the future; got {expires.isoformat()}.")
+    return None if expires is None else expires.isoformat("T", "seconds")
 
 
 def id_of(token: str) -> str:

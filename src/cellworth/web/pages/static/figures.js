@@ -1,12 +1,13 @@
 // Draws the figures of a page: each element with data-figure, from the JSON next to it or from data-source.
 
 import { drawCurve } from "./figure-curve.js";
+import { drawCompare } from "./figure-compare.js";
 import { drawColumns } from "./figure-columns.js";
 import { drawFront } from "./figure-front.js";
 import { drawMap } from "./figure-map.js";
 import { words } from "./texts.js";
 
-const DRAW = { curve: drawCurve, columns: drawColumns, front: drawFront, map: drawMap };
+const DRAW = { curve: drawCurve, compare: drawCompare, columns: drawColumns, front: drawFront, map: drawMap };
 
 async function dataOf(element) {
   if (element.dataset.source) {

@@ -38,6 +38,10 @@ localTimes();
 document.addEventListener("renewed", localTimes);
 document.addEventListener("htmx:afterSettle", localTimes);
 
+// A page that waits for results loads itself again.
+const waits = document.querySelector("[data-reload]");
+if (waits) setTimeout(() => location.reload(), 1000 * Number(waits.dataset.reload));
+
 // What was not saved is said, with the remedy: sign in again, or take over the new secret of a server begun anew.
 function say(name, link) {
   const note = document.getElementById("offline");
