@@ -10,7 +10,7 @@ from fastapi import File, Form, HTTPException, Path, Request, Response, UploadFi
 from pydantic import Field
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import Stage
+from cellworth.campaign.campaign_events import Stage
 from cellworth.errors import DataError
 from cellworth.prices import Prices
 from cellworth.web.api.models import (

@@ -16,8 +16,8 @@ from pydantic import (
     model_validator,
 )
 
+from cellworth.campaign.campaign_events import Stage
 from cellworth.campaign.current_cells import StatusWord
-from cellworth.campaign.events import Stage
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE
 from cellworth.forecasting import StopRule
 from cellworth.table.column import Kind

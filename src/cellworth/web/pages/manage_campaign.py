@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, File, HTTPException, Request, UploadFile
 from starlette.responses import Response
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import Stage
+from cellworth.campaign.campaign_events import Stage
 from cellworth.campaign.open_cells import OpenCounts
 from cellworth.campaign.stage import STAGES
 from cellworth.errors import CellworthError
