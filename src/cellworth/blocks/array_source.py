@@ -13,8 +13,10 @@ import numpy as np
 from scipy.sparse import csr_array, issparse, load_npz
 
 from cellworth.arrays import AnyArray
+from cellworth.blocks.block_cells import cells_of_array
 from cellworth.blocks.row_source import Block, Part
 from cellworth.errors import DataError, ParameterError
+from cellworth.table.raw_cells import Cells
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,24 @@ class ArrayBlock:
     start: int
     stop: int
     dtype: str
+    names: tuple[str, ...] = ()
+
+    def cells(self, names: Sequence[str]) -> list[Cells]:
+        """Read the cells of some columns; a name that is none of theirs is that of the labels."""
+        X = np.asarray(_numpy(self.X))
+        place = {name: j for j, name in enumerate(self.names)}
+        of_labels = None if self.y is None else cells_of_array(_numpy(self.y))
+        return [cells_of_array(X[:, place[n]]) if n in place else _given(of_labels) for n in names]
 
     def read(self) -> Part:
         """Read the rows."""
         X = np.ascontiguousarray(_numpy(self.X), dtype=self.dtype)
         return Part(X, None if self.y is None else _numpy(self.y), None, self.start)
+
+
+def _given(cells: Cells | None) -> Cells:
+    assert cells is not None, "a table without labels has no such column"
+    return cells
 
 
 def _numpy(rows: Any) -> AnyArray:
@@ -84,7 +99,7 @@ class ArrayTable:
 
     def _block(self, start: int, stop: int) -> Block:
         X, y = (_rows(a, start, stop) for a in (self.X, self.y))
-        return ArrayBlock(X, y, start, stop, self.dtype.str)
+        return ArrayBlock(X, y, start, stop, self.dtype.str, self.columns)
 
     def identity(self) -> dict[str, Any]:
         """Return data that identifies this table."""

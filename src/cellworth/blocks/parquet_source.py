@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import AnyArray
+from cellworth.blocks.block_cells import cells_of_arrow
 from cellworth.blocks.row_source import Block, Part
 from cellworth.errors import DataError
 from cellworth.optional_packages import require
+from cellworth.table.keywords import declared_by
+from cellworth.table.raw_cells import Cells
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,14 @@ class ParquetBlock:
     row_id: str | None
     dtype: str
 
+    def cells(self, names: Sequence[str]) -> list[Cells]:
+        """Read the cells of some columns, of any kind, as they are in the files."""
+        tables = [piece.read(list(dict.fromkeys(names))) for piece in self.pieces]
+        whole = require("pyarrow").concat_tables(tables, promote_options="default")
+        return cells_of_arrow(whole, names)
+
     def read(self) -> Part:
-        """Read the rows."""
+        """Read the rows of a table of numbers."""
         pyarrow = require("pyarrow")
         extra = [name for name in (self.target, self.row_id) if name is not None]
         tables = [piece.read([*self.columns, *extra]) for piece in self.pieces]
@@ -83,6 +92,7 @@ class ParquetTable:
     target: str | None
     row_id: str | None
     named: bool = True
+    declared: Mapping[str, Any] = field(default_factory=dict)  # by the files, for each column
 
     @property
     def n_rows(self) -> int:
@@ -127,9 +137,17 @@ class ParquetTable:
 
 
 def parquet_table(
-    path: Path, target: str | None, row_id: str | None, columns: Sequence[str] | None
+    path: Path,
+    target: str | None,
+    row_id: str | None,
+    columns: Sequence[str] | None,
+    *,
+    numbers: bool = True,
 ) -> ParquetTable:
-    """Open a Parquet file or folder as a table; all files must have the same columns."""
+    """Open a Parquet file or folder as a table; all files must have the same columns.
+
+    ``numbers`` refuses features that are no numbers.
+    """
     parquet = require("pyarrow.parquet")
     groups: list[RowGroupPart] = []
     first: Any = None
@@ -139,14 +157,20 @@ def parquet_table(
         if first is None:
             first = schema
             names = _feature_names(file, schema, target, row_id, columns)
-        _check_types(file, schema, first, names, [n for n in (target, row_id) if n is not None])
+        _check_types(file, schema, first, [*names, *(n for n in (target, row_id) if n is not None)])
+        if numbers:
+            _check_numbers(file, schema, names)
         sizes = (about.row_group(g).num_rows for g in range(about.num_row_groups))
         groups += [RowGroupPart(str(file), g, 0, n) for g, n in enumerate(sizes) if n]
     if not groups:
         raise DataError(f"{path}: the Parquet files have no rows; expected at least one.")
+    pyarrow = require("pyarrow")
     types = {first.field(name).type for name in names}
-    dtype = np.dtype(np.float32 if types == {require("pyarrow").float32()} else np.float64)
-    return ParquetTable(str(path), tuple(groups), names, dtype, target, row_id)
+    if not numbers:
+        types = {kind for kind in types if pyarrow.types.is_primitive(kind)}
+    dtype = np.dtype(np.float32 if types == {pyarrow.float32()} else np.float64)
+    declared = {name: declared_by(first.field(name)) for name in first.names}
+    return ParquetTable(str(path), tuple(groups), names, dtype, target, row_id, declared=declared)
 
 
 def _files(path: Path) -> list[Path]:
@@ -178,21 +202,30 @@ def _feature_names(
     return tuple(columns or (name for name in schema.names if name not in (target, row_id)))
 
 
-def _check_types(file: Path, schema: Any, first: Any, names: Sequence[str], extra: Sequence[str]) -> None:
-    """Raise DataError if a column is missing, not numeric, or of a different type than in the first file."""
+def _check_types(file: Path, schema: Any, first: Any, names: Sequence[str]) -> None:
+    """Raise DataError if a column is missing, or of a different type than in the first file."""
     types = require("pyarrow").types
-    for name in (*names, *extra):
+    for name in names:
         if name not in schema.names:
             raise DataError(f"{file}: the column {name!r} is missing here, but not in the first file.")
+        kind, before = schema.field(name).type, first.field(name).type
+        if types.is_dictionary(kind) and types.is_dictionary(before):
+            kind, before = kind.value_type, before.value_type
+        if kind != before:
+            raise DataError(
+                f"{file}: the column {name!r} holds {kind} here, but {before} in the first "
+                "file; expected the same type in all files."
+            )
+
+
+def _check_numbers(file: Path, schema: Any, names: Sequence[str]) -> None:
+    """Raise DataError if a column holds no numbers."""
+    types = require("pyarrow").types
+    for name in names:
         kind = schema.field(name).type
         number = types.is_floating(kind) or types.is_integer(kind) or types.is_boolean(kind)
-        if name in names and not (number or types.is_decimal(kind)):
+        if not (number or types.is_decimal(kind)):
             raise DataError(
-                f"{file}: the column {name!r} holds {kind}; expected numbers. Turn it into numbers, or "
-                "leave it out by naming the others in columns."
-            )
-        if kind != first.field(name).type:
-            raise DataError(
-                f"{file}: the column {name!r} holds {kind} here, but {first.field(name).type} in the first "
-                "file; expected the same type in all files."
+                f"{file}: the column {name!r} holds {kind}; expected numbers. Use Table.open, which "
+                "takes texts and dates, too, or leave the column out by naming the others in columns."
             )

@@ -216,17 +216,39 @@ class Column:
         >>> Column("weight", "number").rounded_like(np.array([99.00698317576969]), np.array([88.8, 70.0]))
         array([99.])
         """
+        return self.rounded(values, self.fineness(observed))
+
+    def fineness(self, observed: Float64Array) -> int | None:
+        """Return how finely known values (m,) are written: the number of the coarsest step that all keep.
+
+        For numbers that is their decimals; for times 0 is minutes and 1 seconds. None if they are finer than
+        that, and -1 without values or if the kind is whole. The largest of two parts, where None is the
+        largest, is that of both together. O(m).
+        """
         if self._is_whole or not len(observed):
+            return -1
+        for number, step in enumerate(self._steps):
+            if self._keeps(observed[:1000], step) and self._keeps(observed, step):
+                return number
+        return None
+
+    def rounded(self, values: Float64Array, fineness: int | None) -> Float64Array:
+        """Round values (n,) that a cell may hold as finely as `fineness` says; O(n)."""
+        if fineness is None or fineness < 0:
             return values
-        steps = [10.0**digits for digits in range(MOST_DECIMALS + 1)]
+        step = self._steps[fineness]
+        return self.nearest(np.rint(values * step) / step)
+
+    @property
+    def _steps(self) -> list[float]:
         if self.kind == "date":
-            steps = [1440.0, 86_400.0]  # minutes and seconds of a day
+            return [1440.0, 86_400.0]  # minutes and seconds of a day
+        return [10.0**digits for digits in range(MOST_DECIMALS + 1)]
+
+    def _keeps(self, observed: Float64Array, step: float) -> bool:
         with np.errstate(over="ignore"):
-            for step in steps:
-                near = np.rint(observed * step) / step
-                if np.array_equal(to_microsecond(near) if self.kind == "date" else near, observed):
-                    return self.nearest(np.rint(values * step) / step)
-        return values
+            near = np.rint(observed * step) / step
+        return np.array_equal(to_microsecond(near) if self.kind == "date" else near, observed)
 
     @property
     def limits(self) -> tuple[float, float]:

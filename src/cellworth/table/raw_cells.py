@@ -56,22 +56,26 @@ class Origin:
 class TextCounts:
     """The different texts of a column in the order in which they first appear, and which cell holds which.
 
-    ``codes`` (n,) are places in ``distinct``, -1 for a hole. No text is blank.
+    ``codes`` (n,) are places in ``distinct``, -1 for a hole. No text is blank. ``times`` (n,) says how many
+    cells of a longer column each one stands for, if these are a summary of it.
     """
 
     distinct: tuple[str, ...]
     codes: IntArray
+    times: IntArray | None = None
 
     @cached_property
     def counts(self) -> Counter[str]:
         """How often each text appears, in the order of ``distinct``."""
-        times = np.bincount(self.codes[self.codes >= 0], minlength=len(self.distinct))
+        known = self.codes >= 0
+        weights = None if self.times is None else self.times[known]
+        times = np.bincount(self.codes[known], weights, minlength=len(self.distinct)).astype(np.intp)
         return Counter(dict(zip(self.distinct, times.tolist(), strict=True)))
 
     @property
     def total(self) -> int:
         """The number of observed cells."""
-        return int(np.count_nonzero(self.codes >= 0))
+        return sum(self.counts.values())
 
     def spread(self, values: Float64Array) -> Float64Array:
         """Return a value for each cell (n,) from those of the distinct texts; NaN = hole."""
@@ -89,10 +93,10 @@ class TextCounts:
     def renamed(self, texts: Sequence[str]) -> TextCounts:
         """Return the counts with another text for each of the distinct ones; equal ones merge, "" = hole."""
         if len(set(texts)) == len(texts) and "" not in texts:
-            return TextCounts(tuple(texts), self.codes)
+            return TextCounts(tuple(texts), self.codes, self.times)
         kept = {text: place for place, text in enumerate(dict.fromkeys(filter(None, texts)))}
         codes = np.array([*(kept.get(text, -1) for text in texts), -1], dtype=np.intp)
-        return TextCounts(tuple(kept), codes[self.codes])
+        return TextCounts(tuple(kept), codes[self.codes], self.times)
 
 
 def count_texts(texts: Sequence[str]) -> TextCounts:

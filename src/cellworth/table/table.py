@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
-from cellworth.messages import listing, not_there, shorten
+from cellworth.messages import not_there
 from cellworth.table.build_table import assemble, checked_cells, own_copy
-from cellworth.table.column import KINDS, Column
+from cellworth.table.column import Column
 from cellworth.table.encoded import ColumnLayout, Encoded, encode, refuse_huge
 from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of, other_files
 from cellworth.table.frames import index_column, read_frame, read_parquet
@@ -30,12 +29,16 @@ from cellworth.table.text_file import written_as
 from cellworth.table.write_table import (
     Library,
     OutColumn,
+    summary_of,
     table_as_csv,
     table_html,
     to_frame,
     usual_library,
     write_table,
 )
+
+if TYPE_CHECKING:
+    from cellworth.blocks.block_table import BlockTable
 
 
 class Table:
@@ -180,6 +183,38 @@ class Table:
         table = cls(*assemble(raw, said, origin))
         table.read_options = ReadOptions.of(file, missing, delimiter)
         return table
+
+    @classmethod
+    def open(
+        cls,
+        path: Any,
+        *,
+        target: str | None = None,
+        row_id: str | None = None,
+        columns: Sequence[str] | None = None,
+        labels: Any = None,
+        engine: Any = None,
+        **keywords: Unpack[Keywords],
+    ) -> BlockTable:
+        """Open a table that may be larger than memory, to be read in blocks of rows; keywords as for `read`.
+
+        One pass over the files finds kinds, categories, labels and holes; cells stay in the files.
+
+        Parameters
+        ----------
+        path : path or array
+            A Parquet folder or file, a Zarr array (its name ends in .zarr), or a NumPy or Dask array.
+        columns : sequence of str, optional
+            The features, by default all other columns; of an array, their names.
+        labels : path or array, optional
+            For an array, instead of ``target``: the labels (n,), or a Zarr array of them.
+        engine : Engine, optional
+            Where blocks are processed, by default on threads of this process; see `cellworth.blocks`.
+        """
+        from cellworth.blocks.open_table import open_table
+
+        said = TableKeywords(target, row_id, **keywords)
+        return open_table(path, said, columns=columns, labels=labels, engine=engine)
 
     @classmethod
     def from_frame(
@@ -332,7 +367,8 @@ class Table:
         )
 
     def __repr__(self) -> str:
-        return _summary(self.columns, self.holes, self.target)
+        unlabelled = 0 if self.target is None else int(np.isnan(self.target.values).sum())
+        return summary_of(self.columns, len(self.row_ids), int(self.holes.sum()), self.target, unlabelled)
 
     def _repr_html_(self) -> str:
         """Return the summary and the first rows, for notebooks."""
@@ -359,28 +395,3 @@ def _check_parts(columns: Any) -> None:
     raise ParameterError(
         f"Table(...) takes columns that are described already, not {type(columns).__name__}. Use {way}."
     )
-
-
-def _summary(columns: Sequence[Column], holes: BoolArray, target: Target | None) -> str:
-    """Summarise the table: rows, columns of each kind, holes and target."""
-    counts = Counter(column.kind for column in columns)
-    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
-    n_holes, n_cells = int(holes.sum()), holes.size
-    lines = [
-        f"Table of {_count(holes.shape[0], 'row')} and {_count(len(columns), 'column')} ({kinds})",
-        f"  holes: {n_holes} of {n_cells} cells ({n_holes / n_cells:.1%})".replace("%)", " %)"),
-        "  target: none" if target is None else f"  target: {_describe(target)}",
-    ]
-    return "\n".join(lines)
-
-
-def _describe(target: Target) -> str:
-    words = f"{shorten(target.name)}, {target.kind}"
-    if target.classes is not None:
-        words += f": {listing(target.classes, most=5)}"
-    missing = int(np.isnan(target.values).sum())
-    return words if not missing else f"{words}; {_count(missing, 'label')} missing"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from cellworth.arrays import Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.settings_language import setting
@@ -20,6 +21,8 @@ from cellworth.table.column import BOUNDED, Column
 
 SHARE_OF_ROWS = 0.25
 """The share of the rows in which a fit sees made-up values of an unmeasured column."""
+MOST_SPREAD = 100_000
+"""Rows of a table up to which these values are spread evenly, and not drawn."""
 
 
 @dataclass(frozen=True)
@@ -66,10 +69,9 @@ class UniformPrior:
         ends = self.column.nearest(np.array([middle - half, middle + half]))
         return float(ends[0]), float(ends[1])
 
-    def values(self, m: int) -> Float64Array:
-        """Return m values, spread evenly over what a cell may hold, from low to high."""
+    def values(self, shares: Float64Array) -> Float64Array:
+        """Return the values at these shares (m,), from 0 to 1, of what a cell may hold, from low to high."""
         low, high = self.column.limits
-        shares = (np.arange(m) + 0.5) / m
         if self.column.kind in BOUNDED:
             return self.column.nearest(low + shares * (high - low))
         return np.floor(shares * (high - low + 1)) + low
@@ -85,25 +87,47 @@ def check_prior(column: Column, place: str) -> None:
         )
 
 
-def with_prior(columns: tuple[Column, ...], values: Float64Array) -> Float64Array:
-    """Return the cells (n, p) with made-up values in a quarter of the rows of unmeasured columns.
+def with_prior(
+    columns: tuple[Column, ...],
+    values: Float64Array,
+    empty: BoolArray | None = None,
+    *,
+    start: int = 0,
+    n_rows: int | None = None,
+) -> Float64Array:
+    """Return the cells (m, p) with made-up values in a quarter of the rows of unmeasured columns.
 
     They have the distribution of the prior and depend on nothing else, so that a fit learns the prior: where
     the column stands, how wide it is, and that no other column says anything about it. Drawn by the size of
-    the table and the place of the column, so that the same table gives the same cells. O(n p).
+    the table and the place of the column, so that the same table gives the same cells. O(m p).
+
+    ``empty`` (p,) says which columns are unmeasured, by default those without a value here. The rows may be
+    some of a table of ``n_rows``, from row ``start`` on.
     """
-    empty = np.flatnonzero(np.isnan(values).all(axis=0))
-    if not empty.size:
+    without = np.isnan(values).all(axis=0) if empty is None else empty
+    if not without.any():
         return values
-    cells = values.copy()
-    for j in empty.tolist():
+    n, cells = n_rows or len(values), values.copy()
+    for j in np.flatnonzero(without).tolist():
         check_prior(columns[j], f"column {shorten(columns[j].name)}")
-        rows = _some_rows(len(values), j)
-        cells[rows, j] = UniformPrior(columns[j]).values(len(rows))
+        rows, shares = _some_rows(n, j, start, start + len(values))
+        cells[rows, j] = UniformPrior(columns[j]).values(shares)
     return cells
 
 
-def _some_rows(n: int, place: int) -> IntArray:
+def _some_rows(n: int, place: int, start: int, stop: int) -> tuple[IntArray, Float64Array]:
+    """Return which of the rows from ``start`` to ``stop`` get a value, counted from there, and its share.
+
+    The shares are spread evenly over the rows that get one, in any order; in a long table they are drawn, so
+    that a part of it needs no other.
+    """
+    rng: Any = np.random.default_rng([n, place])
+    if n > MOST_SPREAD:
+        rng.bit_generator.advance(start)
+        drawn = rng.random(stop - start) / SHARE_OF_ROWS
+        rows = np.flatnonzero(drawn < 1)
+        return rows, drawn[rows]
     few = min(n, max(4, math.ceil(SHARE_OF_ROWS * n)))
-    rows: IntArray = np.random.default_rng([n, place]).permutation(n)[:few]
-    return rows
+    chosen = rng.permutation(n)[:few]
+    here = (chosen >= start) & (chosen < stop)
+    return chosen[here] - start, ((np.arange(few) + 0.5) / few)[here]

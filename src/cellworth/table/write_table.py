@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html import escape
@@ -15,13 +16,14 @@ from cellworth.arrays import Float64Array
 from cellworth.errors import ParameterError
 from cellworth.messages import LONGEST_SHOWN, listing, shorten
 from cellworth.optional_packages import require
-from cellworth.table.column import LABELLED, Column
+from cellworth.table.column import KINDS, LABELLED, Column
 from cellworth.table.csv_format import csv_text, guard, separator_of, with_mark, write_text
 from cellworth.table.dates import stamps_from_days
 from cellworth.table.excel import Field, write_sheet
 
 if TYPE_CHECKING:
     from cellworth.table.table import Table
+    from cellworth.table.target import Target
 from cellworth.table.files import format_of, replace_file
 from cellworth.table.keywords import field_metadata
 
@@ -232,3 +234,31 @@ def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]],
 
 def _text(text: str) -> str:
     return escape(text if len(text) <= 3 * LONGEST_SHOWN else text[: 3 * LONGEST_SHOWN] + "...")
+
+
+def summary_of(
+    columns: Sequence[Column], n_rows: int, n_holes: int, target: Target | None, n_unlabelled: int
+) -> str:
+    """Summarise a table: rows, columns of each kind, holes and target."""
+    counts = Counter(column.kind for column in columns)
+    kinds = ", ".join(f"{counts[kind]} {kind}" for kind in KINDS if counts[kind])
+    n_cells = n_rows * len(columns)
+    lines = [
+        f"Table of {_count(n_rows, 'row')} and {_count(len(columns), 'column')} ({kinds})",
+        f"  holes: {n_holes} of {n_cells} cells ({n_holes / n_cells if n_cells else 0:.1%})".replace(
+            "%)", " %)"
+        ),
+        "  target: none" if target is None else f"  target: {_describe(target, n_unlabelled)}",
+    ]
+    return "\n".join(lines)
+
+
+def _describe(target: Target, missing: int) -> str:
+    words = f"{shorten(target.name)}, {target.kind}"
+    if target.classes is not None:
+        words += f": {listing(target.classes, most=5)}"
+    return words if not missing else f"{words}; {_count(missing, 'label')} missing"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

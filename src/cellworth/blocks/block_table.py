@@ -1,0 +1,430 @@
+"""A table in row blocks with kinds, target and row ids: what `Table` is for a table in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import AnyArray, BoolArray, Float64Array, FloatArray, IntArray
+from cellworth.blocks.block_cells import places_of, texts_at
+from cellworth.blocks.protocol import Blocks, Engine, join
+from cellworth.blocks.row_source import Block, Part, Source, StoredTable
+from cellworth.blocks.threads import ThreadEngine
+from cellworth.errors import DataError
+from cellworth.messages import not_there
+from cellworth.table import ColumnLayout, Table
+from cellworth.table.column import LABELLED, Column
+from cellworth.table.infer_kind import to_codes, to_values
+from cellworth.table.keywords import table_keywords
+from cellworth.table.missing_marks import MissingMarks, open_holes
+from cellworth.table.raw_cells import Cells, CodedCells, Origin, RawColumn, TextCells, TextCounts
+from cellworth.table.target import Target
+from cellworth.table.text_file import with_dates
+from cellworth.table.uniform_prior import with_prior
+from cellworth.table.write_table import summary_of
+
+
+@dataclass(frozen=True)
+class CellRules:
+    """How the cells of a block become values; sent to where the blocks are.
+
+    Attributes
+    ----------
+    name : str
+        Of the table, for messages.
+    columns : tuple of Column, length p
+    target : Target or None
+        Without labels.
+    row_id : str or None
+    marks : mapping of column name to MissingMarks
+        For texts, those that occur.
+    date_format : str or None
+    unmeasured : (p,) bool array
+    n_rows : int
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    target: Target | None
+    row_id: str | None
+    marks: Mapping[str, MissingMarks]
+    date_format: str | None
+    unmeasured: BoolArray
+    n_rows: int
+
+    @cached_property
+    def layout(self) -> ColumnLayout:
+        """Which numeric columns represent which column."""
+        return ColumnLayout(self.columns)
+
+    def values(self, column: Column, cells: Cells) -> Float64Array:
+        """Return the values (m,) of the cells of a column, NaN = hole."""
+        origin = Origin(self.name)
+        opened = open_holes(cells, self.marks[column.name])
+        if self.date_format is not None and isinstance(opened, TextCells):
+            (raw,) = with_dates([RawColumn(column.name, opened)], self.date_format)
+            opened = raw.cells
+        if column.kind not in LABELLED:
+            values = to_values(opened, column.kind, column.name, origin)
+            return values if column.kind == "number" else values + 0.0  # -0.0 becomes 0.0
+        if isinstance(opened, CodedCells):
+            codes = np.where(opened.holes, -1, np.nan_to_num(opened.codes)).astype(np.intp)
+            opened = TextCells.counted(TextCounts(opened.categories, codes))
+        return to_codes(opened, column.categories, column.name, origin)[0]
+
+    def labels(self, cells: Cells) -> Float64Array:
+        """Return the labels (m,) as `Target.values` has them."""
+        assert self.target is not None
+        values = self.values(self.target.column, cells)
+        if self.target.classes is None:
+            return values
+        known = np.array([self.target.column.parse(label) for label in self.target.classes])
+        return np.where(np.isnan(values), np.nan, np.searchsorted(known, values))
+
+
+@dataclass(frozen=True)
+class KnownCells:
+    """Cells that were learned after the files were written, sorted by row and column; (k,) each."""
+
+    rows: IntArray
+    columns: IntArray
+    values: Float64Array
+
+    def between(self, start: int, stop: int) -> KnownCells:
+        """Return those of the rows from ``start`` to ``stop``, counted from there; O(log k + result)."""
+        first, last = np.searchsorted(self.rows, [start, stop])
+        some = slice(first, last)
+        return KnownCells(self.rows[some] - start, self.columns[some], self.values[some])
+
+
+@dataclass(frozen=True)
+class CellBlock:
+    """Some rows of a table: the block of the files, how its cells are read, and what was learned since."""
+
+    block: Any
+    rules: CellRules
+    learned: KnownCells | None = None
+    dtype: str = "float64"
+    with_ids: bool = False
+
+    @property
+    def start(self) -> int:
+        """Index of the first row in the whole table."""
+        return int(self.block.start)
+
+    @property
+    def stop(self) -> int:
+        """Index after the last row."""
+        return int(self.block.stop)
+
+    def cells(self) -> tuple[Float64Array, Float64Array | None, AnyArray | None]:
+        """Read the values (m, p), NaN = hole, the labels (m,) and, if wanted, the row ids (m,)."""
+        rules = self.rules
+        names = [column.name for column in rules.columns]
+        extra = [] if rules.target is None else [rules.target.name]
+        ids = [rules.row_id] if self.with_ids and rules.row_id is not None else []
+        read = self.block.cells([*names, *extra, *ids])
+        values = np.empty((self.stop - self.start, len(names)))
+        for j, column in enumerate(rules.columns):
+            values[:, j] = rules.values(column, read[j])
+        if self.learned is not None:
+            values[self.learned.rows, self.learned.columns] = self.learned.values
+        y = rules.labels(read[len(names)]) if extra else None
+        every = np.arange(len(values))
+        row_ids: AnyArray | None = None
+        if self.with_ids:
+            texts = texts_at(read[-1], every) if ids else [str(row) for row in range(self.start, self.stop)]
+            row_ids = np.array(texts, dtype=object)
+        return values, y, row_ids
+
+    def read(self) -> Part:
+        """Read the rows as numeric columns for models; see `Encoded`."""
+        values, y, row_ids = self.cells()
+        rules = self.rules
+        made_up = with_prior(rules.columns, values, rules.unmeasured, start=self.start, n_rows=rules.n_rows)
+        X: FloatArray = rules.layout.encode(made_up).astype(self.dtype, copy=False)
+        return Part(X, y, row_ids, self.start)
+
+
+@dataclass(frozen=True)
+class EncodedTable:
+    """A `BlockTable` as numeric columns: what completers take; see `StoredTable`."""
+
+    table: BlockTable
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.table.n_rows
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the d numeric columns."""
+        return self.table.layout.feature_names
+
+    @property
+    def named(self) -> bool:
+        """True: columns of a `Table` have names."""
+        return True
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 if all numbers in the files are, otherwise float64."""
+        return self.table.stored.dtype
+
+    @property
+    def target(self) -> str | None:
+        """Name of the label column."""
+        return None if self.table.target is None else self.table.target.name
+
+    @property
+    def row_id(self) -> str | None:
+        """Name of the row id column."""
+        return self.table.row_id
+
+    def blocks(self, most_rows: int) -> list[Block]:
+        """Split the table into blocks of 1 to ``most_rows`` rows."""
+        return list(self.table.cell_blocks(most_rows))
+
+    def identity(self) -> dict[str, Any]:
+        """Return plain data that identifies this table."""
+        learned = self.table.learned
+        so_far = 0 if learned is None else len(learned.rows)
+        return self.table.stored.identity() | {"columns": list(self.columns), "learned": so_far}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BlockTable:
+    """A table that is read in row blocks. Create one with `Table.open`.
+
+    It has the columns, the target and the names of a `Table`, but its cells stay in their files: what needs
+    them makes a pass over the blocks, on `engine`.
+
+    Attributes
+    ----------
+    stored : StoredTable
+        The files.
+    rules : CellRules
+        How cells are read.
+    engine : Engine
+        Where the blocks run.
+    known : (p,) int array
+        How many cells of each column have a value.
+    labelled : int
+        How many rows have a label.
+    fineness : tuple of int or None, length p
+        How finely the known values are written; see `Column.fineness`.
+    learned : KnownCells or None
+        Cells that are known besides those in the files.
+    """
+
+    stored: StoredTable
+    rules: CellRules
+    engine: Engine
+    known: IntArray
+    labelled: int
+    fineness: tuple[int | None, ...]
+    learned: KnownCells | None = field(default=None, repr=False)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The p features, without the target and the row ids."""
+        return self.rules.columns
+
+    @property
+    def target(self) -> Target | None:
+        """The target, whose labels are read with the rows: its ``values`` are empty."""
+        return self.rules.target
+
+    @property
+    def row_id(self) -> str | None:
+        """The column that the row ids come from; None if rows are numbered from 0."""
+        return self.rules.row_id
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return self.stored.n_rows
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows n and of columns p."""
+        return self.n_rows, len(self.columns)
+
+    @property
+    def n_holes(self) -> int:
+        """Number of cells without a value."""
+        return self.n_rows * len(self.columns) - int(self.known.sum())
+
+    @property
+    def unmeasured(self) -> BoolArray:
+        """(p,) bool, True for columns without a known value."""
+        return np.asarray(self.known == 0)
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the p columns."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def layout(self) -> ColumnLayout:
+        """Which numeric columns represent which column."""
+        return self.rules.layout
+
+    def column_index(self, name: str) -> int:
+        """Return the index of the column with this name; DataError suggests the closest name."""
+        if name not in self.column_names:
+            raise DataError(not_there("column", name, self.column_names))
+        return self.column_names.index(name)
+
+    def keywords(self) -> dict[str, Any]:
+        """Return the keywords that make `Table.open` read the same table."""
+        return table_keywords(self.columns, self.target, self.row_id)
+
+    def source(self) -> Source:
+        """Return the table as numeric columns in row blocks, as completers take it."""
+        return Source(EncodedTable(self), self.engine)
+
+    def on(self, engine: Engine) -> BlockTable:
+        """Return the same table on another engine."""
+        return replace(self, engine=engine)
+
+    def cell_blocks(self, most_rows: int, *, with_ids: bool = False) -> list[CellBlock]:
+        """Split the table into blocks of 1 to ``most_rows`` rows."""
+        return [
+            CellBlock(
+                block,
+                self.rules,
+                None if self.learned is None else self.learned.between(block.start, block.stop),
+                self.stored.dtype.str,
+                with_ids,
+            )
+            for block in self.stored.blocks(most_rows)
+        ]
+
+    @cached_property
+    def blocks(self) -> Blocks:
+        """One `CellBlock` per row block, of a size that suits the engine."""
+        row_bytes = self.layout.width * self.stored.dtype.itemsize
+        return Blocks(self.cell_blocks(self.engine.rows_per_block(self.n_rows, row_bytes)))
+
+    def every(self, k: int) -> Table:
+        """Return every k-th row, from the first, as a table in memory; one pass."""
+        found = self.engine.reduce(_every, join, self.blocks, shared=(k,))
+        return self._in_memory(found)
+
+    def rows(self, numbers: Sequence[int] | IntArray) -> Table:
+        """Return some rows, given by their numbers in increasing order, as a table in memory.
+
+        Reads the blocks that these rows are in.
+        """
+        wanted = np.asarray(numbers, dtype=np.intp)
+        asked = [(block, _within(wanted, block)) for block in self.blocks.items]
+        asked = [(block, rows) for block, rows in asked if len(rows)]
+        if not asked:
+            return self._in_memory(())
+        blocks, rows = zip(*asked, strict=True)
+        return self._in_memory(self.engine.reduce(_some, join, Blocks(blocks), Blocks(rows)))
+
+    def head(self, rows: int = 5) -> Table:
+        """Return the first rows as a table in memory."""
+        return self.rows(range(min(max(0, rows), self.n_rows)))
+
+    def row_ids(self, numbers: IntArray) -> list[str]:
+        """Return the ids of some rows, given by their numbers in any order; reads the ids of their blocks."""
+        if self.row_id is None:
+            return [str(number) for number in numbers.tolist()]
+        wanted, place = np.unique(numbers, return_inverse=True)
+        asked = [(block, _within(wanted, block)) for block in self.blocks.items]
+        asked = [(block, rows) for block, rows in asked if len(rows)]
+        if not asked:
+            return []
+        blocks, rows = zip(*asked, strict=True)
+        texts = self.engine.reduce(_ids, join, Blocks(blocks), Blocks(rows))
+        return [texts[at] for at in place.tolist()]
+
+    def row_numbers(self, row_ids: Sequence[str]) -> IntArray:
+        """Return the numbers of the rows with these ids; DataError names the first that is not there.
+
+        Reads the column of the ids once, however many are asked for.
+        """
+        wanted = list(dict.fromkeys(row_ids))
+        places: dict[str, int] = {}
+        if self.row_id is None:
+            places = {text: int(text) for text in wanted if text.isdecimal() and int(text) < self.n_rows}
+            places = {text: row for text, row in places.items() if str(row) == text}
+        elif wanted:
+            found = self.engine.reduce(_find_ids, join, self.blocks, shared=(wanted,))
+            places = {wanted[at]: row for rows, which in found for row, at in zip(rows, which, strict=True)}
+        for text in wanted:
+            if text not in places:
+                raise DataError(not_there("row", text, self.row_ids(np.arange(min(self.n_rows, 1000)))))
+        return np.array([places[text] for text in row_ids], dtype=np.intp)
+
+    def row_index(self, row_id: object) -> int:
+        """Return the number of the row with this id; reads the column of the ids."""
+        return int(self.row_numbers([str(row_id)])[0])
+
+    def with_cells(self, rows: IntArray, columns: IntArray, values: Float64Array) -> BlockTable:
+        """Return the table with some cells set, (k,) each; NaN opens a hole. The files stay as they are.
+
+        The counts in ``known`` are brought up to date for cells that were holes.
+        """
+        order = np.lexsort((columns, rows))
+        learned = KnownCells(rows[order], columns[order], values[order])
+        filled = np.bincount(columns[~np.isnan(values)], minlength=len(self.columns))
+        known = np.minimum(self.known + filled, self.n_rows)
+        rules = replace(self.rules, unmeasured=np.asarray(known == 0))
+        return replace(self, learned=learned, known=known, rules=rules)
+
+    def _in_memory(self, found: Sequence[tuple[Any, ...]]) -> Table:
+        if not found:
+            return Table(self.columns, np.empty((0, len(self.columns))), (), self.target, self.row_id)
+        values, labels, ids = zip(*found, strict=True)
+        target = self.target
+        if target is not None:
+            target = replace(target, values=np.concatenate(labels))
+        names = tuple(str(name) for part in ids for name in part)
+        return Table(self.columns, np.concatenate(values), names, target, self.row_id)
+
+    def __repr__(self) -> str:
+        lines = summary_of(self.columns, self.n_rows, self.n_holes, self.target, self.n_rows - self.labelled)
+        return lines.replace("Table of", "BlockTable of", 1)
+
+
+def _within(wanted: IntArray, block: Any) -> IntArray:
+    first, last = np.searchsorted(wanted, [block.start, block.stop])
+    rows: IntArray = wanted[first:last] - block.start
+    return rows
+
+
+def _every(block: CellBlock, k: int) -> tuple[tuple[Any, ...], ...]:
+    return _some(block, np.arange((-block.start) % k, block.stop - block.start, k))
+
+
+def _some(block: CellBlock, rows: IntArray) -> tuple[tuple[Any, ...], ...]:
+    if not len(rows):
+        return ()
+    values, y, ids = replace(block, with_ids=True).cells()
+    assert ids is not None
+    return ((values[rows], None if y is None else y[rows], ids[rows]),)
+
+
+def _ids(block: CellBlock, rows: IntArray) -> tuple[str, ...]:
+    (cells,) = block.block.cells([block.rules.row_id])
+    return tuple(texts_at(cells, rows))
+
+
+def _find_ids(block: CellBlock, wanted: Sequence[str]) -> tuple[tuple[list[int], list[int]], ...]:
+    (cells,) = block.block.cells([block.rules.row_id])
+    rows, which = places_of(cells, wanted)
+    return (((rows + block.start).tolist(), which.tolist()),)
+
+
+def on_threads(engine: Engine | None) -> Engine:
+    """Return the engine, by default threads of this process."""
+    return ThreadEngine() if engine is None else engine

@@ -1,0 +1,70 @@
+"""Rows, ids and learned cells of a table in blocks."""
+
+import numpy as np
+import pytest
+
+from cellworth import Table
+from cellworth.blocks import ThreadEngine
+from cellworth.errors import DataError
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+N = 30
+
+
+@pytest.fixture(scope="module", params=["texts", "numbers", "none"])
+def both(request, tmp_path_factory):
+    """The same table in blocks and in memory, with row ids of several kinds."""
+    rng = np.random.default_rng(0)
+    columns = {
+        "size": pa.array(np.where(rng.random(N) < 0.4, np.nan, rng.normal(size=N)), from_pandas=True),
+        "hue": pa.array([None if i % 3 else "rgb"[i % 2] for i in range(N)]),
+        "ill": pa.array(rng.integers(0, 2, N)),
+    }
+    ids = {"texts": [f"p{i}" for i in rng.permutation(N)], "numbers": rng.permutation(N) + 100}
+    row_id = None
+    if request.param in ids:
+        columns["id"], row_id = pa.array(ids[request.param]), "id"
+    folder = tmp_path_factory.mktemp("both")
+    pq.write_table(pa.table(columns), folder / "part.parquet", row_group_size=11)
+    said = {"target": "ill", "row_id": row_id}
+    whole = Table.read(folder / "part.parquet", **said)
+    return Table.open(folder, engine=ThreadEngine(1, 4), **said), whole
+
+
+def test_rows_and_ids(both):
+    big, whole = both
+    numbers = np.array([3, 11, 12, 29])
+    some = big.rows(numbers)
+    assert np.array_equal(some.values, whole.values[numbers], equal_nan=True)
+    assert list(some.row_ids) == [whole.row_ids[i] for i in numbers]
+    assert np.array_equal(some.y, whole.y[numbers])
+    any_order = np.array([29, 3, 3])
+    assert big.row_ids(any_order) == [whole.row_ids[i] for i in any_order]
+    assert big.row_numbers([whole.row_ids[i] for i in any_order]).tolist() == any_order.tolist()
+    assert big.head(2).equals(whole.head(2))
+    assert big.every(7).row_ids == whole.row_ids[::7]
+    assert big.rows([]).shape == (0, 2)
+
+
+def test_unknown_rows_and_columns(both):
+    big, _ = both
+    with pytest.raises(DataError, match="no row 'p99'"):
+        big.row_numbers(["p99"])
+    with pytest.raises(DataError, match="no column 'sizes'.*Did you mean 'size'"):
+        big.column_index("sizes")
+
+
+def test_learned_cells_replace_those_in_the_files(both):
+    big, whole = both
+    rows, columns = np.nonzero(whole.holes)
+    pick = np.random.default_rng(1).permutation(len(rows))[:10]
+    rows, columns = rows[pick], columns[pick]
+    values = np.where(columns == 0, 7.5, 1.0)
+    told = big.with_cells(rows, columns, values)
+    cells = whole.values.copy()
+    cells[rows, columns] = values
+    assert np.array_equal(told.every(1).values, cells, equal_nan=True)
+    assert told.known.tolist() == (~np.isnan(cells)).sum(axis=0).tolist()
+    assert np.array_equal(big.every(1).values, whole.values, equal_nan=True)
