@@ -52,7 +52,7 @@ def test_unknown_rows_and_columns(both):
     big, _ = both
     with pytest.raises(DataError, match="no row 'p99'"):
         big.row_numbers(["p99"])
-    with pytest.raises(DataError, match="no column 'sizes'.*Did you mean 'size'"):
+    with pytest.raises(DataError, match=r"no column 'sizes'.*Did you mean 'size'"):
         big.column_index("sizes")
 
 

@@ -175,4 +175,4 @@ def test_some_columns(tmp_path):
     big = make(tmp_path, id=["a", "b", "c"], age=[1, 2, 3], note=["x", "y", "z"], ill=[0, 1, 1])
     table = Table.open(big, target="ill", row_id="id", columns=["age"])
     assert table.column_names == ("age",)
-    assert table.target is not None and table.target.classes == (0, 1)
+    assert table.target.classes == (0, 1)

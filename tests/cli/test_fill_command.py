@@ -82,7 +82,11 @@ def test_a_text_file_is_filled_without_a_campaign(study):
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["big", "--target", "died", "--out", "filled"], 3, "there is no target 'died'"),
+        (
+            ["big", "--target", "died", "--out", "filled"],
+            3,
+            "names the column 'died', which is not there",
+        ),
         (["nowhere", "--out", "filled"], 3, "no such file or folder"),
         (["big.csv", "--out", "filled.csv"], 3, "big.csv: no such file"),
         (["big"], 2, "needs --out"),

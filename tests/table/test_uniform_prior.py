@@ -23,7 +23,7 @@ COLUMNS = [
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.kind)
 def test_the_prior_is_uniform_over_what_a_cell_may_hold(column):
     prior, m = UniformPrior(column), 7 * 6 * 3 * 2
-    values = prior.values(m)
+    values = prior.values((np.arange(m) + 0.5) / m)
     assert not column.invalid(values).any()
     assert not column.invalid(np.array([prior.guess, *prior.interval(0.9)])).any()
     encoded = Table([column], values[:, None], [str(row) for row in range(m)]).encode().X

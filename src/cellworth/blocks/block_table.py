@@ -102,7 +102,7 @@ class KnownCells:
 
 
 @dataclass(frozen=True)
-class CellBlock:
+class TableBlock:
     """Some rows of a table: the block of the files, how its cells are read, and what was learned since."""
 
     block: Any
@@ -293,10 +293,10 @@ class BlockTable:
         """Return the same table on another engine."""
         return replace(self, engine=engine)
 
-    def cell_blocks(self, most_rows: int, *, with_ids: bool = False) -> list[CellBlock]:
+    def cell_blocks(self, most_rows: int, *, with_ids: bool = False) -> list[TableBlock]:
         """Split the table into blocks of 1 to ``most_rows`` rows."""
         return [
-            CellBlock(
+            TableBlock(
                 block,
                 self.rules,
                 None if self.learned is None else self.learned.between(block.start, block.stop),
@@ -308,7 +308,7 @@ class BlockTable:
 
     @cached_property
     def blocks(self) -> Blocks:
-        """One `CellBlock` per row block, of a size that suits the engine."""
+        """One `TableBlock` per row block, of a size that suits the engine."""
         row_bytes = self.layout.width * self.stored.dtype.itemsize
         return Blocks(self.cell_blocks(self.engine.rows_per_block(self.n_rows, row_bytes)))
 
@@ -402,11 +402,11 @@ def _within(wanted: IntArray, block: Any) -> IntArray:
     return rows
 
 
-def _every(block: CellBlock, k: int) -> tuple[tuple[Any, ...], ...]:
+def _every(block: TableBlock, k: int) -> tuple[tuple[Any, ...], ...]:
     return _some(block, np.arange((-block.start) % k, block.stop - block.start, k))
 
 
-def _some(block: CellBlock, rows: IntArray) -> tuple[tuple[Any, ...], ...]:
+def _some(block: TableBlock, rows: IntArray) -> tuple[tuple[Any, ...], ...]:
     if not len(rows):
         return ()
     values, y, ids = replace(block, with_ids=True).cells()
@@ -414,12 +414,12 @@ def _some(block: CellBlock, rows: IntArray) -> tuple[tuple[Any, ...], ...]:
     return ((values[rows], None if y is None else y[rows], ids[rows]),)
 
 
-def _ids(block: CellBlock, rows: IntArray) -> tuple[str, ...]:
+def _ids(block: TableBlock, rows: IntArray) -> tuple[str, ...]:
     (cells,) = block.block.cells([block.rules.row_id])
     return tuple(texts_at(cells, rows))
 
 
-def _find_ids(block: CellBlock, wanted: Sequence[str]) -> tuple[tuple[list[int], list[int]], ...]:
+def _find_ids(block: TableBlock, wanted: Sequence[str]) -> tuple[tuple[list[int], list[int]], ...]:
     (cells,) = block.block.cells([block.rules.row_id])
     rows, which = places_of(cells, wanted)
     return (((rows + block.start).tolist(), which.tolist()),)

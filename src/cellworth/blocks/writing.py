@@ -80,15 +80,16 @@ def write_blocks(
         taken = set(source.columns) & {f"{name}_variance" for name in source.columns}
         if taken:
             raise DataError(f"the table already has a column {min(taken)!r}, a name needed for variances.")
-    partial = _begin(final)
+    partial, final = new_folder(path)
     numbers = Blocks(range(len(source.blocks)))
     shared = str(partial), source.columns, source.target, source.table.row_id, variance
     reduce(_write_parquet, add, numbers, shared=shared)
-    _end(partial, final)
+    whole_folder(partial, final)
 
 
-def _begin(final: Path) -> Path:
-    """Return an empty folder to write the result in, cleared of leftovers from an interrupted run."""
+def new_folder(path: str | PathLike[str]) -> tuple[Path, Path]:
+    """Return an empty folder to write a result in, cleared of an interrupted run, and its final place."""
+    final = Path(fspath(path)).absolute()
     check_new(final)
     partial = final.with_name(final.name + ".partial")
     shutil.rmtree(partial, ignore_errors=True)
@@ -96,10 +97,11 @@ def _begin(final: Path) -> Path:
         partial.mkdir()
     except OSError as error:
         raise DataError(f"{final}: cannot be written: {error}") from None
-    return partial
+    return partial, final
 
 
-def _end(partial: Path, final: Path) -> None:
+def whole_folder(partial: Path, final: Path) -> None:
+    """Move a result that is written whole to its final place."""
     if final.exists():
         final.rmdir()
     os.replace(partial, final)
@@ -146,11 +148,11 @@ def _write_zarr(source: Source, reduce: Callable[..., Any], final: Path, *, of_v
             f"{final}: blocks of unequal length have no common Zarr chunk of {LEAST_CHUNK} rows or more; "
             "write a Parquet folder, or choose a block_rows that divides the files' row groups."
         )
-    partial = _begin(final)
+    partial, final = new_folder(final)
     shape = source.n_rows, len(source.columns)
     zarr.create_array(str(partial), shape=shape, chunks=(chunk, shape[1]), dtype=source.dtype, overwrite=True)
     reduce(_write_rows, add, shared=(str(partial), of_variance))
-    _end(partial, final)
+    whole_folder(partial, final)
 
 
 def _write_rows(filled: FilledPart, path: str, of_variance: bool) -> tuple[int]:

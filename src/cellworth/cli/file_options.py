@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +16,7 @@ from cellworth.cli.parameters import Option, WrongUsage
 from cellworth.errors import MissingMarkWarning
 
 if TYPE_CHECKING:
+    from cellworth.blocks.block_table import BlockTable
     from cellworth.campaign import Campaign
     from cellworth.campaign.new_rows import Rows
     from cellworth.prices import Prices
@@ -121,23 +123,38 @@ class TableOptions(FileOptions):
         """Read the table that the options describe."""
         from cellworth.table import Table
 
+        with _warnings_shown():
+            return Table.read(self.file(path), target=target, **self._said())
+
+    def open(self, path: Path, target: str | None, engine: Any) -> BlockTable:
+        """Open the table that the options describe, to be read in blocks of rows on an engine."""
+        from cellworth.table import Table
+
+        said = self._said() | ({} if self.date_format is None else {"date_format": self.date_format})
+        place: dict[str, Any] = {"labels" if path.suffix == ".zarr" else "target": target}
+        with _warnings_shown():
+            return Table.open(path, engine=engine, **place, **said)
+
+    def _said(self) -> dict[str, Any]:
         named = {column: _values(texts) for column, texts in map(_pair, self.categories or ())}
         ordered = {column: _values(texts) for column, texts in map(_pair, self.orders or ())}
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", MissingMarkWarning)
-            table = Table.read(
-                self.file(path),
-                target=target,
-                row_id=self.row_id,
-                missing=list(self.missing or ()),
-                kinds={**dict(map(_pair, self.kinds or ())), **dict.fromkeys(ordered, "ordered")},
-                categories=named | ordered,
-                bounds=dict(map(_range, self.bounds or ())),
-                units=dict(map(_pair, self.units or ())),
-            )
-        for each in caught:
-            print(f"cellworth: {each.message}", file=sys.stderr)
-        return table
+        return {
+            "row_id": self.row_id,
+            "missing": list(self.missing or ()),
+            "kinds": {**dict(map(_pair, self.kinds or ())), **dict.fromkeys(ordered, "ordered")},
+            "categories": named | ordered,
+            "bounds": dict(map(_range, self.bounds or ())),
+            "units": dict(map(_pair, self.units or ())),
+        }
+
+
+@contextmanager
+def _warnings_shown() -> Iterator[None]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", MissingMarkWarning)
+        yield
+    for each in caught:
+        print(f"cellworth: {each.message}", file=sys.stderr)
 
 
 @dataclass(frozen=True)

@@ -46,33 +46,41 @@ class BigTable:
     memory: str
     completer: CompleterName
     target: str | None
-    row_id: str | None
     variance: bool
+    level: float | None
 
 
-def _fill_blocks(big: BigTable, checkpoint: Path | None, *, as_json: bool) -> None:
+def _fill_blocks(big: BigTable, reading: TableOptions, checkpoint: Path | None, *, as_json: bool) -> None:
     """Fill a table block by block and write it; resume from a checkpoint if there is one."""
     from cellworth.blocks import open_blocks
+    from cellworth.blocks.array_source import is_sparse_table
     from cellworth.blocks.checkpoints import remove_checkpoint
     from cellworth.blocks.writing import check_new
+    from cellworth.complete.filled_blocks import fill_blocks
 
     if big.scheduler is not None and big.engine is EngineName.LOCAL:
         raise WrongUsage("--scheduler needs --engine dask.")
     check_new(big.out)
-    with usage():
-        source = open_blocks(big.table, target=big.target, row_id=big.row_id)
     folder = checkpoint or big.out.with_name(big.out.name + ".checkpoint")
     with usage(), _engine(big) as engine:
         engine.watch = _Passes() if sys.stderr.isatty() else None
-        completer = _completer(big).fit(source.on(engine), checkpoint=folder)
-        completer.completed_.write(big.out, variance=big.variance)
+        if is_sparse_table(big.table):
+            source = open_blocks(big.table, target=big.target, row_id=reading.row_id, engine=engine)
+            completer = _completer(big).fit(source, checkpoint=folder)
+            completer.completed_.write(big.out, variance=big.variance)
+            n_rows, known = source.n_rows, int(completer.completed_.summary.counts.sum())
+            holes = n_rows * len(source.columns) - known
+        else:
+            table = reading.open(big.table, big.target, engine)
+            filled = fill_blocks(table, _completer(big), level=big.level, checkpoint=folder)
+            filled.write(big.out, variance=big.variance)
+            completer, n_rows, holes = filled.completer, table.n_rows, table.n_holes
     remove_checkpoint(folder)
-    holes = source.n_rows * len(source.columns) - int(completer.completed_.summary.counts.sum())
     if as_json:
         steps = completer.n_iter_
-        print_json({"out": str(big.out), "rows": source.n_rows, "filled": holes, "iterations": steps})
+        print_json({"out": str(big.out), "rows": n_rows, "filled": holes, "iterations": steps})
     else:
-        print(f"{count(holes, 'hole')} of {count(source.n_rows, 'row')} filled; the table is in {big.out}")
+        print(f"{count(holes, 'hole')} of {count(n_rows, 'row')} filled; the table is in {big.out}")
 
 
 def _engine(big: BigTable) -> Any:
@@ -192,9 +200,9 @@ def fill(
     if table is not None:
         if out is None:
             raise WrongUsage("filling block by block needs --out.")
-        row_id = reading.row_id
-        big = BigTable(table, out, engine, scheduler, workers, memory, completer, target, row_id, variance)
-        _fill_blocks(big, checkpoint, as_json=as_json)
+        ends = level if intervals else None
+        big = BigTable(table, out, engine, scheduler, workers, memory, completer, target, variance, ends)
+        _fill_blocks(big, reading, checkpoint, as_json=as_json)
         return
     with on.campaign() as campaign:
         make_way(out, force=force)

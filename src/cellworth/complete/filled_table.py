@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import AnyArray, BoolArray, Float64Array, FloatArray
+from cellworth.blocks.block_table import BlockTable
+from cellworth.complete.filled_blocks import FilledBlocks, fill_blocks
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.errors import DataError
 from cellworth.messages import shorten
@@ -163,20 +165,29 @@ class FilledTable:
         )
 
 
+@overload
 def fill(
-    table: AnyTable,
+    table: BlockTable, completer: Any | None = None, *, target: None = None, level: float | None = None
+) -> FilledBlocks: ...
+@overload
+def fill(
+    table: AnyTable, completer: Any | None = None, *, target: str | None = None, level: float | None = None
+) -> FilledTable: ...
+def fill(
+    table: AnyTable | BlockTable,
     completer: Any | None = None,
     *,
     target: str | None = None,
     level: float | None = None,
-) -> FilledTable:
+) -> FilledTable | FilledBlocks:
     """Fill the holes of a table, using the kinds of its columns and its target.
 
     Guesses have no more decimals than the known values of their column.
 
     Parameters
     ----------
-    table : Table, pandas or polars DataFrame, pyarrow Table, or path of a file
+    table : Table, pandas or polars DataFrame, pyarrow Table, path of a file, or BlockTable
+        A `BlockTable`, from `Table.open`, is filled in blocks of rows.
     completer : estimator, optional
         Any completer, from this package or your own; by default ``GaussianCompleter()``. A clone of it is
         fitted. If its parameter ``target`` is "auto", the table's kind of target is used. The default trusts
@@ -191,6 +202,7 @@ def fill(
     Returns
     -------
     FilledTable
+        Or `FilledBlocks`, for a `BlockTable`: its method ``write`` writes it block by block.
 
     Examples
     --------
@@ -212,6 +224,8 @@ def fill(
     >>> fill(table, level=0.9).with_interval_columns().column_names
     ('size', 'size_lower', 'size_upper', 'grade')
     """
+    if isinstance(table, BlockTable):
+        return fill_blocks(table, completer, level=level)
     given = GivenFrame.of(table)
     table = as_table(table, target=target)
     fitted = clone(GaussianCompleter() if completer is None else completer)

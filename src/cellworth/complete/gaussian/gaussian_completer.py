@@ -229,6 +229,10 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         """Return the completed rows of a block and the variance of each cell, (m, d) each."""
         return self._in_units(self._fitted.posterior(self._form.cells(part)), part.X)
 
+    def intervals_of(self, part: Part, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of the intervals of a block's cells, (m, d) each; see `predict_interval`."""
+        return self._interval(part.X, self._fitted.posterior(self._form.cells(part)), level)
+
     def fitted_state(self) -> dict[str, Any]:
         """Return the state of a fit to an array, as plain data."""
         state = state_of(self, FITTED) | {"fitted": self._fitted.to_state()}

@@ -62,6 +62,12 @@ class PosteriorCompleter(Completer):
         if level >= 1:
             raise ParameterError(f"level must be below 1; got {level!r}")
         table, _, posterior = self._rows(X)
+        return self._interval(table, posterior, level)
+
+    def _interval(
+        self, table: FloatArray, posterior: Posterior, level: float
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of the intervals of rows with this posterior."""
         completed, _ = self._in_units(posterior, table)
         ends = self._fitted.interval(posterior, level, self.scaling_)
         lower, upper = (put_back(table, end.astype(table.dtype)) for end in ends)
