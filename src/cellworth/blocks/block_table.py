@@ -2,152 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from cellworth.arrays import AnyArray, BoolArray, Float64Array, FloatArray, IntArray
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.block_cells import places_of, texts_at
+from cellworth.blocks.cell_rules import CellRules, KnownCells, TableBlock
 from cellworth.blocks.protocol import Blocks, Engine, join
-from cellworth.blocks.row_source import Block, Part, Source, StoredTable
+from cellworth.blocks.row_source import Block, Source, StoredTable
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.errors import DataError
 from cellworth.messages import not_there
 from cellworth.table import ColumnLayout, Table
-from cellworth.table.column import LABELLED, Column
-from cellworth.table.infer_kind import to_codes, to_values
+from cellworth.table.column import Column
 from cellworth.table.keywords import table_keywords
-from cellworth.table.missing_marks import MissingMarks, open_holes
-from cellworth.table.raw_cells import Cells, CodedCells, Origin, RawColumn, TextCells, TextCounts
 from cellworth.table.target import Target
-from cellworth.table.text_file import with_dates
-from cellworth.table.uniform_prior import with_prior
 from cellworth.table.write_table import summary_of
-
-
-@dataclass(frozen=True)
-class CellRules:
-    """How the cells of a block become values; sent to where the blocks are.
-
-    Attributes
-    ----------
-    name : str
-        Of the table, for messages.
-    columns : tuple of Column, length p
-    target : Target or None
-        Without labels.
-    row_id : str or None
-    marks : mapping of column name to MissingMarks
-        For texts, those that occur.
-    date_format : str or None
-    unmeasured : (p,) bool array
-    n_rows : int
-    """
-
-    name: str
-    columns: tuple[Column, ...]
-    target: Target | None
-    row_id: str | None
-    marks: Mapping[str, MissingMarks]
-    date_format: str | None
-    unmeasured: BoolArray
-    n_rows: int
-
-    @cached_property
-    def layout(self) -> ColumnLayout:
-        """Which numeric columns represent which column."""
-        return ColumnLayout(self.columns)
-
-    def values(self, column: Column, cells: Cells) -> Float64Array:
-        """Return the values (m,) of the cells of a column, NaN = hole."""
-        origin = Origin(self.name)
-        opened = open_holes(cells, self.marks[column.name])
-        if self.date_format is not None and isinstance(opened, TextCells):
-            (raw,) = with_dates([RawColumn(column.name, opened)], self.date_format)
-            opened = raw.cells
-        if column.kind not in LABELLED:
-            values = to_values(opened, column.kind, column.name, origin)
-            return values if column.kind == "number" else values + 0.0  # -0.0 becomes 0.0
-        if isinstance(opened, CodedCells):
-            codes = np.where(opened.holes, -1, np.nan_to_num(opened.codes)).astype(np.intp)
-            opened = TextCells.counted(TextCounts(opened.categories, codes))
-        return to_codes(opened, column.categories, column.name, origin)[0]
-
-    def labels(self, cells: Cells) -> Float64Array:
-        """Return the labels (m,) as `Target.values` has them."""
-        assert self.target is not None
-        values = self.values(self.target.column, cells)
-        if self.target.classes is None:
-            return values
-        known = np.array([self.target.column.parse(label) for label in self.target.classes])
-        return np.where(np.isnan(values), np.nan, np.searchsorted(known, values))
-
-
-@dataclass(frozen=True)
-class KnownCells:
-    """Cells that were learned after the files were written, sorted by row and column; (k,) each."""
-
-    rows: IntArray
-    columns: IntArray
-    values: Float64Array
-
-    def between(self, start: int, stop: int) -> KnownCells:
-        """Return those of the rows from ``start`` to ``stop``, counted from there; O(log k + result)."""
-        first, last = np.searchsorted(self.rows, [start, stop])
-        some = slice(first, last)
-        return KnownCells(self.rows[some] - start, self.columns[some], self.values[some])
-
-
-@dataclass(frozen=True)
-class TableBlock:
-    """Some rows of a table: the block of the files, how its cells are read, and what was learned since."""
-
-    block: Any
-    rules: CellRules
-    learned: KnownCells | None = None
-    dtype: str = "float64"
-    with_ids: bool = False
-
-    @property
-    def start(self) -> int:
-        """Index of the first row in the whole table."""
-        return int(self.block.start)
-
-    @property
-    def stop(self) -> int:
-        """Index after the last row."""
-        return int(self.block.stop)
-
-    def cells(self) -> tuple[Float64Array, Float64Array | None, AnyArray | None]:
-        """Read the values (m, p), NaN = hole, the labels (m,) and, if wanted, the row ids (m,)."""
-        rules = self.rules
-        names = [column.name for column in rules.columns]
-        extra = [] if rules.target is None else [rules.target.name]
-        ids = [rules.row_id] if self.with_ids and rules.row_id is not None else []
-        read = self.block.cells([*names, *extra, *ids])
-        values = np.empty((self.stop - self.start, len(names)))
-        for j, column in enumerate(rules.columns):
-            values[:, j] = rules.values(column, read[j])
-        if self.learned is not None:
-            values[self.learned.rows, self.learned.columns] = self.learned.values
-        y = rules.labels(read[len(names)]) if extra else None
-        every = np.arange(len(values))
-        row_ids: AnyArray | None = None
-        if self.with_ids:
-            texts = texts_at(read[-1], every) if ids else [str(row) for row in range(self.start, self.stop)]
-            row_ids = np.array(texts, dtype=object)
-        return values, y, row_ids
-
-    def read(self) -> Part:
-        """Read the rows as numeric columns for models; see `Encoded`."""
-        values, y, row_ids = self.cells()
-        rules = self.rules
-        made_up = with_prior(rules.columns, values, rules.unmeasured, start=self.start, n_rows=rules.n_rows)
-        X: FloatArray = rules.layout.encode(made_up).astype(self.dtype, copy=False)
-        return Part(X, y, row_ids, self.start)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ import numpy as np
 from cellworth.arrays import AnyArray, Float64Array, IntArray
 from cellworth.blocks.array_source import array_table, is_sparse_table
 from cellworth.blocks.block_cells import texts_at
-from cellworth.blocks.block_table import BlockTable, CellRules, on_threads
+from cellworth.blocks.block_table import BlockTable, on_threads
+from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.column_digest import ColumnDigest
 from cellworth.blocks.parquet_source import parquet_table
 from cellworth.blocks.protocol import Blocks, Engine, join

@@ -13,7 +13,8 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import Float64Array, FloatArray, IntArray
-from cellworth.blocks.block_table import BlockTable, CellRules
+from cellworth.blocks.block_table import BlockTable
+from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.protocol import Blocks, add, join
 from cellworth.blocks.writing import FilledPart, new_folder, whole_folder
 from cellworth.complete.completed_blocks import CompletedBlocks
