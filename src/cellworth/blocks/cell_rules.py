@@ -55,9 +55,10 @@ class CellRules:
         """Which numeric columns represent which column."""
         return ColumnLayout(self.columns)
 
-    def values(self, column: Column, cells: Cells) -> Float64Array:
-        """Return the values (m,) of the cells of a column, NaN = hole."""
-        origin = Origin(self.name)
+    def values(self, column: Column, cells: Cells, start: int = 0) -> Float64Array:
+        """Return the values (m,) of the cells of a column in rows from ``start`` on, NaN = hole."""
+        numbers: Any = range(start, start + self.n_rows)
+        origin = Origin(self.name, numbers)
         opened = open_holes(cells, self.marks[column.name])
         if self.date_format is not None and isinstance(opened, TextCells):
             (raw,) = with_dates([RawColumn(column.name, opened)], self.date_format)
@@ -124,7 +125,7 @@ class TableBlock:
         read = self.block.cells([*names, *extra, *ids])
         values = np.empty((self.stop - self.start, len(names)))
         for j, column in enumerate(rules.columns):
-            values[:, j] = rules.values(column, read[j])
+            values[:, j] = rules.values(column, read[j], self.start)
         if self.learned is not None:
             values[self.learned.rows, self.learned.columns] = self.learned.values
         y = rules.labels(read[len(names)]) if extra else None
