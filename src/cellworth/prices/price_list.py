@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,8 @@ from cellworth.prices.money import Money, add_up, decimals_of
 @dataclass(frozen=True, eq=False)
 class PriceList:
     """The prices of the n x p cells of a table, in money. Created by ``Prices.on(table)``.
+
+    If labels have a price, they are the last of the p columns.
 
     A cell costs its own price. The first cell of a group in a row adds a fee (one blood draw), and the first
     cell of a batch in a row adds the visit. If fees within a group differ, a batch pays the largest fee among
@@ -36,6 +38,8 @@ class PriceList:
         each batch opens it again.
     visit : float
         The price of visiting a row, once per batch; 0 for none.
+    labels : bool
+        Whether the last column is that of the labels.
 
     Examples
     --------
@@ -54,6 +58,7 @@ class PriceList:
     fee: Float64Array
     lasting: BoolArray
     visit: float = 0.0
+    labels: bool = False
 
     def __post_init__(self) -> None:
         kinds = {"own": np.float64, "group_of": np.intp, "fee": np.float64, "lasting": np.bool_}
@@ -91,7 +96,14 @@ class PriceList:
 
     def of_rows(self, rows: IntArray) -> PriceList:
         """Return the prices of some rows (m,) of the table, given by index, in that order."""
-        return PriceList(self.own[rows], self.group_of, self.fee, self.lasting, self.visit)
+        return replace(self, own=self.own[rows])
+
+    def of_cells(self) -> PriceList:
+        """Return the prices without those of labels."""
+        if not self.labels:
+            return self
+        own, group_of, fee = self.own[:, :-1], self.group_of[:-1], self.fee[:-1]
+        return PriceList(own, group_of, fee, self.lasting, self.visit)
 
     def bill(self, before: BoolArray) -> Bill:
         """Return an empty bill for one batch, given the cells (n, p) known before it; O(n p)."""

@@ -51,6 +51,9 @@ class Prices:
 
     Prices are positive, finite amounts of money, all in one currency.
 
+    A label is a cell of the target's column, and can be bought if that column is named: with a price of its
+    own, in a group, or cell by cell. A price for all other columns does not include it.
+
     Attributes
     ----------
     cells : ByColumn, ByCell, ByMatrix or ByFunction
@@ -126,6 +129,7 @@ class Prices:
         prices: ArrayLike | Mapping[tuple[object, str], float] | PriceFunction,
         *,
         default: float | Mapping[str, float] | None = None,
+        labels: bool = False,
         groups: Iterable[Group] = (),
         visit: float = 0.0,
         currency: str | None = None,
@@ -135,17 +139,24 @@ class Prices:
         Parameters
         ----------
         prices : (n, p) array-like, mapping or function
-            A matrix in the order of the table's rows and columns, NaN in the columns of groups; a mapping of
-            (row id, column name) to price; or a function of row id and column name, both strings, that
-            returns a price.
+            A matrix in the order of the table's rows and columns, NaN in the columns of groups; one more
+            column, the last, prices the labels. A mapping of (row id, column name) to price. Or a function of
+            row id and column name, both strings, that returns a price.
         default : float or mapping of column name to float, optional
             Only with a mapping: the price of cells that it does not name.
+        labels : bool, default=False
+            Only with a function: whether it prices the cells of the target's column, too.
 
         Examples
         --------
         >>> Prices.per_cell({("p1", "mri"): 500}, default={"age": 1, "mri": 350})
         Prices.per_cell({('p1', 'mri'): 500.0}, default={'age': 1.0, 'mri': 350.0})
         """
+        if labels and not callable(prices):
+            raise ParameterError(
+                "labels=True is only for a function; in a mapping, name the target's column, and "
+                "give a matrix one more column."
+            )
         if isinstance(prices, Mapping):
             rest = ByColumn(default) if isinstance(default, Mapping) else ByColumn({}, default)
             return cls(ByCell.of(prices, rest), tuple(groups), visit, currency)
@@ -153,7 +164,7 @@ class Prices:
             raise ParameterError(
                 "default is only for a mapping; a matrix or function already prices every cell."
             )
-        cells = ByFunction(prices) if callable(prices) else ByMatrix.of(prices)
+        cells = ByFunction(prices, labels) if callable(prices) else ByMatrix.of(prices)
         return cls(cells, tuple(groups), visit, currency)
 
     @classmethod
@@ -187,16 +198,41 @@ class Prices:
             f"{{'age': 1.0}}, the path of a price list, or Prices; got {shorten(prices)}."
         )
 
-    def on(self, table: Table) -> PriceList:
-        """Apply the prices to the cells of a table.
+    def sells_labels(self, table: Table) -> bool:
+        """Return whether labels of the table have a price."""
+        if table.target is None:
+            return False
+        grouped = any(table.target.name in group.columns for group in self.groups)
+        return grouped or self.cells.prices_labels(table)
 
-        Takes O(p) for prices by column, otherwise O(n p).
+    def purchasable(self, table: Table) -> Table:
+        """Return the table whose holes can be bought: with the target as last column if labels have a price.
+
+        Examples
+        --------
+        >>> from cellworth import Table
+        >>> table = Table.from_arrays([[61], [47], [None]], ["ill", None, "well"], columns=["age"])
+        >>> Prices.same(1.0).purchasable(table).column_names
+        ('age',)
+        >>> Prices.per_column({"age": 1.0, "target": 300.0}).purchasable(table).column_names
+        ('age', 'target')
+        """
+        return table.with_target_column() if self.sells_labels(table) else table
+
+    def on(self, table: Table) -> PriceList:
+        """Apply the prices to the cells of a table, and to its labels if they have a price.
+
+        The labels are the last column, as in `purchasable`. Takes O(p) for prices by column, otherwise
+        O(n p).
 
         Raises
         ------
         DataError
             If a name is not in the table, or a cell has no price; the message names it.
         """
+        labels = self.sells_labels(table)
+        if labels:
+            table = table.with_target_column()
         names = table.column_names
         place = {name: number for number, name in enumerate(names)}
         places = self.cells.places if isinstance(self.cells, ByColumn) else {}
@@ -211,7 +247,8 @@ class Prices:
             own[..., members] = group.then
             fee[members] = list(map(difference, group.first, group.then))
         lasting = np.array([group.lasting for group in self.groups], dtype=bool)
-        listed = PriceList(np.broadcast_to(own, table.shape), group_of, fee, lasting, self.visit)
+        own = np.broadcast_to(own, table.shape)
+        listed = PriceList(own, group_of, fee, lasting, self.visit, labels)
         self._check_digits(listed, names)
         return listed
 

@@ -1,5 +1,8 @@
 """Rules that set the prices of cells by name, independent of any table.
 
+A label is a cell of the target's column: it has a price if the rule ``prices_labels``, and the table that is
+laid out then has the target as its last column.
+
 Each rule has ``lay(table, grouped)``, which returns the prices of a table's cells: (p,) if all rows cost the
 same, otherwise (n, p). It need not price the columns in ``grouped``: their prices come from groups, and what
 it returns for them is overwritten. ``to_dict`` and ``from_dict`` convert a rule to and from JSON-compatible
@@ -52,6 +55,10 @@ class ByColumn:
     def named_columns(self) -> Collection[str]:
         """The columns priced by name."""
         return self.prices.keys()
+
+    def prices_labels(self, table: Table) -> bool:
+        """Return whether the target is priced by name; a default alone does not put labels up for sale."""
+        return table.target is not None and table.target.name in self.named_columns
 
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
         """Return the prices (p,); O(p)."""
@@ -110,6 +117,10 @@ class ByCell:
         """The columns priced by name."""
         return {*self.default.named_columns, *(column for _, column in self.prices)}
 
+    def prices_labels(self, table: Table) -> bool:
+        """Return whether the target is priced by name; a default alone does not put labels up for sale."""
+        return table.target is not None and table.target.name in self.named_columns
+
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
         """Return the prices (n, p); O(n p + k) for k named cells."""
         n, p = table.shape
@@ -162,12 +173,16 @@ class ByMatrix:
         """The columns priced by name: none, since a matrix has no names."""
         return ()
 
+    def prices_labels(self, table: Table) -> bool:
+        """Return whether the matrix has one more column than the table, for its target."""
+        return self.prices.shape[1] == table.shape[1] + 1
+
     def lay(self, table: Table, grouped: Collection[str]) -> Float64Array:
         """Return the prices (n, p); O(n p)."""
         if self.prices.shape != table.shape:
             raise DataError(
                 f"the matrix of prices must have the shape {table.shape} of the table's rows and columns; "
-                f"got {self.prices.shape}."
+                f"got {self.prices.shape}. One more column prices the labels, if the table has a target."
             )
         in_group = np.array([name in grouped for name in table.column_names])
         good = np.where(in_group, np.isnan(self.prices), np.isfinite(self.prices) & (self.prices > 0))
@@ -205,10 +220,15 @@ class ByMatrix:
 
 @dataclass(frozen=True)
 class ByFunction:
-    """Prices given by a function of row id and column name."""
+    """Prices given by a function of row id and column name; with ``labels``, of the target's cells, too."""
 
     function: PriceFunction
+    labels: bool = False
     by: ClassVar[str] = "function"
+
+    def prices_labels(self, table: Table) -> bool:
+        """Return whether the function is to be asked for the prices of labels."""
+        return self.labels
 
     @property
     def named_columns(self) -> Collection[str]:
@@ -232,7 +252,7 @@ class ByFunction:
     def spelled(self) -> tuple[str, list[str]]:
         """Return the `Prices` constructor for this rule and its arguments, for display."""
         name = getattr(self.function, "__name__", type(self.function).__name__)
-        return "per_cell", [f"<function {name}>"]
+        return "per_cell", [f"<function {name}>", *(["labels=True"] if self.labels else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """Raise ParameterError: a function cannot be stored."""

@@ -20,7 +20,8 @@ from cellworth.score.scorer import Memoryless, Round
 class Random(Memoryless):
     """Give each hole a score drawn uniformly from (0, 1].
 
-    The k highest are then k holes drawn without replacement, with every set of k equally likely.
+    The k highest are then k holes drawn without replacement, with every set of k equally likely. Missing
+    labels count as holes if they can be bought.
 
     Examples
     --------
@@ -36,9 +37,15 @@ class Random(Memoryless):
     """
 
     def score(self, this_round: Round) -> Float64Array:
-        """Return the scores (n, d): in (0, 1] in the holes, 0 elsewhere. Costs O(nd)."""
-        scores = np.zeros(this_round.X.shape)
-        scores[this_round.holes] = 1.0 - this_round.rng.random(np.count_nonzero(this_round.holes))
+        """Return the scores (n, d): in (0, 1] in the holes, 0 elsewhere. Costs O(nd).
+
+        (n, d + 1), with those of the labels last, if labels can be bought.
+        """
+        holes = this_round.holes
+        if this_round.label_prices is not None:
+            holes = np.column_stack([holes, this_round.unlabelled])
+        scores = np.zeros(holes.shape)
+        scores[holes] = 1.0 - this_round.rng.random(np.count_nonzero(holes))
         return scores
 
     def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:

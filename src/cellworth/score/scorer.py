@@ -38,6 +38,8 @@ class Round:
     prices : (n, d) array or None
         What each cell costs if bought alone, without visits; the columns of a category share its price. None
         if all cells cost the same.
+    label_prices : (n,) array or None
+        What each label costs if bought alone; None if labels cannot be bought.
     """
 
     X: Float64Array
@@ -46,11 +48,17 @@ class Round:
     completer: Any
     rng: np.random.Generator = field(repr=False)
     prices: Float64Array | None = None
+    label_prices: Float64Array | None = None
 
     @cached_property
     def holes(self) -> BoolArray:
         """(n, d) bool, True where X has no value."""
         return np.isnan(self.X)
+
+    @property
+    def unlabelled(self) -> BoolArray:
+        """(n,) bool, True where the row has no label."""
+        return np.ones(len(self.X), dtype=bool) if self.y is None else np.isnan(self.y)
 
     @property
     def completed(self) -> Float64Array:
@@ -94,7 +102,11 @@ class Scorer(Protocol):
     """Score each hole by its worth. Created once per campaign; `score` is called once per round, in order."""
 
     def score(self, this_round: Round) -> Float64Array:
-        """Return the scores (n, d): finite, nonnegative, 0 where observed; higher is better."""
+        """Return the scores (n, d): finite, nonnegative, 0 where observed; higher is better.
+
+        If labels can be bought, they may be (n, d + 1), with the worth of the rows' labels last, in the same
+        currency; a scorer that returns (n, d) buys no labels.
+        """
         ...
 
     def state(self) -> State:

@@ -68,6 +68,9 @@ class Draw:
     its bundle; without fees, each cell is its own bundle. The sets bought in a row are nested. The cost of a
     row is submodular, so no other joint distribution with these probabilities costs less on average.
 
+    **Labels.** If labels are on offer, the cells of a row without one pay only together with it. They have
+    the same Gumbel variable, and are bought after the label, or not at all.
+
     Sharing a waiting time pays only if the fee matters: a cell whose own price is above the fee shares with
     probability fee / own price. As fees fall to 0, the draw becomes the one without fees. Crowding multiplies
     the drawn worths themselves here.
@@ -126,7 +129,7 @@ class Draw:
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
         """Draw at most ``count`` cells that cost at most ``budget``."""
-        greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
+        greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count), label_first=True)
         worthless = greedy.scores == 0
         fees = self.per == "price" and not offer.prices.additive
         by_row = finishes_rows(offer) if self.by == "auto" else self.by == "row"
@@ -136,6 +139,9 @@ class Draw:
             noise = rng.gumbel(size=len(greedy.scores))
         if fees and not by_row:
             noise = share_clocks(offer, noise, rng)
+        if greedy.awaited.any() and not by_row:
+            together = rng.gumbel(size=len(offer.scores))[greedy.rows]
+            noise = np.where(greedy.awaited[greedy.rows], together, noise)
         key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + noise
         if fees:
             return self._buy_bundles(greedy, key, worthless)
@@ -168,14 +174,18 @@ class Draw:
         def renewed(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
             return key[cells] + taken * np.log(slower) - np.log(prices)
 
+        if offer.prices.labels:  # the label of a row first
+            last = offer.scores.shape[1] - 1
+            chosen.sort(key=lambda cell: cell % (last + 1) != last)
         begin = np.searchsorted(greedy.places, chosen).tolist()
         return greedy.run(key - np.log(greedy.prices), renewed, worthless, begin)
 
 
 def finishes_rows(offer: Offer) -> bool:
     """Return whether few enough columns count that rows should be finished; O(n p)."""
-    on_offer = offer.available.sum(axis=0)
-    sums = np.where(offer.available, offer.scores, 0.0).sum(axis=0)
+    cells = slice(0, -1 if offer.prices.labels else None)
+    on_offer = offer.available[:, cells].sum(axis=0)
+    sums = np.where(offer.available, offer.scores, 0.0)[:, cells].sum(axis=0)
     means = sums[on_offer > 0] / on_offer[on_offer > 0]
     if not means.any():
         return False

@@ -155,6 +155,8 @@ class GreedyPurchase:
     spread : Spread
     budget, count : float
         Infinite for no limit.
+    label_first : bool
+        Whether the cells of a row whose label is on offer are bought after it, or not at all.
 
     Notes
     -----
@@ -163,7 +165,9 @@ class GreedyPurchase:
     are needed to use up the budget.
     """
 
-    def __init__(self, offer: Offer, spread: Spread, budget: float, count: float) -> None:
+    def __init__(
+        self, offer: Offer, spread: Spread, budget: float, count: float, *, label_first: bool = False
+    ) -> None:
         self.offer = offer
         self.spread = spread
         self.budget = budget
@@ -179,6 +183,7 @@ class GreedyPurchase:
         self.spent = 0.0
         self._slack = CLOSE * budget if budget < math.inf else 0.0
         self._cheapest = float(own.min(initial=math.inf))
+        self.awaited = offer.awaited & label_first
 
     def run(
         self,
@@ -196,7 +201,8 @@ class GreedyPurchase:
         if tier is None:
             tier = np.zeros(len(priority), dtype=bool)
         begin = list(begin)
-        if self.offer.prices.additive and not self.spread.active and again is None and not begin:
+        alone = self.offer.prices.additive and not self.spread.active and again is None
+        if alone and not begin and not self.awaited.any():
             for stage in (False, True):
                 self._fill(np.flatnonzero(tier == stage), priority)
         else:
@@ -298,7 +304,8 @@ class _Rows:
         self.bought: set[int] = set()
         self.heap: list[tuple[bool, float, int, int]] = []
         self.bill = batch.offer.prices.bill(batch.offer.before)
-        self.coupled = again is not None or not batch.offer.prices.additive
+        self.awaits = batch.awaited.copy()
+        self.coupled = again is not None or not batch.offer.prices.additive or self.awaits.any()
 
     def as_at_first(self, candidates: IntArray) -> BoolArray:
         """Return which candidates still have their first priority and an affordable price."""
@@ -309,11 +316,14 @@ class _Rows:
         """Buy a candidate if it fits."""
         batch = self.batch
         row, column = divmod(int(batch.places[candidate]), batch.offer.scores.shape[1])
+        if self.awaits[row] and column < batch.offer.scores.shape[1] - 1:
+            return
         if not batch.can_pay(candidate, self.bill.price(row, column)):
             return
         batch.spent += self.bill.add(row, column)
         batch.chosen.append(candidate)
         self.bought.add(candidate)
+        self.awaits[row] = False
         self.taken[row] = taken = self.taken.get(row, 0) + 1
         full = taken >= batch.spread.most
         self.closed[row] = self.coupled or full

@@ -34,6 +34,10 @@ class Offer:
         Prices of the same n x p cells.
     before : (n, p) array of bool
         The cells known before this batch, which may have opened price groups.
+
+    Notes
+    -----
+    If ``prices.labels``, the last column is that of the labels.
     """
 
     scores: Float64Array
@@ -62,6 +66,13 @@ class Offer:
             raise DataError(
                 f"a known cell cannot be available; row number {row}, column number {column} is both"
             )
+
+    @property
+    def awaited(self) -> BoolArray:
+        """(n,) bool, the rows whose label is on offer and worth buying: their cells pay only with it."""
+        if not self.prices.labels:
+            return np.zeros(len(self.scores), dtype=bool)
+        return self.available[:, -1] & (self.scores[:, -1] > 0)
 
     def opening_fees(self) -> Float64Array:
         """Return the fee (n, p) that each cell would add as the first of its group in a batch; O(n p).

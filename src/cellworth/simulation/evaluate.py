@@ -26,7 +26,14 @@ MOST_REMEMBERED = 100
 _chosen: dict[bytes, Candidate] = {}
 
 
-def judge(world: World, X: FloatArray, completed: FloatArray, completer: Any, model: Any) -> dict[str, float]:
+def judge(
+    world: World,
+    X: FloatArray,
+    completed: FloatArray,
+    completer: Any,
+    model: Any,
+    y: FloatArray | None = None,
+) -> dict[str, float]:
     """Train a model on the training rows, and evaluate it and the completion.
 
     Parameters
@@ -41,6 +48,8 @@ def judge(world: World, X: FloatArray, completed: FloatArray, completer: Any, mo
     model : Candidate or estimator
         A candidate of `cellworth.model` is trained as `fit_candidate` does. Of an estimator, a clone is
         trained on the filled rows, scaled to [0, 1].
+    y : (n,) array, optional
+        The labels as they are now, NaN where missing: these rows are not trained on. By default all of them.
 
     Returns
     -------
@@ -49,15 +58,17 @@ def judge(world: World, X: FloatArray, completed: FloatArray, completer: Any, mo
         ``auc`` and ``log_loss`` for classes or ``r2`` and ``rmse`` for a number.
     """
     error = {"reconstruction_error": _reconstruction_error(world, completed)}
+    y = world.y if y is None else y
     if isinstance(model, Candidate):
-        return error | _of_candidate(world, X, completer, model)
-    completed = world.scaled(completed)
+        return error | _of_candidate(world, X, y, completer, model)
+    labelled = ~np.isnan(y)
+    completed, y = world.scaled(completed[labelled]), y[labelled]
     has_holes = bool(np.isnan(world.X_test).any())
     X_test = world.scaled(completer.transform(world.X_test) if has_holes else world.X_test)
-    fitted = clone(model).fit(completed, world.y)
+    fitted = clone(model).fit(completed, y)
     if world.target == "number":
         return error | _of_numbers(world.y_test, fitted.predict(X_test))
-    return error | _of_classifier(fitted, completed, world.y, X_test, world.y_test)
+    return error | _of_classifier(fitted, completed, y, X_test, world.y_test)
 
 
 def name_of(model: Any) -> str:
@@ -72,12 +83,14 @@ def _reconstruction_error(world: World, completed: FloatArray) -> float:
     return float(np.linalg.norm(off) / np.linalg.norm(truth[known]))
 
 
-def _of_candidate(world: World, X: FloatArray, completer: Any, model: Candidate) -> dict[str, float]:
+def _of_candidate(
+    world: World, X: FloatArray, y: FloatArray, completer: Any, model: Candidate
+) -> dict[str, float]:
     is_number = world.target == "number"
     # A class may be in the test rows alone.
     classes = np.unique(np.concatenate([world.y, world.y_test])).astype(np.intp)
     n_classes = None if is_number else int(classes.max()) + 1
-    fitted = fit_candidate(model, completer, X, world.y, is_number=is_number, n_classes=n_classes)
+    fitted = fit_candidate(model, completer, X, y, is_number=is_number, n_classes=n_classes)
     with one_core():
         predicted = fitted.predict(world.X_test)
     if is_number:
@@ -153,7 +166,7 @@ def choose_judge(world: World, seed: int) -> Candidate:
     strategies are played in the same worlds one after another.
     """
     mark = hashlib.sha256(repr((world.start.shape, world.target, world.layout, seed)).encode())
-    mark.update(world.start.tobytes() + world.y.tobytes())
+    mark.update(world.start.tobytes() + world.y_at_start.tobytes())
     if mark.digest() not in _chosen:
         if len(_chosen) >= MOST_REMEMBERED:
             _chosen.clear()
@@ -164,11 +177,11 @@ def choose_judge(world: World, seed: int) -> Candidate:
 def _choose(world: World, seed: int) -> Candidate:
     is_number = world.target == "number"
     models = judges(is_number=is_number)
-    if not scorable(world.y, classes=not is_number):
+    if not scorable(world.y[~world.hidden_labels], classes=not is_number):
         return models[0]
     return choose_model(
         world.start,
-        world.y,
+        world.y_at_start,
         is_number=is_number,
         completer=GaussianCompleter(label_trust=0.0),
         candidates=models,

@@ -29,6 +29,9 @@ class World:
     hidden : (n, p) array of bool
         The cells that can be bought.
     y : (n,) array
+        The labels.
+    hidden_labels : (n,) array of bool
+        The labels that can be bought.
     X_test, y_test : arrays (m, d) and (m,)
         Rows in which nothing is hidden; NaN only where the table itself has holes.
     layout : ColumnLayout
@@ -45,6 +48,7 @@ class World:
     start: Float64Array
     hidden: BoolArray
     y: Float64Array
+    hidden_labels: BoolArray
     X_test: Float64Array
     y_test: Float64Array
     layout: ColumnLayout
@@ -62,6 +66,11 @@ class World:
         """The cells that are known before anything is bought, (n, p) bool."""
         return self.layout.known(self.start)
 
+    @property
+    def y_at_start(self) -> Float64Array:
+        """The labels (n,) that are known before anything is bought; NaN where hidden."""
+        return np.where(self.hidden_labels, np.nan, self.y)
+
     def reveal(self, X: Float64Array, cells: IntArray) -> Float64Array:
         """Return a copy of X (n, d) with the true values filled in at ``cells`` (k, 2)."""
         bought = np.zeros(self.hidden.shape, dtype=bool)
@@ -69,8 +78,8 @@ class World:
         return np.where(self.layout.by_column(bought), self.truth, X)
 
 
-def make_world(table: Table, *, observed: float, train: float, seed: int) -> World:
-    """Split the labelled rows, and hide cells of the training rows independently of each other.
+def make_world(table: Table, *, observed: float, train: float, seed: int, labelled: float = 1.0) -> World:
+    """Split the labelled rows, and hide cells and labels of the training rows independently of each other.
 
     Parameters
     ----------
@@ -80,15 +89,18 @@ def make_world(table: Table, *, observed: float, train: float, seed: int) -> Wor
         The share of the known cells of the training rows that stay visible, between 0 and 1.
     train : float
         The share of rows used for training.
+    labelled : float
+        The share of the training rows that keep their label, between 0 and 1: at least one row of each
+        class, and two rows.
     seed : int
         For the split and the holes: all strategies with the same seed play in the same world.
     """
-    target = _check(table, observed, train)
+    target = _check(table, observed, train, labelled)
     rng = np.random.default_rng(seed)
-    labelled = np.flatnonzero(~np.isnan(target.values))
-    y = target.values[labelled]
+    usable = np.flatnonzero(~np.isnan(target.values))
+    y = target.values[usable]
     rows, test = train_test_split(
-        labelled,
+        usable,
         train_size=train,
         random_state=int(rng.integers(2**31)),
         stratify=y if _can_stratify(target, y) else None,
@@ -99,11 +111,13 @@ def make_world(table: Table, *, observed: float, train: float, seed: int) -> Wor
     known = ~table.holes[rows]
     _refuse_empty_columns(known, table.column_names)
     hidden = hide_cells(known, rng, keep=observed, spare="random")
+    hidden_labels = _hide_labels(target.values[rows], rng, labelled, classes=target.kind != "number")
     return World(
         truth=X[rows],
         start=np.where(encoded.layout.by_column(hidden), np.nan, X[rows]),
         hidden=hidden,
         y=target.values[rows],
+        hidden_labels=hidden_labels,
         X_test=X[test],
         y_test=target.values[test],
         layout=encoded.layout,
@@ -114,12 +128,32 @@ def make_world(table: Table, *, observed: float, train: float, seed: int) -> Wor
     )
 
 
-def _check(table: Table, observed: float, train: float) -> Target:
+def _hide_labels(y: Float64Array, rng: np.random.Generator, keep: float, *, classes: bool) -> BoolArray:
+    """Return the labels (n,) to hide: of rows at random, but for the first of each class, or the first two.
+
+    Draws nothing if all are kept.
+    """
+    if keep == 1:
+        return np.zeros(len(y), dtype=bool)
+    order = rng.permutation(len(y))
+    spared = order[np.unique(y[order], return_index=True)[1]] if classes else order[:2]
+    rest = order[~np.isin(order, spared)]
+    kept = max(0, round(keep * len(y)) - len(spared))
+    hidden = np.zeros(len(y), dtype=bool)
+    hidden[rest[kept:]] = True
+    return hidden
+
+
+def _check(table: Table, observed: float, train: float, labelled: float) -> Target:
     if table.target is None:
         raise DataError("a simulation needs labels; name the target when you make the table")
     if not 0 < observed <= 1:
         raise ParameterError(
             f"observed must be above 0 and at most 1, such as 0.6 for 60 %; got {observed!r}"
+        )
+    if not 0 < labelled <= 1:
+        raise ParameterError(
+            f"labelled must be above 0 and at most 1, such as 0.2 for 20 %; got {labelled!r}"
         )
     if not 0 < train < 1:
         raise ParameterError(f"train must be between 0 and 1, such as 0.7 for 70 %; got {train!r}")

@@ -9,7 +9,7 @@ import re
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,7 @@ class Settings:
     observed: float
     train: float
     model: Any
+    labelled: float = field(default=1.0, repr=False)  # runs without hidden labels keep their digest
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ class PlayedRound:
     record : dict
         One row of the frame that `simulate` returns.
     selection : Selection or None
-        What was bought at the end of the round, by row and column number in the world; None in the last
-        round.
+        What was bought at the end of the round, by row and column number in the world, a label as the column
+        after the last; None in the last round.
     """
 
     record: Record
@@ -81,21 +82,27 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
 
     The run ends early when a round's budget cannot buy anything more.
     """
-    world = make_world(table, observed=settings.observed, train=settings.train, seed=seed)
+    world = make_world(
+        table, observed=settings.observed, train=settings.train, seed=seed, labelled=settings.labelled
+    )
     prices = settings.prices.on(table).of_rows(world.rows)
-    task = BuyingTask(world.start, world.y, world.layout, world.target, prices, seed)
+    X, y = world.start, world.y_at_start
+    task = BuyingTask(X, y, world.layout, world.target, prices.of_cells(), seed)
     adviser = Adviser.of(strategy.settled(task), table, seed=seed)
-    X, available, known = world.start, world.hidden.copy(), world.known_at_start
+    available, known = world.hidden.copy(), world.known_at_start
+    if prices.labels:
+        available = np.column_stack([available, world.hidden_labels])
+        known = np.column_stack([known, ~world.hidden_labels])
     model = _model_in(world, settings.model, seed)
-    cells, spent = 0, 0.0
+    cells, labels, spent = 0, 0, 0.0
     for number in range(settings.rounds + 1):
         selection = None
         with worker_threads(1), warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             begun = time.perf_counter()
-            completed = adviser.complete(X, world.y)
+            completed = adviser.complete(X, y)
             seconds = time.perf_counter() - begun
-            judged = judge(world, X, completed, adviser.completer, model)
+            judged = judge(world, X, completed, adviser.completer, model, y)
             if number < settings.rounds:
                 begun = time.perf_counter()
                 adviser.score(prices)
@@ -107,14 +114,21 @@ def play(table: Table, strategy: Strategy, seed: int, settings: Settings) -> Ite
                     count=settings.count_per_round,
                 )
                 seconds += time.perf_counter() - begun
-        so_far = {"strategy": strategy.name, "seed": seed, "round": number, "cells": cells, "money": spent}
+        so_far: Record = {"strategy": strategy.name, "seed": seed, "round": number, "cells": cells}
+        if prices.labels:
+            so_far["labels"] = labels
+        so_far["money"] = spent
         yield PlayedRound(so_far | judged | {"model": name_of(model), "seconds": seconds}, selection)
         if selection is None or len(selection.cells) == 0:
             return
-        X = world.reveal(X, selection.cells)
-        bought = selection.cells[:, 0], selection.cells[:, 1]
-        available[bought], known[bought] = False, True
-        cells, spent = cells + len(selection.cells), spent + selection.cost
+        rows, columns = selection.cells[:, 0], selection.cells[:, 1]
+        of_label = columns == world.hidden.shape[1]
+        X = world.reveal(X, selection.cells[~of_label])
+        y = y.copy()
+        y[rows[of_label]] = world.y[rows[of_label]]
+        available[rows, columns], known[rows, columns] = False, True
+        labels += int(of_label.sum())
+        cells, spent = cells + int((~of_label).sum()), spent + selection.cost
 
 
 class FinishedRuns:
@@ -169,7 +183,8 @@ def _mark_of(table: Table, settings: Settings) -> str:
 
     digest = hashlib.sha256(table.values.tobytes())
     digest.update(b"" if table.y is None else table.y.tobytes())
-    digest.update("\n".join(map(_words, (__version__, table.columns, settings))).encode())
+    said = (__version__, table.columns, settings, *([settings.labelled] if settings.labelled < 1 else []))
+    digest.update("\n".join(map(_words, said)).encode())
     return digest.hexdigest()
 
 
@@ -190,6 +205,7 @@ def simulate(
     count_per_round: int | None = None,
     rounds: int = 20,
     observed: float = 0.6,
+    labelled: float = 1.0,
     classifier: Any | None = None,
     train: float = 0.7,
     seed: int | Iterable[int] = 0,
@@ -213,7 +229,7 @@ def simulate(
     strategy : str, Strategy, or several
         See `cellworth.strategy.names`.
     prices : Prices, float, mapping or path, optional
-        See `Prices.of`. By default every cell costs 1.
+        See `Prices.of`. By default every cell costs 1. If they name the target, hidden labels can be bought.
     budget_per_round : float, optional
         Money for one batch. Give this, `count_per_round` or both; with both, both limits apply.
     count_per_round : int, optional
@@ -222,6 +238,9 @@ def simulate(
         The most batches to buy; a run ends early when its budget buys nothing more.
     observed : float, default=0.6
         Share of the cells of the training rows that are known at the start.
+    labelled : float, default=1.0
+        Share of the training rows whose label is known at the start; at least one row of each class keeps
+        it. Labels are hidden at random, and bought back if they have a price.
     classifier : estimator, optional
         Any scikit-learn classifier, or regressor if the target is a number, trained on the filled rows with
         columns scaled to [0, 1]. By default a model is chosen for each seed, by three-fold cross-validation
@@ -244,8 +263,8 @@ def simulate(
     -------
     frame
         One row per run and round, including the start (round 0), sorted: ``strategy``, ``seed``, ``round``,
-        ``cells`` bought and ``money`` spent so far, ``reconstruction_error`` (norm of the error over the norm
-        of the training table, with columns scaled to [0, 1]), and on the test rows ``accuracy``, ``auc`` and
+        ``cells`` bought, ``labels`` bought if they have a price, and ``money`` spent so far,
+        ``reconstruction_error`` (norm of the error over the norm of the training table, with columns scaled to [0, 1]), and on the test rows ``accuracy``, ``auc`` and
         ``log_loss`` (``r2`` and ``rmse`` for a number); the name of the ``model``; finally ``seconds`` spent
         completing, scoring and choosing.
 
@@ -273,7 +292,16 @@ def simulate(
     strategies = [get(s) for s in ([strategy] if isinstance(strategy, str | Strategy) else strategy)]
     seeds = [seed] if isinstance(seed, int) else [int(s) for s in seed]
     settings = _settings(
-        table, prices, budget_per_round, count_per_round, rounds, observed, classifier, train, strategies
+        table,
+        prices,
+        budget_per_round,
+        count_per_round,
+        rounds,
+        observed,
+        classifier,
+        train,
+        strategies,
+        labelled,
     )
     finished = FinishedRuns(resume, table, settings)
     runs: dict[tuple[int, int], list[Record]] = {}
@@ -296,16 +324,23 @@ def simulate(
 
 
 def full_information(
-    table: Table, *, classifier: Any | None = None, observed: float = 0.6, train: float = 0.7, seed: int = 0
+    table: Table,
+    *,
+    classifier: Any | None = None,
+    observed: float = 0.6,
+    labelled: float = 1.0,
+    train: float = 0.7,
+    seed: int = 0,
 ) -> dict[str, float]:
-    """Return the model's scores in the world of a seed when no cell is hidden.
+    """Return the model's scores in the world of a seed when no cell and no label is hidden.
 
     The metrics and the arguments are those of `simulate`, and so is the model: without a classifier, it is
-    the one chosen when ``observed`` of the cells are known, trained on all of them. `GaussianCompleter` fills
-    cells missing from the table itself.
+    the one chosen when ``observed`` of the cells and ``labelled`` of the labels are known, trained on all.
+    `GaussianCompleter` fills cells missing from the table itself.
     """
     _check_model(table, classifier)
-    model = _model_in(make_world(table, observed=observed, train=train, seed=seed), classifier, seed)
+    start = make_world(table, observed=observed, train=train, seed=seed, labelled=labelled)
+    model = _model_in(start, classifier, seed)
     world = make_world(table, observed=1.0, train=train, seed=seed)
     with worker_threads(1):
         completer = (
@@ -360,6 +395,7 @@ def _settings(
     classifier: Any | None,
     train: float,
     strategies: Sequence[Strategy],
+    labelled: float,
 ) -> Settings:
     if budget is None and count is None:
         raise ParameterError(
@@ -372,7 +408,7 @@ def _settings(
     names = [s.name for s in strategies]
     if not names or len(set(names)) < len(names):
         raise ParameterError(f"give at least one strategy, each with its own name; got {names}")
-    return Settings(Prices.of(prices), budget, count, rounds, observed, train, classifier)
+    return Settings(Prices.of(prices), budget, count, rounds, observed, train, classifier, labelled)
 
 
 def frame_of(records: Sequence[Record], library: Library) -> Any:

@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from cellworth.blocks.row_source import Source
 from cellworth.errors import ParameterError
+from cellworth.messages import shorten
 from cellworth.prices import AnyPrices, Prices
 from cellworth.select.selector import check_limits
 from cellworth.strategy.batch import Batch
@@ -20,6 +21,7 @@ from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choosing import Adviser
 from cellworth.strategy.reasons import Reasons
 from cellworth.strategy.registry import Strategy, get
+from cellworth.table import Table
 from cellworth.table.any_table import AnyTable, as_table
 from cellworth.table.frames import GivenFrame
 
@@ -47,7 +49,7 @@ def advise(
         The column of a frame or file to predict. A `Table` has its own.
     prices : Prices, float, mapping or path, optional
         See `Prices.of`: a number for every cell, or a mapping of column names to prices. By default every
-        cell costs 1.
+        cell costs 1. If they name the target, labels can be bought, too.
     budget : float, optional
         The most money to spend, above 0. Give this, `count` or both; with both, both limits apply.
     count : int, optional
@@ -86,24 +88,27 @@ def advise(
         return _advise_on_blocks(table, prices, budget, count, get(strategy), refused, seed)
     given = GivenFrame.of(table)
     table = as_table(table, target=target)
-    if not table.holes.any():
-        raise ParameterError("the table has no holes, so there is nothing to buy")
-    available = np.array(table.holes)
-    for row, column in refused:
-        available[table.row_index(row), table.column_index(column)] = False
     stated = Prices.of(prices)
+    on_sale = stated.purchasable(table)
+    if not on_sale.holes.any():
+        raise ParameterError(_nothing_to_buy(table))
+    available = np.array(on_sale.holes)
+    for row, column in refused:
+        available[table.row_index(row), on_sale.column_index(column)] = False
+    listed = stated.on(table)
     task = BuyingTask.of(table, stated, seed)
     settled = get(strategy).settled(task)
     adviser = Adviser.of(settled, table, seed=seed)
     adviser.complete(task.X, table.y, np.asarray(table.holes.all(axis=0)))
-    scores = adviser.score(task.prices)
-    offered: Any = {"available": available, "before": ~table.holes}
-    selection = adviser.choose(task.prices, **offered, budget=budget, count=count)
+    scores = adviser.score(listed)
+    offered: Any = {"available": available, "before": ~on_sale.holes}
+    lost = on_sale.holes[:, -1] & ~available[:, -1] if listed.labels else None
+    selection = adviser.choose(listed, **offered, budget=budget, count=count, refused_labels=lost)
     reasons = Reasons(
-        table.columns, adviser.completer, scores, adviser.strategy.selector, prices=task.prices, **offered
+        table.columns, adviser.completer, scores, adviser.strategy.selector, prices=listed, **offered
     )
     groups = {column: group.name for group in stated.groups for column in group.columns}
-    bare = Batch.of(selection, table.row_ids, table.column_names)
+    bare = Batch.of(selection, on_sale.row_ids, on_sale.column_names)
     return Batch(
         (
             replace(each, group=groups.get(each.column), why=why)
@@ -112,6 +117,16 @@ def advise(
         settled.choice,
         row_labels=None if given is None else given.row_labels(table),
         library=None if given is None else given.library,
+    )
+
+
+def _nothing_to_buy(table: Table) -> str:
+    target = table.target
+    if target is None or not np.isnan(target.values).any():
+        return "the table has no holes, so there is nothing to buy"
+    return (
+        "the table has no holes but in its target, and labels have no price, so there is nothing to buy; "
+        f"give the column {shorten(target.name)} a price"
     )
 
 

@@ -9,6 +9,7 @@ from cellworth.complete.committee_completer import CommitteeCompleter
 from cellworth.score import PosteriorImpact, PosteriorVariance, Random, TrainingGain, Variance
 from cellworth.score.committee_scorers import CommitteeStability, QueryByCommittee
 from cellworth.score.expected_utility import ExpectedUtility
+from cellworth.score.label_scorers import ErrorReduction, LabelUncertainty
 from cellworth.select import Draw, Knapsack, Poss, Ratio, Top
 from cellworth.strategy.registry import Strategy
 
@@ -24,7 +25,8 @@ def make(name: str) -> Strategy:
 
 @cache
 def _by_name() -> dict[str, Strategy]:
-    return {each.name: each for each in (*_of_the_paper(), *_compared(), *_ours())}
+    made = (*_of_the_paper(), *_compared(), *_ours(), *_by_what_they_buy())
+    return {each.name: each for each in made}
 
 
 def _of_the_paper() -> list[Strategy]:
@@ -122,7 +124,43 @@ def _ours() -> list[Strategy]:
             completer,
             TrainingGain(),
             Draw(per="price", by="auto"),
-            "rows or cells drawn in proportion to what they add to the training, per unit of money",
+            "rows or cells drawn in proportion to what they add to the training, per unit of money; labels "
+            "too, if they have a price",
+        ),
+    ]
+
+
+def _by_what_they_buy() -> list[Strategy]:
+    """Return strategies that buy cells or labels only, where both have a price."""
+    completer = _gaussian()
+    return [
+        Strategy(
+            "cells-only",
+            completer,
+            TrainingGain(buys="cells"),
+            Draw(per="price", by="auto"),
+            "as recommended, but never a label",
+        ),
+        Strategy(
+            "labels-only",
+            completer,
+            TrainingGain(buys="labels"),
+            Draw(per="price"),
+            "labels drawn in proportion to what they add to the training, per unit of money; never a cell",
+        ),
+        Strategy(
+            "label-uncertainty",
+            completer,
+            LabelUncertainty(),
+            Ratio(),
+            "labels of which the model is least sure, per unit of money; never a cell",
+        ),
+        Strategy(
+            "label-error-reduction",
+            completer,
+            ErrorReduction(),
+            Ratio(),
+            "labels that are expected to reduce the error of a linear model most; never a cell",
         ),
     ]
 

@@ -26,7 +26,7 @@ class BuyingTask:
         The cell that each column of X belongs to.
     target : {"classes", "number"} or None
     prices : PriceList
-        Of the n x p cells, known or not.
+        Of the n x p cells, known or not; not of labels.
     seed : int
     """
 
@@ -45,7 +45,7 @@ class BuyingTask:
             table.y,
             table.layout,
             None if table.target is None else table.target.label_kind,
-            (prices or Prices.same(1.0)).on(table),
+            (prices or Prices.same(1.0)).on(table).of_cells(),
             seed,
         )
 

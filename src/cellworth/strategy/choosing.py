@@ -42,7 +42,8 @@ class ScoredRound:
     number : int
         0, 1, ...
     scores : (n, p) array
-        The worth of each cell; 0 for known cells.
+        The worth of each cell, and of each label as the last column if labels can be bought; 0 for known
+        cells.
     seed : int
         The adviser's seed.
     generator : dict
@@ -73,6 +74,7 @@ def choose(
     budget: float | None = None,
     count: int | None = None,
     asks_before: int = 0,
+    refused_labels: BoolArray | None = None,
 ) -> Selection:
     """Choose the cells to buy; every batch is made here.
 
@@ -82,7 +84,8 @@ def choose(
     scored : ScoredRound
         Not modified: the same call returns the same batch again.
     prices : PriceList
-        For (n, p) cells. Rows added since the round come last; none of them is chosen.
+        For (n, p) cells. Rows added since the round come last; none of them is chosen. Nor is a label, if
+        labels have got a price since.
     available : (n, p) array of bool
         The cells that can be bought.
     before : (n, p) array of bool
@@ -93,15 +96,43 @@ def choose(
         The most cells to buy.
     asks_before : int, default=0
         How many batches have already been chosen from this round's scores.
+    refused_labels : (n,) array of bool, optional
+        Rows whose label cannot be obtained: their cells are bought after all others.
     """
-    n, known_rows = len(available), len(scored.scores)
-    scores = scored.scores
+    scores = _as_wide_as(prices, scored.scores)
+    n, known_rows = len(available), len(scores)
     if n > known_rows:
         scores = np.vstack([scores, np.zeros((n - known_rows, scores.shape[1]))])
         available = available.copy()
         available[known_rows:] = False
+    if prices.labels:
+        if refused_labels is not None and refused_labels.any():
+            scores = np.where(refused_labels[:, np.newaxis], 0.0, scores)
+        available = _wanted(scores, available)
     offer = Offer(scores, available, prices, before)
     return selector.select(offer, budget=budget, count=count, rng=scored.rng(asks_before))
+
+
+def _as_wide_as(prices: PriceList, scores: Float64Array) -> Float64Array:
+    """Return scores with as many columns as the prices; labels may have got a price since, or lost it."""
+    width = prices.own.shape[1]
+    if scores.shape[1] < width:
+        return np.column_stack([scores, np.zeros((len(scores), width - scores.shape[1]))])
+    return scores[:, :width]
+
+
+def _wanted(scores: Float64Array, available: BoolArray) -> BoolArray:
+    """Return the available cells (n, p) without labels, or without the others, if all of these score 0.
+
+    A strategy that buys labels only, say, leaves money rather than buy cells.
+    """
+    worth = np.where(available, scores, 0.0)
+    labels, cells = bool(worth[:, -1].any()), bool(worth[:, :-1].any())
+    if labels == cells:
+        return available
+    wanted = available.copy()
+    wanted[:, slice(None, -1) if labels else slice(-1, None)] = False
+    return wanted
 
 
 class Adviser:
@@ -188,14 +219,25 @@ class Adviser:
     def score(self, prices: PriceList | None = None) -> Float64Array:
         """Return the worth of each cell (n, p) in this round, 0 if known; call it once per round.
 
-        Cells that pay only together are weighed by their prices, by default all the same. The scores are not
+        If labels have a price, their worth is the last column, 0 throughout if the scorer buys none. Cells
+        that pay only together are weighed by their prices, by default all the same. The scores are not
         divided by them.
         """
         if self._unscored is None:
             raise ParameterError("nothing to score; call complete(X, y) first in each round")
-        of_cells = None if prices is None else self._layout.share_by_column(prices.alone)
-        scores = self._layout.sum_by_cell(self._scorer.score(replace(self._unscored, prices=of_cells)))
-        scores = explored(scores, self._unmeasured, self._unscored.rng)
+        this_round, width = self._unscored, self._layout.width
+        if prices is not None:
+            of_cells = self._layout.share_by_column(prices.of_cells().alone)
+            of_labels = prices.alone[:, -1] if prices.labels else None
+            this_round = replace(this_round, prices=of_cells, label_prices=of_labels)
+        found = self._scorer.score(this_round)
+        scores = self._layout.sum_by_cell(found[:, :width])
+        unmeasured = self._unmeasured
+        if this_round.label_prices is not None:
+            labels = found[:, width] if found.shape[1] > width else np.zeros(len(found))
+            scores = np.column_stack([scores, labels])
+            unmeasured = np.append(unmeasured, False)
+        scores = explored(scores, unmeasured, self._unscored.rng)
         state = dict(self._unscored.rng.bit_generator.state)
         self._unscored, self.scored = None, ScoredRound(self.rounds - 1, scores, self._seed, state)
         return scores
@@ -209,6 +251,7 @@ class Adviser:
         budget: float | None = None,
         count: int | None = None,
         asks_before: int = 0,
+        refused_labels: BoolArray | None = None,
     ) -> Selection:
         """Return the batch that the strategy would buy, given this round's scores; see `choose`."""
         if self.scored is None:
@@ -222,6 +265,7 @@ class Adviser:
             budget=budget,
             count=count,
             asks_before=asks_before,
+            refused_labels=refused_labels,
         )
 
     def state(self) -> dict[str, Any]:

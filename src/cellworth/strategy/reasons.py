@@ -26,7 +26,8 @@ class Reasons:
 
     Parameters
     ----------
-    columns : sequence of Column, length p
+    columns : sequence of Column
+        Without the target; if labels can be bought, they are one column more, the last of the p.
     completer : estimator
         Fitted in this round to the table, encoded by these columns.
     scores : (m, p) array
@@ -51,6 +52,7 @@ class Reasons:
         before: BoolArray,
     ) -> None:
         self._unmeasured = np.asarray(~before.any(axis=0))
+        self._before = before
         self._layout = ColumnLayout(tuple(columns))
         self._completer = completer
         self._draw = selector if isinstance(selector, Draw) else None
@@ -76,6 +78,8 @@ class Reasons:
         ]
 
     def _what(self, row: int, place: int, compared: float) -> str:
+        if place == len(self._layout.columns):
+            return self._label(row) + self._much(compared)
         if self._unmeasured[place]:
             return "nobody has measured this column yet, so some of it comes first"
         return self._guess(row, place) + self._much(compared)
@@ -89,6 +93,11 @@ class Reasons:
         if self._draw is not None:
             luck = "drawn with its row, " if self._draw.by == "row" or self._by_row else "drawn by chance, "
         return f"; {luck}{who} {short_number(compared / self._average)} times the average hole{money}"
+
+    def _label(self, row: int) -> str:
+        """Describe what is known of a row without a label."""
+        known, columns = int(self._before[row, :-1].sum()), len(self._layout.columns)
+        return f"its label is missing, and {known} of its {columns} cells are known"
 
     def _guess(self, row: int, place: int) -> str:
         """Describe the current guess for a cell; ± is one standard deviation."""

@@ -87,6 +87,10 @@ BUILT_IN = (
     "posterior-impact",
     "linear-impact",
     "recommended",
+    "cells-only",
+    "labels-only",
+    "label-uncertainty",
+    "label-error-reduction",
     "auto",
 )
 _REGISTERED: dict[str, Strategy | None] = dict.fromkeys(BUILT_IN)
