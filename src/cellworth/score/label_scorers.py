@@ -120,9 +120,9 @@ class ErrorReduction(Memoryless):
 
     Notes
     -----
-    Scores are in nats or in units of the noise, raised by a constant if some would be negative. The error is judged on at most `JUDGED_ROWS` rows.
-    If the model cannot learn, all missing labels score 1. Time: O(n d^2 + n m K^2) for m judged rows and K
-    classes.
+    Scores are in nats or in units of the noise, raised by a constant if some would be negative. The error is
+    judged on at most `JUDGED_ROWS` rows. If the model cannot learn, all missing labels score 1. Time: O(n d^2
+    + n m K^2) for m judged rows and K classes.
 
     References
     ----------

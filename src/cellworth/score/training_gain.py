@@ -30,9 +30,9 @@ class TrainingGain(Memoryless):
 
     Where the label of a row is known, what is missing is the row to learn it from. Let f be a model trained
     on the completed table, s the variance of a label about the prediction for its complete row, and
-    :math:`u_i` the variance of that prediction that comes from not knowing the holes of row i. Then the label is a
-    measurement of :math:`f(x_i)` with the variance :math:`s + u_i`, worth :math:`s/(s + u_i)` of a complete
-    row. Cells that explain g of :math:`u_i` add
+    :math:`u_i` the variance of that prediction that comes from not knowing the holes of row i. Then the label
+    is a measurement of :math:`f(x_i)` with the variance :math:`s + u_i`, worth :math:`s/(s + u_i)` of a
+    complete row. Cells that explain g of :math:`u_i` add
 
     .. math:: G(g) = \frac{s}{s + u_i - g} - \frac{s}{s + u_i}
 

@@ -264,9 +264,9 @@ def simulate(
     frame
         One row per run and round, including the start (round 0), sorted: ``strategy``, ``seed``, ``round``,
         ``cells`` bought, ``labels`` bought if they have a price, and ``money`` spent so far,
-        ``reconstruction_error`` (norm of the error over the norm of the training table, with columns scaled to [0, 1]), and on the test rows ``accuracy``, ``auc`` and
-        ``log_loss`` (``r2`` and ``rmse`` for a number); the name of the ``model``; finally ``seconds`` spent
-        completing, scoring and choosing.
+        ``reconstruction_error`` (norm of the error over the norm of the training table, with columns scaled
+        to [0, 1]), and on the test rows ``accuracy``, ``auc`` and ``log_loss`` (``r2`` and ``rmse`` for a
+        number); the name of the ``model``; finally ``seconds`` spent completing, scoring and choosing.
 
     Notes
     -----
