@@ -91,7 +91,7 @@ def forecast(
     if not holes.any():
         raise DataError("no cell is missing, so there is nothing to forecast.")
     stated = prices or Prices.same(1.0)
-    cost = stated.on(table).cost(np.argwhere(holes), ~holes)
+    cost = stated.on(table).of_cells().cost(np.argwhere(holes), ~holes)
     rows = sample_rows(target.values, seed)
     X, y = table.encode(prior=True).X[rows], target.values[rows]
     is_number = target.label_kind == "number"

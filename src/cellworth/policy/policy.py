@@ -384,7 +384,7 @@ def _with_free(prices: AnyPrices | None, free: Sequence[str]) -> AnyPrices | Non
 
 def _one_row(prices: Prices, table: Table) -> PriceList:
     """Return the prices of a new row; DataError if rows have prices of their own."""
-    listed = prices.on(table)
+    listed = prices.on(table).of_cells()
     if table.shape[0] > 1 and not np.array_equal(
         listed.own, np.broadcast_to(listed.own[0], listed.own.shape)
     ):

@@ -7,6 +7,7 @@ compared with.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -66,6 +67,7 @@ class LabelUncertainty(Memoryless):
 
     model: str | Candidate = "extra trees"
     members: int = 8
+    labels_only: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_whole_number("members", self.members, 2)
@@ -143,6 +145,8 @@ class ErrorReduction(Memoryless):
     >>> bool(worth[3] > worth[2] > worth[0] == 0)  # far from what is known
     True
     """
+
+    labels_only: ClassVar[bool] = True
 
     def score(self, this_round: Round) -> Float64Array:
         """Return the scores (n, d + 1): 0 but in the last column, where the label is missing."""

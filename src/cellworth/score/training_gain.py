@@ -112,6 +112,11 @@ class TrainingGain(Memoryless):
         if self.buys not in ("both", "cells", "labels"):
             raise ParameterError(f"buys must be 'both', 'cells' or 'labels'; got {self.buys!r}")
 
+    @property
+    def labels_only(self) -> bool:
+        """Whether there is nothing to score unless labels can be bought."""
+        return self.buys == "labels"
+
     def score(self, this_round: Round) -> Float64Array:
         """Return the scores (n, d), in rows; with those of the labels last if they can be bought."""
         unexplained = posterior_variances(this_round) / this_round.column_variances

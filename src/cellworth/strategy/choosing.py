@@ -42,8 +42,8 @@ class ScoredRound:
     number : int
         0, 1, ...
     scores : (n, p) array
-        The worth of each cell, and of each label as the last column if labels can be bought; 0 for known
-        cells.
+        The worth of each cell, 0 if known; if labels have a price and the strategy buys them, they are the
+        last column.
     seed : int
         The adviser's seed.
     generator : dict
@@ -84,8 +84,8 @@ def choose(
     scored : ScoredRound
         Not modified: the same call returns the same batch again.
     prices : PriceList
-        For (n, p) cells. Rows added since the round come last; none of them is chosen. Nor is a label, if
-        labels have got a price since.
+        For (n, p) cells. Rows added since the round come last; none of them is chosen. Nor is a label, if the
+        round has no scores of labels.
     available : (n, p) array of bool
         The cells that can be bought.
     before : (n, p) array of bool
@@ -99,40 +99,32 @@ def choose(
     refused_labels : (n,) array of bool, optional
         Rows whose label cannot be obtained: their cells are bought after all others.
     """
-    scores = _as_wide_as(prices, scored.scores)
+    scores, available = _as_wide_as(prices, scored.scores, available)
     n, known_rows = len(available), len(scores)
     if n > known_rows:
         scores = np.vstack([scores, np.zeros((n - known_rows, scores.shape[1]))])
-        available = available.copy()
         available[known_rows:] = False
     if prices.labels:
         if refused_labels is not None and refused_labels.any():
             scores = np.where(refused_labels[:, np.newaxis], 0.0, scores)
-        available = _wanted(scores, available)
+        if not (scores[:, :-1] * available[:, :-1]).any() and (scores[:, -1] * available[:, -1]).any():
+            available[:, :-1] = False  # the strategy buys labels only
     offer = Offer(scores, available, prices, before)
     return selector.select(offer, budget=budget, count=count, rng=scored.rng(asks_before))
 
 
-def _as_wide_as(prices: PriceList, scores: Float64Array) -> Float64Array:
-    """Return scores with as many columns as the prices; labels may have got a price since, or lost it."""
-    width = prices.own.shape[1]
-    if scores.shape[1] < width:
-        return np.column_stack([scores, np.zeros((len(scores), width - scores.shape[1]))])
-    return scores[:, :width]
+def _as_wide_as(
+    prices: PriceList, scores: Float64Array, available: BoolArray
+) -> tuple[Float64Array, BoolArray]:
+    """Return scores with as many columns as the prices, and a copy of what is available.
 
-
-def _wanted(scores: Float64Array, available: BoolArray) -> BoolArray:
-    """Return the available cells (n, p) without labels, or without the others, if all of these score 0.
-
-    A strategy that buys labels only, say, leaves money rather than buy cells.
+    Labels may have got a price since, or lost it; those without a score are not available.
     """
-    worth = np.where(available, scores, 0.0)
-    labels, cells = bool(worth[:, -1].any()), bool(worth[:, :-1].any())
-    if labels == cells:
-        return available
-    wanted = available.copy()
-    wanted[:, slice(None, -1) if labels else slice(-1, None)] = False
-    return wanted
+    width, available = prices.own.shape[1], available.copy()
+    if scores.shape[1] < width:
+        available[:, scores.shape[1] :] = False
+        scores = np.column_stack([scores, np.zeros((len(scores), width - scores.shape[1]))])
+    return scores[:, :width], available
 
 
 class Adviser:
@@ -219,9 +211,8 @@ class Adviser:
     def score(self, prices: PriceList | None = None) -> Float64Array:
         """Return the worth of each cell (n, p) in this round, 0 if known; call it once per round.
 
-        If labels have a price, their worth is the last column, 0 throughout if the scorer buys none. Cells
-        that pay only together are weighed by their prices, by default all the same. The scores are not
-        divided by them.
+        If labels have a price and the scorer buys them, their worth is the last column. Cells that pay only
+        together are weighed by their prices, by default all the same. The scores are not divided by them.
         """
         if self._unscored is None:
             raise ParameterError("nothing to score; call complete(X, y) first in each round")
@@ -230,12 +221,16 @@ class Adviser:
             of_cells = self._layout.share_by_column(prices.of_cells().alone)
             of_labels = prices.alone[:, -1] if prices.labels else None
             this_round = replace(this_round, prices=of_cells, label_prices=of_labels)
+        if this_round.label_prices is None and getattr(self._scorer, "labels_only", False):
+            raise ParameterError(
+                f"strategy {self.strategy.name!r} buys labels only, but they have no price; give the column "
+                "of the target a price, or choose another strategy"
+            )
         found = self._scorer.score(this_round)
         scores = self._layout.sum_by_cell(found[:, :width])
         unmeasured = self._unmeasured
-        if this_round.label_prices is not None:
-            labels = found[:, width] if found.shape[1] > width else np.zeros(len(found))
-            scores = np.column_stack([scores, labels])
+        if this_round.label_prices is not None and found.shape[1] > width:
+            scores = np.column_stack([scores, found[:, width]])
             unmeasured = np.append(unmeasured, False)
         scores = explored(scores, unmeasured, self._unscored.rng)
         state = dict(self._unscored.rng.bit_generator.state)

@@ -56,8 +56,9 @@ class Reasons:
         self._layout = ColumnLayout(tuple(columns))
         self._completer = completer
         self._draw = selector if isinstance(selector, Draw) else None
-        offered = available[: len(scores)]
-        worth, alone = scores[offered], prices.marginal(before)[: len(scores)][offered]
+        width = scores.shape[1]  # labels may have a price but no score
+        offered = available[: len(scores), :width]
+        worth, alone = scores[offered], prices.marginal(before)[: len(scores), :width][offered]
         by_worth = isinstance(selector, Top) or (self._draw is not None and self._draw.per == "score")
         self._per_money = not by_worth and bool(len(alone)) and float(alone.min()) < float(alone.max())
         self._by_row = self._per_money and not prices.additive

@@ -149,7 +149,7 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
     """Read the files as they are said to be written; return the table, prices, and what to show of them."""
     table = Table.read(file, **_keywords(typed))
     prices = _prices(table, stated, typed)
-    alone = prices.on(table).alone
+    alone = prices.on(table).of_cells().alone
     lines = [
         {
             "name": column.name,

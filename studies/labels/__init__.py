@@ -1,0 +1,1 @@
+"""Labels beside cells: what to buy when both have a price. See PROTOCOL.md."""
