@@ -5,6 +5,7 @@ import pytest
 
 from cellworth import Group, Prices, Table, advise
 from cellworth.errors import DataError, ParameterError
+from cellworth.prices.prices import with_target_column
 from cellworth.select import Top
 from cellworth.strategy import names
 from cellworth.strategy.choosing import ScoredRound, choose
@@ -15,7 +16,7 @@ QUICK = "random-gaussian"
 
 def unlabelled_table(kind="two classes", seed=0, n=60):
     table = small_table(seed, n, kind)
-    cells = table.with_target_column()
+    cells = with_target_column(table)
     y = [cells.columns[-1].format(value) for value in cells.values[:, -1]]
     rng = np.random.default_rng(seed)
     y = [None if rng.random() < 0.5 else label for label in y]

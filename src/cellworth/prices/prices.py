@@ -217,7 +217,7 @@ class Prices:
         >>> Prices.per_column({"age": 1.0, "target": 300.0}).purchasable(table).column_names
         ('age', 'target')
         """
-        return table.with_target_column() if self.sells_labels(table) else table
+        return with_target_column(table) if self.sells_labels(table) else table
 
     def on(self, table: Table) -> PriceList:
         """Apply the prices to the cells of a table, and to its labels if they have a price.
@@ -232,7 +232,7 @@ class Prices:
         """
         labels = self.sells_labels(table)
         if labels:
-            table = table.with_target_column()
+            table = with_target_column(table)
         names = table.column_names
         place = {name: number for number, name in enumerate(names)}
         places = self.cells.places if isinstance(self.cells, ByColumn) else {}
@@ -328,6 +328,17 @@ class Prices:
         if self.currency is not None:
             arguments.append(f"currency={self.currency!r}")
         return f"Prices.{constructor}({', '.join(arguments)})"
+
+
+def with_target_column(table: Table) -> Table:
+    """Return a table with the target as its last column, like any other, and without a target; O(n p).
+
+    What can be bought of a table whose labels have a price is a hole of this one.
+    """
+    if table.target is None:
+        return table
+    cells = np.column_stack([table.values, table.target.cells])
+    return Table((*table.columns, table.target.column), cells, table.row_ids, None, table.row_id)
 
 
 def _check_groups(groups: Iterable[Group], cells: PriceRule) -> tuple[Group, ...]:

@@ -9,17 +9,20 @@ import hashlib
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, r2_score, roc_auc_score, root_mean_squared_error
 
 from cellworth.arrays import AnyArray, FloatArray
 from cellworth.complete import GaussianCompleter
+from cellworth.errors import ParameterError
+from cellworth.messages import shorten
 from cellworth.model import Candidate, choose_model, fit_candidate
 from cellworth.model.candidates import candidate_named
 from cellworth.model.cross_validation import scorable
 from cellworth.model.fitted_model import one_core
 from cellworth.simulation.hidden_truth import World
+from cellworth.table import Table
 
 FOLDS = 3
 MOST_REMEMBERED = 100
@@ -69,6 +72,23 @@ def judge(
     if world.target == "number":
         return error | _of_numbers(world.y_test, fitted.predict(X_test))
     return error | _of_classifier(fitted, completed, y, X_test, world.y_test)
+
+
+def check_model(table: Table, model: Any | None) -> None:
+    """Raise ParameterError if a classifier is to predict a number, or a regressor classes."""
+    if model is None or table.target is None or isinstance(model, Candidate):
+        return
+    name, target = type(model).__name__, f"the target {shorten(table.target.name)}"
+    if table.target.kind == "number" and is_classifier(model):
+        raise ParameterError(
+            f"{target} is a number, but {name} predicts classes. Pass a regressor, such as Ridge(), or leave "
+            "classifier out. If the numbers are classes, make the Table with target_kind='several classes'."
+        )
+    if table.target.kind != "number" and is_regressor(model):
+        raise ParameterError(
+            f"{target} has {table.target.kind}, but {name} predicts numbers. Pass a classifier, such as "
+            "LogisticRegression(), or leave it out. For a number, make the Table with target_kind='number'."
+        )
 
 
 def name_of(model: Any) -> str:

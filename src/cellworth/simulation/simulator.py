@@ -17,20 +17,17 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import DataError, ParameterError
-from cellworth.messages import shorten
-from cellworth.model import Candidate
 from cellworth.optional_packages import require
 from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import ProgressLine
 from cellworth.select import Selection
 from cellworth.select.selector import check_limits
-from cellworth.simulation.evaluate import choose_judge, judge, name_of
+from cellworth.simulation.evaluate import check_model, choose_judge, judge, name_of
 from cellworth.simulation.hidden_truth import World, make_world
 from cellworth.strategy import Strategy, get
 from cellworth.strategy.buying_task import BuyingTask
@@ -288,7 +285,7 @@ def simulate(
         raise ParameterError(f"frame must be one of {', '.join(LIBRARIES)}; got {frame!r}")
     require(frame)
     table = as_table(table, target=target)
-    _check_model(table, classifier)
+    check_model(table, classifier)
     strategies = [get(s) for s in ([strategy] if isinstance(strategy, str | Strategy) else strategy)]
     seeds = [seed] if isinstance(seed, int) else [int(s) for s in seed]
     settings = _settings(
@@ -338,7 +335,7 @@ def full_information(
     the one chosen when ``observed`` of the cells and ``labelled`` of the labels are known, trained on all.
     `GaussianCompleter` fills cells missing from the table itself.
     """
-    _check_model(table, classifier)
+    check_model(table, classifier)
     start = make_world(table, observed=observed, train=train, seed=seed, labelled=labelled)
     model = _model_in(start, classifier, seed)
     world = make_world(table, observed=1.0, train=train, seed=seed)
@@ -348,23 +345,6 @@ def full_information(
         )
         completed = world.truth if completer is None else completer.fit_transform(world.truth)
         return judge(world, world.truth, completed, completer, model)
-
-
-def _check_model(table: Table, model: Any | None) -> None:
-    """Raise ParameterError if a classifier is to predict a number, or a regressor classes."""
-    if model is None or table.target is None or isinstance(model, Candidate):
-        return
-    name, target = type(model).__name__, f"the target {shorten(table.target.name)}"
-    if table.target.kind == "number" and is_classifier(model):
-        raise ParameterError(
-            f"{target} is a number, but {name} predicts classes. Pass a regressor, such as Ridge(), or leave "
-            "classifier out. If the numbers are classes, make the Table with target_kind='several classes'."
-        )
-    if table.target.kind != "number" and is_regressor(model):
-        raise ParameterError(
-            f"{target} has {table.target.kind}, but {name} predicts numbers. Pass a classifier, such as "
-            "LogisticRegression(), or leave it out. For a number, make the Table with target_kind='number'."
-        )
 
 
 def _model_in(world: World, model: Any | None, seed: int) -> Any:

@@ -327,22 +327,6 @@ class Table:
         cells = checked_cells(values, self.columns, self.row_ids)
         return Table(self.columns, cells, self.row_ids, self.target, self.row_id)
 
-    def with_target_column(self) -> Table:
-        """Return the table with the target as its last column, like any other, and without a target.
-
-        What can be bought of a table whose labels have a price, too, is a hole of this one. O(n p).
-
-        Examples
-        --------
-        >>> table = Table.from_arrays([[1.0], [2.0], [3.0]], ["ill", "well", None])
-        >>> table.with_target_column().column_names, table.with_target_column().holes[:, 1].tolist()
-        (('x0', 'target'), [False, False, True])
-        """
-        if self.target is None:
-            return self
-        cells = np.column_stack([self.values, self.target.cells])
-        return Table((*self.columns, self.target.column), cells, self.row_ids, None, self.row_id)
-
     def to_frame(self, library: Library | None = None) -> Any:
         """Return the user's own values as a frame: row ids first, if they have a name, and the target last.
 
