@@ -61,7 +61,7 @@ def test_money_is_the_sum_of_what_was_answered_and_of_what_is_out(terms, shuffle
     for cell in order:
         account.release(cell, out.pop(cell))
         if data.draw(st.booleans()):  # else it is withdrawn
-            (charged,) = account.charges([(terms[cell], cell)])
+            (charged,) = account.charges([terms[cell]], [cell])
             assert charged == float(owed({**answered, cell: terms[cell]}) - owed(answered))
             account.pay(cell, terms[cell])
             answered[cell] = terms[cell]
@@ -81,7 +81,7 @@ def test_money_is_the_sum_of_what_was_answered_and_of_what_is_out(terms, shuffle
 def test_several_answers_at_once_are_charged_one_after_the_other():
     account, terms = Spending(), Terms(1.0, visit=10.0, number=1)
     cells = [(0, 0), (0, 1), (1, 0)]
-    assert list(account.charges([(terms, cell) for cell in cells])) == [11.0, 1.0, 11.0]
+    assert list(account.charges([terms] * len(cells), cells)) == [11.0, 1.0, 11.0]
 
 
 def one_row(columns=3, rows=2, **prices):

@@ -163,7 +163,7 @@ def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float
         return None
     terms = [state.terms_of(cell) or FREE for cell, _ in new]
     cells = [cell for cell, _ in new]
-    prices = state.money.charges(zip(terms, cells, strict=True)) if each is None else itertools.repeat(each)
+    prices = state.money.charges(terms, cells) if each is None else itertools.repeat(each)
     told = (_told(state, answer, price) for answer, price in zip(new, prices, strict=False))
     return Told(tuple(told), stated=each is not None)
 

@@ -71,7 +71,7 @@ def without_collector() -> Iterator[None]:
 
 
 class BulkTelling:
-    """Answers of a file, to be recorded all at once; O(answers), about 10 us each.
+    """Answers of a file, to be recorded all at once; O(answers), about 12 us each.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ def read_bulk(file: File, index: CellIndex, encoding: str | None) -> BulkAnswers
     texts = [unguard(text) for text in values if text]
     del values
     numbers = np.empty(len(texts))
-    for j in np.unique(columns).tolist():
+    for j in _distinct(columns):
         places = np.flatnonzero(columns == j)
         parsed = _parsed(index.columns[j], [texts[k] for k in places.tolist()])
         if parsed is None:
@@ -167,9 +167,10 @@ def _parsed(column: Column, texts: list[str]) -> Float64Array | None:
 def _once(answers: BulkAnswers, p: int) -> BulkAnswers | None:
     """Keep the first line of each cell; None if another line has another value."""
     cells = answers.rows * p + answers.columns
-    _, first, of = np.unique(cells, return_index=True, return_inverse=True)
-    if len(first) == len(cells):
+    ordered = np.sort(cells)
+    if (ordered[1:] != ordered[:-1]).all():
         return answers
+    _, first, of = np.unique(cells, return_index=True, return_inverse=True)
     if (answers.numbers != answers.numbers[first][of]).any():
         return None
     first.sort()
@@ -194,7 +195,7 @@ def _new(state: State, answers: BulkAnswers, unsolicited: bool) -> BoolArray | N
 def _is_plausible(state: State, answers: BulkAnswers, new: BoolArray) -> bool:
     """Return whether no new answer is questioned; O(answers + n for each of their columns)."""
     columns, numbers = answers.columns[new], answers.numbers[new]
-    for j in np.unique(columns).tolist():
+    for j in _distinct(columns):
         values = state.values[:, j]
         seen = seen_in(state.index.columns[j], values[~np.isnan(values)])
         here = numbers[columns == j]
@@ -205,18 +206,15 @@ def _is_plausible(state: State, answers: BulkAnswers, new: BoolArray) -> bool:
 
 def _told(state: State, answers: BulkAnswers, new: BoolArray) -> Told:
     rows, columns = answers.rows[new].tolist(), answers.columns[new].tolist()
-    asked, cells = state.open.asked, list(zip(rows, columns, strict=True))
-    asks = map(asked.get, cells)
-    owed = (
-        ((state.last_terms.get(cell) or FREE) if ask is None else ask.terms, cell)
-        for cell, ask in zip(cells, asks, strict=True)
-    )
+    cells = list(zip(rows, columns, strict=True))
+    asks = zip(map(state.open.asked.get, cells), cells, strict=True)
+    owed = [(state.last_terms.get(cell) or FREE) if ask is None else ask.terms for ask, cell in asks]
     names = [column.name for column in state.index.columns]
     named = zip(
         map(state.index.row_ids.__getitem__, rows),
         map(names.__getitem__, columns),
         _written(state, answers, new),
-        state.money.charges(owed),
+        state.money.charges(owed, cells),
         strict=True,
     )
     return Told(tuple(map(ToldCell._make, named)), stated=False)
@@ -226,7 +224,7 @@ def _written(state: State, answers: BulkAnswers, new: BoolArray) -> list[Value]:
     """Return the new values as the user writes them."""
     columns, numbers = answers.columns[new], answers.numbers[new]
     values: list[Value] = numbers.tolist()
-    for j in np.unique(columns).tolist():
+    for j in _distinct(columns):
         column = state.index.columns[j]
         if column.kind == "number":
             continue
@@ -235,3 +233,9 @@ def _written(state: State, answers: BulkAnswers, new: BoolArray) -> list[Value]:
         for k in places.tolist():
             values[k] = known[values[k]]
     return values
+
+
+def _distinct(columns: IntArray) -> list[int]:
+    """Return which positions of columns there are; O(answers + p)."""
+    found: list[int] = np.flatnonzero(np.bincount(columns)).tolist()
+    return found

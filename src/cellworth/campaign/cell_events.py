@@ -140,11 +140,14 @@ class Asked(Content):
         state.ask(self, event)
 
     def owed(self, number: int) -> Iterator[Terms]:
-        """Yield the terms of each cell, given the number of the event."""
-        if self.terms is None:
-            yield from (Terms(cell.price, number=number) for cell in self.cells)
-        else:
-            yield from (each._replace(number=number) for each in self.terms)
+        """Yield the terms of each cell, given the number of the event; cells with equal terms share them."""
+        made: dict[object, Terms] = {}
+        for each in (cell.price for cell in self.cells) if self.terms is None else self.terms:
+            found = made.get(each)
+            if found is None:
+                whole = Terms(each) if isinstance(each, float | int) else each
+                found = made[each] = whole._replace(number=number)
+            yield found
 
     def lines(self) -> Iterator[EventLine]:
         """Yield the cells with their prices and worths."""

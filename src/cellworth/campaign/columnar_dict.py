@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
-from cellworth.arrays import AnyArray
+from cellworth.arrays import AnyArray, IntArray
 from cellworth.campaign.array_codec import slim, widened
 
 Key = TypeVar("Key", bound=tuple[Any, ...])
 Value = TypeVar("Value")
 Field = type[float] | type[int] | type[bool] | type[str]
 """The type of one element of a key or value; a str may also be None."""
-
-
-_AT_ONCE = 10_000  # entries moved into arrays at a time, for the sake of memory
+NewColumn = AnyArray | tuple[list[str | None], IntArray]
 
 
 class ColumnarDict(Generic[Key, Value]):
@@ -88,29 +87,29 @@ class ColumnarDict(Generic[Key, Value]):
             yield cast(Key, entry[: self._width]), self._decode(*entry[self._width :])
 
     def settle(self) -> None:
-        """Move the new entries into the arrays; O(new) Python steps, and sorts of N numbers."""
+        """Move the new entries into the arrays; O(new) steps, and sorts of N numbers."""
         if self._new:
-            flat = ((*key, *self._encode(value)) for key, value in self._new.items())
-            self.absorb(flat, len(self._new))
+            width, values = self._width, self._new.values()
+            columns = [
+                column_of(field, map(itemgetter(k), self._new))
+                for k, field in enumerate(self._fields[:width])
+            ]
+            self.absorb(columns + record_columns(self._fields[width:], values, self._encode))
             self._new = {}
 
-    def absorb(self, entries: Iterable[tuple[Any, ...]], count: int) -> None:
-        """Add this many entries, each the elements of key and record; the last of a key counts."""
-        if count == 0:
-            return
+    def absorb(self, new: Sequence[NewColumn]) -> None:
+        """Add entries, column by column, in the order of the elements of key and record; see `column_of`.
+
+        Of entries with the same key the last counts.
+        """
         texts = [place for place, field in enumerate(self._fields) if field is str]
         codes = _Codes((word, place) for place, word in enumerate(self._words))
-        start, left = len(self._columns[0]), iter(entries)
-        columns = [np.empty(start + count, dtype=column.dtype) for column in self._columns]
-        for column, settled in zip(columns, self._columns, strict=True):
-            column[:start] = settled
-        while some := list(itertools.islice(left, _AT_ONCE)):
-            new = list(zip(*some, strict=True))
-            for place in texts:
-                new[place] = tuple(map(codes.__getitem__, new[place]))
-            for column, values in zip(columns, new, strict=True):
-                column[start : start + len(some)] = values
-            start += len(some)
+        columns = []
+        for settled, added in zip(self._columns, new, strict=True):
+            if isinstance(added, tuple):
+                words, places = added
+                added = np.array([codes[word] for word in words], dtype=np.int64)[places]
+            columns.append(np.concatenate([settled, added]))
         words = sorted(codes, key=_order)
         sorted_code = np.empty(len(words), dtype=np.int64)
         sorted_code[[codes[word] for word in words]] = np.arange(len(words))
@@ -176,6 +175,27 @@ class ColumnarDict(Generic[Key, Value]):
 
     def _plain(self, field: Field, element: Any) -> Any:
         return self._words[int(element)] if field is str else field(element)
+
+
+def column_of(field: Field, elements: Iterable[Any]) -> NewColumn:
+    """Return elements as `ColumnarDict.absorb` takes them: numbers, or distinct texts and their positions."""
+    if field is str:
+        codes = _Codes()
+        places = np.fromiter(map(codes.__getitem__, elements), dtype=np.int64)
+        return list(codes), places
+    return np.fromiter(elements, dtype=np.float64 if field is float else np.int64)
+
+
+def record_columns(
+    fields: Sequence[Field], values: Collection[Value], encode: Callable[[Value], tuple[Any, ...]]
+) -> list[NewColumn]:
+    """Return the elements of records, field by field; an object that comes often is encoded once."""
+    distinct = dict(zip(map(id, values), values, strict=True))
+    places = dict(zip(distinct, itertools.count(), strict=False))
+    at = np.fromiter(map(places.__getitem__, map(id, values)), dtype=np.int64, count=len(values))
+    records = list(map(encode, distinct.values()))
+    columns = [column_of(field, map(itemgetter(k), records)) for k, field in enumerate(fields)]
+    return [(each[0], each[1][at]) if isinstance(each, tuple) else each[at] for each in columns]
 
 
 class _Codes(dict[str | None, int]):

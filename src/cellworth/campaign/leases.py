@@ -9,15 +9,16 @@ from __future__ import annotations
 import heapq
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from cellworth.campaign.cell_index import Cell
-from cellworth.campaign.columnar_dict import ColumnarDict
+from cellworth.campaign.columnar_dict import ColumnarDict, NewColumn, column_of, record_columns
 from cellworth.campaign.lease_index import LeaseIndex
-from cellworth.campaign.spending import Terms
+from cellworth.campaign.spending import TERMS, Terms
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
 from cellworth.settings_language import by_door
@@ -215,8 +216,8 @@ class Leases:
     def to_plain(self) -> dict[str, Any]:
         """Return all asks and holds as arrays and JSON; O(cells that are asked for)."""
         asks, holds = _ask_map(), _hold_map()
-        flat = ((entry[1].place, *_plain(entry)) for entry in self.asked.items())
-        asks.absorb(flat, len(self.asked))
+        if self.asked:
+            asks.absorb(_ask_columns(self.asked))
         for cell, hold in self.held.items():
             holds[cell] = hold
         return {"n_asked": self._n_asked, "asks": asks.to_plain(), "holds": holds.to_plain()}
@@ -246,10 +247,8 @@ def _from_text(lease: object) -> timedelta | None:
 
 def _ask_map() -> ColumnarDict[tuple[int], tuple[Cell, OpenAsk]]:
     """Return an empty map of places to cells and their asks."""
-    terms = (float, float, float, str, bool, int)
-    return ColumnarDict(
-        (int,), (int, int, *terms, float, str, str, int, str, int), encode=_plain, decode=_ask
-    )
+    record = (int, int, *TERMS, float, str, str, int, str, int)
+    return ColumnarDict((int,), record, encode=tuple, decode=_ask)
 
 
 def _hold_map() -> ColumnarDict[Cell, Hold]:
@@ -261,9 +260,21 @@ def _hold_map() -> ColumnarDict[Cell, Hold]:
     )
 
 
-def _plain(asked: tuple[Cell, OpenAsk]) -> tuple[Any, ...]:
-    (i, j), (terms, worth, why, until, number, who, place) = asked
-    return i, j, *terms, worth, why, _text(until), number, who, place
+def _ask_columns(asked: Mapping[Cell, OpenAsk]) -> list[NewColumn]:
+    """Return the entries of `_ask_map`, by columns."""
+    asks = asked.values()
+    places = column_of(int, map(itemgetter(6), asks))
+    return [
+        places,
+        *(column_of(int, map(itemgetter(k), asked)) for k in range(2)),
+        *record_columns(TERMS, [ask.terms for ask in asks], tuple),
+        column_of(float, map(itemgetter(1), asks)),
+        column_of(str, map(itemgetter(2), asks)),
+        column_of(str, (_text(ask.until) for ask in asks)),
+        column_of(int, map(itemgetter(4), asks)),
+        column_of(str, map(itemgetter(5), asks)),
+        places,
+    ]
 
 
 @lru_cache(maxsize=100)

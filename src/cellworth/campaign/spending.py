@@ -9,12 +9,13 @@ what the cells that are out would add if all of them were answered. All sums are
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from cellworth.campaign.cell_index import Cell
-from cellworth.campaign.columnar_dict import ColumnarDict
+from cellworth.campaign.columnar_dict import ColumnarDict, Field
 from cellworth.prices.money import Money
 
 _NOTHING = Money()
@@ -36,9 +37,14 @@ class Terms(NamedTuple):
     number: int = 0
     """The number of the event that asked for it."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether it may share a fee with other answers."""
+        return bool(self.fee or self.visit)
+
     def shares(self, cell: Cell) -> list[tuple[Share, Money]]:
         """Return the fees that the cell may share."""
-        if not (self.fee or self.visit):
+        if not self.is_shared:
             return []
         found = []
         if self.fee and self.group is not None:
@@ -46,6 +52,10 @@ class Terms(NamedTuple):
         if self.visit:
             found.append(((self.number, cell[0], ""), as_money(self.visit)))
         return found
+
+
+TERMS: tuple[Field, ...] = (float, float, float, str, bool, int)
+"""The types of the fields of `Terms`."""
 
 
 class Spending:
@@ -132,15 +142,17 @@ class Spending:
                 self._out.setdefault(share, {})[cell] = fee
         self._spent, self._own, self._fees = (Money.of_units(*map(int, each)) for each in plain["sums"])
 
-    def charges(self, answers: Iterable[Due]) -> Iterator[float]:
+    def charges(self, terms: Sequence[Terms], cells: Sequence[Cell]) -> Iterator[float]:
         """Yield what each answer would add to what is owed, one after the other; each rounded once."""
+        if not any(each.is_shared for each in set(terms)):
+            return map(itemgetter(0), terms)
+        return self._shared_charges(terms, cells)
+
+    def _shared_charges(self, terms: Sequence[Terms], cells: Sequence[Cell]) -> Iterator[float]:
         paid: dict[Share, Money] = {}
-        for terms, cell in answers:
-            if not (terms.fee or terms.visit):
-                yield terms.own
-                continue
-            amount = as_money(terms.own)
-            for share, fee in terms.shares(cell):
+        for due, cell in zip(terms, cells, strict=True):
+            amount = as_money(due.own)
+            for share, fee in due.shares(cell):
                 before = paid.get(share) or self._paid.get(share) or _NOTHING
                 if fee > before:
                     amount += fee - before
@@ -207,7 +219,7 @@ def as_money(amount: float) -> Money:
 
 def terms_map() -> ColumnarDict[Cell, Terms]:
     """Return an empty map of cells to their terms."""
-    return ColumnarDict((int, int), (float, float, float, str, bool, int), encode=tuple, decode=Terms)
+    return ColumnarDict((int, int), TERMS, encode=tuple, decode=Terms)
 
 
 def _shortest(money: Money) -> list[int]:

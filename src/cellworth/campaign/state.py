@@ -177,39 +177,50 @@ class State:
 
     def tell(self, told: Told) -> None:
         """Fill in answers and pay for them; O(answers)."""
-        spent: Counter[float] = Counter()  # how many answers have a price, of those that share no fee
-        released: Counter[float] = Counter()
         rows = self.index.places(map(itemgetter(0), told.cells))
         columns = self.index.column_places(map(itemgetter(1), told.cells))
         if min(rows.min(initial=0), columns.min(initial=0)) < 0:  # an older version wrote them differently
             rows, columns = np.array(self._cells(each[:2] for each in told.cells), dtype=np.int64).T
         cells = list(zip(rows.tolist(), columns.tolist(), strict=True))
-        for cell, (_, _, _, price), ask in zip(cells, told.cells, self.open.close_all(cells), strict=True):
-            terms = None if ask is None else ask.terms
-            shares = terms is not None and (terms.fee or terms.visit)
-            if terms is not None:
-                if shares:
-                    self.money.release(cell, terms)
-                else:
-                    released[terms.own] += 1
-            elif not told.stated:
-                terms = self.last_terms.get(cell)
-                shares = terms is not None and (terms.fee or terms.visit)
-            if terms is None or told.stated:
-                spent[price] += 1
-            elif shares:
-                self.money.pay(cell, terms)
-            else:
-                spent[terms.own] += 1
-        for price, times in released.items():
-            self.money.give_back(price, times)
-        for price, times in spent.items():
-            self.money.spend(price, times)
-        read = [value_reader(column) for column in self.index.columns]
-        self._values[rows, columns] = [
-            read[j](value) for (_, j), (_, _, value, _) in zip(cells, told.cells, strict=True)
-        ]
+        asked = [None if ask is None else ask.terms for ask in self.open.close_all(cells)]
+        self._pay(told, cells, asked)
+        given = map(itemgetter(2), told.cells)
+        if {column.kind for column in self.index.columns} <= {"number", "integer"}:
+            self._values[rows, columns] = np.fromiter(map(float, given), dtype=np.float64)
+        else:
+            read = [value_reader(column) for column in self.index.columns]
+            self._values[rows, columns] = [read[j](value) for (_, j), value in zip(cells, given, strict=True)]
         self._mark_all(rows, columns, CellStatus.TOLD)
+
+    def _pay(self, told: Told, cells: list[Cell], asked: list[Terms | None]) -> None:
+        """Release the money of the asks that answers close, and spend what they cost; O(answers).
+
+        Answers that share no fee are counted by their terms, of which there are few.
+        """
+        for terms, times in Counter(asked).items():
+            if terms is not None and not terms.is_shared:
+                self.money.give_back(terms.own, times)
+        if told.stated:
+            owed: list[Terms | None] = [None] * len(cells)
+        elif None in asked:
+            known = zip(cells, asked, strict=True)
+            owed = [self.last_terms.get(cell) if terms is None else terms for cell, terms in known]
+        else:
+            owed = asked
+        by_terms = Counter(owed)
+        if by_terms.pop(None, 0):
+            prices = (each.price for each, terms in zip(told.cells, owed, strict=True) if terms is None)
+            for price, times in Counter(prices).items():
+                self.money.spend(price, times)
+        for terms, times in by_terms.items():
+            if terms is not None and not terms.is_shared:
+                self.money.spend(terms.own, times)
+        if any(terms is not None and terms.is_shared for terms in {*asked, *owed}):
+            for cell, before, terms in zip(cells, asked, owed, strict=True):
+                if before is not None and before.is_shared:
+                    self.money.release(cell, before)
+                if terms is not None and terms.is_shared:
+                    self.money.pay(cell, terms)
 
     def refuse(self, cells: Sequence[CellName]) -> None:
         """Mark cells as not to be had, and release their money."""
@@ -341,7 +352,8 @@ class State:
         self._status[cell] = status
 
     def _mark_all(self, rows: IntArray, columns: IntArray, status: CellStatus) -> None:
-        places = np.unique(rows * self._status.shape[1] + columns)  # each cell counts once
+        places = np.sort(rows * self._status.shape[1] + columns)
+        places = places[np.append(places[1:] != places[:-1], True)]  # each cell counts once
         self._counts -= _count(self._status.ravel()[places])
         self._counts[status] += len(places)
         self._status[rows, columns] = status

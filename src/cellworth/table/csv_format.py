@@ -36,7 +36,7 @@ def guard(text: str) -> str:
 
 def unguard(text: str) -> str:
     """Undo `guard`."""
-    return text[1:] if _GUARDED.match(text) else text
+    return text[1:] if text[:1] == "'" and _GUARDED.match(text) else text
 
 
 def csv_text(records: Iterable[Sequence[str]], separator: str = ",") -> str:

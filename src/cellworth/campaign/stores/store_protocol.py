@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Protocol
 
 from cellworth.campaign.stores.checksums import check_seal, damaged_event, seal_of
@@ -311,5 +312,8 @@ def _is_plain(value: Any) -> bool:
     if isinstance(value, dict):
         return all(isinstance(key, str) for key in value) and _is_plain(list(value.values()))
     if isinstance(value, list):
-        return _SIMPLE.issuperset(map(type, value)) or all(map(_is_plain, value))
+        types = set(map(type, value))
+        if types == {list}:  # such as the cells of an event, a million of them
+            types = set(map(type, chain.from_iterable(value)))
+        return types <= _SIMPLE or all(map(_is_plain, value))
     return not isinstance(value, tuple)
