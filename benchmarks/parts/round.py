@@ -66,7 +66,7 @@ def measure_here(size: tuple[int, int], seed: int) -> dict[str, Any]:
     """Return the median CPU seconds of rounds after the first, of their parts, and of a cold start."""
     from cellworth import SupervisedCompleter, strategy
     from cellworth.prices import PriceList
-    from cellworth.strategy.choosing import Adviser
+    from cellworth.strategy.choose_batch import Adviser
     from cellworth.table import ColumnLayout
 
     n, d = size

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 
 LONGEST_SHOWN = 40
 """Messages truncate values longer than this many characters."""

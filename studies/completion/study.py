@@ -24,7 +24,7 @@ from cellworth.complete import (
     SoftImputeCompleter,
     SupervisedCompleter,
 )
-from cellworth.complete.auto import AutoCompleter
+from cellworth.complete.auto_completer import AutoCompleter
 from cellworth.datasets import load
 from cellworth.errors import DataError, ParameterError
 from cellworth.progress import ProgressLine

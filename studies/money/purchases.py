@@ -19,7 +19,7 @@ from cellworth.model.cross_validation import score_predictions
 from cellworth.score import Random
 from cellworth.select import Draw
 from cellworth.strategy import Strategy, get
-from cellworth.strategy.choosing import Adviser
+from cellworth.strategy.choose_batch import Adviser
 from studies.money.development_tables import MOST_TEST_ROWS, PricesKind, RunStart, start_of
 from studies.money.kept_cases import CaseFolder, Record
 

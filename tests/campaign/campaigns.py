@@ -9,7 +9,7 @@ from cellworth import Group, Prices, Table
 from cellworth.campaign import Campaign
 from cellworth.campaign.cell_events import Asked
 from cellworth.campaign.stores.memory import MemoryStore
-from cellworth.strategy.choosing import Adviser
+from cellworth.strategy.choose_batch import Adviser
 
 COLUMNS = ["dose", "age", "stage", "hue", "smokes", "visit"]
 PRICES = Prices.per_column(

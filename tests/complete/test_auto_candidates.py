@@ -5,8 +5,8 @@ import pytest
 from sklearn.impute import KNNImputer
 
 from cellworth.complete import GaussianCompleter
-from cellworth.complete.auto import AutoCompleter
 from cellworth.complete.auto_candidates import ColumnMeanCompleter
+from cellworth.complete.auto_completer import AutoCompleter
 from cellworth.errors import DataError, ParameterError
 from tests.complete.auto_cases import QUICK, gaussian
 from tests.complete.low_rank_cases import check_refuses

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cellworth.complete import GaussianCompleter, auto_search
-from cellworth.complete.auto import AutoCompleter
 from cellworth.complete.auto_candidates import ColumnMeanCompleter
+from cellworth.complete.auto_completer import AutoCompleter
 from cellworth.complete.auto_search import CandidateResult, text_table
 from cellworth.errors import DataError
 from cellworth.testing.completer_contract import random_table

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from cellworth.strategy.strategy_choice import Lead, StrategyChoice
+from cellworth.strategy.auto_choice import Lead, StrategyChoice
 from studies.money import automatic
 from studies.money.automatic import (
     AUTO,

@@ -41,7 +41,7 @@ from cellworth.errors import (
 )
 from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.strategy import Purchase
 from cellworth.table.encoded import LARGEST
 

@@ -18,7 +18,7 @@ from cellworth.campaign.spending import Terms
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.strategy import Batch, Purchase, Strategy
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Asker:
 
         Set ``tentative`` if the result will not be recorded. See `Rounds.newest` for the others.
         """
-        from cellworth.strategy.choosing import choose
+        from cellworth.strategy.choose_batch import choose
         from cellworth.strategy.reasons import Reasons
 
         state = self._log.state

@@ -14,10 +14,10 @@ from cellworth.campaign.campaign_queries import CampaignQueries
 from cellworth.campaign.clock import new_time
 from cellworth.campaign.events import Content, check_optional_text, check_text, size
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
+from cellworth.campaign.lifecycle import NewStage
 from cellworth.campaign.log import Clock, Log, Make, utc_now
 from cellworth.campaign.new_rows import Rows, extended, request_of
 from cellworth.campaign.settings import make_record, only_name, opened
-from cellworth.campaign.stage import NewStage
 from cellworth.campaign.state import State
 from cellworth.campaign.stores import Store
 from cellworth.errors import ContradictionError

@@ -116,7 +116,7 @@ class PricesChanged(Content):
 
 @dataclass(frozen=True)
 class StageChanged(Content):
-    """The campaign was closed, archived or opened again; see `cellworth.campaign.stage`."""
+    """The campaign was closed, archived or opened again; see `cellworth.campaign.lifecycle`."""
 
     kind = words = "stage changed"
     whole = True

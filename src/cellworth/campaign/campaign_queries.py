@@ -22,8 +22,8 @@ from cellworth.campaign.clock import Times, clock_problem
 from cellworth.campaign.current_cells import CellArrays, RowRecord, cell_arrays, row_records
 from cellworth.campaign.events import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
-from cellworth.campaign.row_policy import RowPolicies
 from cellworth.campaign.settings import check_strategy, read_options, strategy_of
+from cellworth.campaign.undecided_rows import RowPolicies
 from cellworth.forecasting import Outlook, StopAdvice, StopRule
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text

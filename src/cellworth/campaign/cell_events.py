@@ -15,7 +15,7 @@ from cellworth.campaign.events import Content, Event, EventLine, Json, Value, ve
 from cellworth.campaign.spending import Terms
 from cellworth.errors import ParameterError
 from cellworth.select.selector import check_limits
-from cellworth.settings_language import named
+from cellworth.setting_names import named
 
 if TYPE_CHECKING:
     from cellworth.campaign.state import State

@@ -21,7 +21,7 @@ from cellworth.campaign.lease_index import LeaseIndex
 from cellworth.campaign.spending import TERMS, Terms
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
-from cellworth.settings_language import by_door
+from cellworth.setting_names import by_door
 
 ASK_LEASE = "7d"
 """How long the money of an ask is reserved by default."""

@@ -13,8 +13,8 @@ from cellworth.campaign.campaign_events import ClockSet
 from cellworth.campaign.cell_events import Asked
 from cellworth.campaign.clock import clock_problem, may_lease
 from cellworth.campaign.events import Content, Event, check_optional_text, decode, encode, fingerprint
+from cellworth.campaign.lifecycle import check_open
 from cellworth.campaign.settings import current_settings
-from cellworth.campaign.stage import check_open
 from cellworth.campaign.state import State
 from cellworth.campaign.state_snapshots import NO_END, Snapshots, StateSnapshot
 from cellworth.campaign.stores.store_protocol import Store, StoredEvent
@@ -22,7 +22,7 @@ from cellworth.campaign.table_codec import digest, unpack
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.optional_packages import require
-from cellworth.settings_language import named
+from cellworth.setting_names import named
 from cellworth.table import Table
 
 Clock = Callable[[], datetime]

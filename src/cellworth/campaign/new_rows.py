@@ -18,7 +18,7 @@ from cellworth.campaign.table_codec import pack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.prices import Prices
-from cellworth.settings_language import by_door, setting
+from cellworth.setting_names import by_door, setting
 from cellworth.table import Column, Table
 from cellworth.table.build_table import check_names, check_row_ids
 from cellworth.table.column import LABELLED

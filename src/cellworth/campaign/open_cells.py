@@ -21,7 +21,7 @@ from cellworth.campaign.leases import has_ended, parse_lease
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.strategy import Purchase
 
 

@@ -23,7 +23,7 @@ from cellworth.campaign.events import value_to_json
 from cellworth.campaign.state import State
 from cellworth.errors import QuestionedError
 from cellworth.messages import shorten
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table import Column
 
 LEAST = 10

@@ -18,7 +18,7 @@ from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError, UnusableCacheError
 from cellworth.messages import shorten
 from cellworth.strategy import Strategy
-from cellworth.strategy.choosing import Adviser, ScoredRound
+from cellworth.strategy.choose_batch import Adviser, ScoredRound
 
 LONGEST_WAIT = 30.0
 """Seconds to wait for somebody else's round; twice the time of a round, if that is longer."""

@@ -22,15 +22,15 @@ from cellworth.messages import listing, shorten
 from cellworth.prices import Prices
 from cellworth.prices.currency import check_digits
 from cellworth.prices.rules import check_visit
-from cellworth.settings_language import by_door, named, setting
+from cellworth.setting_names import by_door, named, setting
 from cellworth.strategy import Strategy
+from cellworth.strategy.auto_choice import StrategyChoice
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.registry import check_name
-from cellworth.strategy.strategy_choice import StrategyChoice
 from cellworth.table import Table
 from cellworth.table.encoded import LARGEST
 from cellworth.table.read_options import ReadOptions
-from cellworth.table.uniform_prior import check_prior
+from cellworth.table.unmeasured_column import check_prior
 
 FORMAT = 2
 LARGEST_BUDGET = 1e15

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cellworth.cli import completion, options
+from cellworth.cli import options
 from cellworth.cli.file_options import (
     FileOptions,
     NamedCells,

@@ -20,7 +20,7 @@ from cellworth import __version__
 from cellworth.cli.parameters import WrongUsage, build_command
 from cellworth.errors import CellworthError, ConflictError, ReadWarning
 from cellworth.messages import did_you_mean
-from cellworth.settings_language import speaking
+from cellworth.setting_names import speaking
 
 USAGE = 2
 BAD_DATA = 3
@@ -103,7 +103,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, asked: bool) -> No
 
 def _install_completion(ctx: click.Context, param: click.Parameter, asked: bool) -> None:
     if asked and not ctx.resilient_parsing:
-        from cellworth.cli.completion import install
+        from cellworth.cli.shell_completion import install
 
         print(install(app))
         ctx.exit()

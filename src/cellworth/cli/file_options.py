@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cellworth.cli import completion, options
+from cellworth.cli import options
 from cellworth.cli.parameters import Option, WrongUsage
 from cellworth.errors import MissingMarkWarning
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cellworth.cli import completion
-from cellworth.cli.completion import DEFAULT_STORE as DEFAULT_STORE
 from cellworth.cli.parameters import Argument, Option, WrongUsage
+from cellworth.cli.shell_completion import DEFAULT_STORE as DEFAULT_STORE
 from cellworth.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from cellworth.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from cellworth.complete.auto import AutoCompleter
+    from cellworth.complete.auto_completer import AutoCompleter
     from cellworth.complete.filled_table import FilledTable, fill
     from cellworth.complete.gaussian import GaussianCompleter
     from cellworth.complete.lmafit import LMaFitCompleter
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cellworth.complete.soft_impute import SoftImputeCompleter
     from cellworth.complete.solver.monitor import Progress
     from cellworth.complete.sparse import SparseCompleter
-    from cellworth.complete.supervised import SupervisedCompleter
+    from cellworth.complete.supervised_completer import SupervisedCompleter
     from cellworth.complete.tree_completer import TreeCompleter
 
 __all__ = [

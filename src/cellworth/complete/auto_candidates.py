@@ -15,7 +15,7 @@ from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
 from cellworth.complete.nnls import NNLSCompleter
 from cellworth.complete.scaling import Scaling, put_back
-from cellworth.complete.supervised import SupervisedCompleter
+from cellworth.complete.supervised_completer import SupervisedCompleter
 from cellworth.complete.tree_completer import TreeCompleter
 from cellworth.errors import ParameterError
 

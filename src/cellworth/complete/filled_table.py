@@ -19,7 +19,7 @@ from cellworth.table.any_table import AnyTable, as_table
 from cellworth.table.column import BOUNDED
 from cellworth.table.encoded import ColumnLayout
 from cellworth.table.frames import GivenFrame, as_array, frame_of_columns
-from cellworth.table.uniform_prior import UniformPrior
+from cellworth.table.unmeasured_column import UniformPrior
 from cellworth.table.write_table import Library, usual_library
 
 

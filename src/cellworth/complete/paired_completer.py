@@ -17,7 +17,7 @@ from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_table
 from cellworth.complete.labels import TargetKind
 from cellworth.complete.scaling import Scaling, put_back
-from cellworth.complete.supervised import SupervisedCompleter
+from cellworth.complete.supervised_completer import SupervisedCompleter
 
 
 def _both_can_be_stored(completer: Any) -> bool:

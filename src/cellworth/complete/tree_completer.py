@@ -12,11 +12,11 @@ from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.column_forests import ColumnForest, grow_forests, predict_holes
 from cellworth.complete.gaussian.calibration import LeftOut, leverages
-from cellworth.complete.gaussian.estimator import factor_count
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
+from cellworth.complete.gaussian.quick_fit import factor_count
 from cellworth.complete.gaussian.rows_to_fit import ArrayRows
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind

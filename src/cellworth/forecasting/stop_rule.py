@@ -11,7 +11,7 @@ import numpy as np
 from cellworth.errors import ParameterError
 from cellworth.forecasting.outlook import Outlook
 from cellworth.model.cross_validation import Estimate
-from cellworth.settings_language import named
+from cellworth.setting_names import named
 
 NEXT = 0.1
 """The share of the remaining cost that the rule looks ahead."""

@@ -18,7 +18,7 @@ from cellworth.model.cross_validation import Score, sample_rows
 from cellworth.model.model_search import check_labels, choose_model
 from cellworth.prices import Prices
 from cellworth.progress import ProgressLine, Steps
-from cellworth.settings_language import named, setting
+from cellworth.setting_names import named, setting
 from cellworth.table import Table, Target
 
 FOLDS = 5

@@ -24,7 +24,7 @@ from cellworth.model.fitted_model import FittedModel, fit_candidate, one_core
 from cellworth.model.held_out_folds import fit_completer
 from cellworth.model.model_results import FrameLibrary, plot_results, results_arrays, to_results_frame
 from cellworth.model.model_search import ChosenModel, DecidingRows, ModelProgress, choose_model
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table import ColumnLayout, Table
 
 UNKNOWN = Estimate(math.nan, math.nan, math.nan)

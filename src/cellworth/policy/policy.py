@@ -22,8 +22,8 @@ from cellworth.policy.row_beliefs import RowBeliefs, outputs_of
 from cellworth.prices import AnyPrices, PriceList, Prices
 from cellworth.prices.money import Money
 from cellworth.select import Ratio
-from cellworth.settings_language import by_door
-from cellworth.strategy.choosing import ScoredRound, choose
+from cellworth.setting_names import by_door
+from cellworth.strategy.choose_batch import ScoredRound, choose
 from cellworth.table import Table
 from cellworth.table.column import UserValue
 

@@ -33,7 +33,7 @@ from cellworth.prices.rules import (
     price_of_the_rest,
     rule_from_dict,
 )
-from cellworth.settings_language import named
+from cellworth.setting_names import named
 from cellworth.table import Table
 from cellworth.table.files import AnyFile, FileBytes, file_of
 

@@ -24,7 +24,7 @@ from cellworth.arrays import AnyArray, Float64Array
 from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.messages import listing, not_there, shorten
 from cellworth.prices.money import is_exact
-from cellworth.settings_language import by_door
+from cellworth.setting_names import by_door
 from cellworth.table import Table
 from cellworth.table.parse_values import label
 

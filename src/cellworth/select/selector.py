@@ -15,7 +15,7 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import PriceList
 from cellworth.prices.money import add_up, within
-from cellworth.settings_language import named
+from cellworth.setting_names import named
 
 SLACK = 1e-9  # relative, in how many times a price fits a budget: one cell too many does no harm
 

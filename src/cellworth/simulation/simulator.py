@@ -31,7 +31,7 @@ from cellworth.simulation.evaluate import check_model, choose_judge, judge, name
 from cellworth.simulation.hidden_truth import World, make_world
 from cellworth.strategy import Strategy, get
 from cellworth.strategy.buying_task import BuyingTask
-from cellworth.strategy.choosing import Adviser
+from cellworth.strategy.choose_batch import Adviser
 from cellworth.table import Table
 from cellworth.table.any_table import AnyTable, as_table
 from cellworth.table.frames import library_of

@@ -18,7 +18,7 @@ from cellworth.select.selector import check_limits
 from cellworth.strategy.batch import Batch
 from cellworth.strategy.block_batch import check_parts, choose_from_blocks
 from cellworth.strategy.buying_task import BuyingTask
-from cellworth.strategy.choosing import Adviser
+from cellworth.strategy.choose_batch import Adviser
 from cellworth.strategy.reasons import Reasons
 from cellworth.strategy.registry import Strategy, get
 from cellworth.table import Table

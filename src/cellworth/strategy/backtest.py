@@ -30,10 +30,10 @@ from cellworth.model.cross_validation import (
 )
 from cellworth.model.fitted_model import one_core
 from cellworth.progress import Steps
+from cellworth.strategy.auto_choice import Lead
 from cellworth.strategy.buying_task import BuyingTask
-from cellworth.strategy.choosing import Adviser
+from cellworth.strategy.choose_batch import Adviser
 from cellworth.strategy.registry import Strategy
-from cellworth.strategy.strategy_choice import Lead
 
 FOLDS = 4
 DEALS = 2

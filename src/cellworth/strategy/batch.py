@@ -17,7 +17,7 @@ from cellworth.table.write_table import Library, html_table, usual_library
 
 if TYPE_CHECKING:
     from cellworth.select import Selection
-    from cellworth.strategy.strategy_choice import StrategyChoice
+    from cellworth.strategy.auto_choice import StrategyChoice
 
 
 @dataclass(frozen=True)

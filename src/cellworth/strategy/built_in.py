@@ -17,7 +17,7 @@ from cellworth.strategy.registry import Strategy
 def make(name: str) -> Strategy:
     """Return a built-in strategy; KeyError if there is none of this name."""
     if name == "auto":
-        from cellworth.strategy.automatic import make_automatic
+        from cellworth.strategy.auto_strategy import make_automatic
 
         return make_automatic()
     return _by_name()[name]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
-from cellworth.settings_language import by_door, setting
+from cellworth.setting_names import by_door, setting
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format, restores
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
@@ -32,7 +32,7 @@ from cellworth.table.raw_cells import (
 )
 from cellworth.table.target import Target, make_target
 from cellworth.table.text_file import with_dates
-from cellworth.table.uniform_prior import check_prior
+from cellworth.table.unmeasured_column import check_prior
 
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
 """The arguments of `Table`: columns, values (n, p), row ids, target, name of the row id column."""

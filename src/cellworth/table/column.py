@@ -13,7 +13,7 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table.dates import (
     FIRST_DAY,
     LAST_MOMENT,

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from cellworth.arrays import AnyArray, BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
 from cellworth.messages import shorten
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table.column import Column
-from cellworth.table.uniform_prior import with_prior
+from cellworth.table.unmeasured_column import with_prior
 
 LARGEST = 1e30
 """Squares and fourth powers of larger numbers, and their 32-bit forms, are infinite in some models."""

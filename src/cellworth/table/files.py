@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cellworth.errors import DataError
 from cellworth.messages import did_you_mean, shorten
-from cellworth.settings_language import by_door
+from cellworth.setting_names import by_door
 
 if TYPE_CHECKING:
     from cellworth.table.text_file import TextFile

@@ -9,7 +9,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import as_mark, did_you_mean, listing, shorten
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table.column import Kind
 from cellworth.table.dates import is_date, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS

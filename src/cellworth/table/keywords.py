@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
-from cellworth.settings_language import named
+from cellworth.setting_names import named
 from cellworth.table.arrow_csv import Wishes
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
 from cellworth.table.dates import is_date_format, is_iso

@@ -12,7 +12,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.errors import MissingMarkWarning
 from cellworth.messages import listing
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table.dates import is_date, parse_date
 from cellworth.table.parse_values import is_number, parse_numbers
 from cellworth.table.raw_cells import Cells, CodedCells, LazyTexts, NumberCells, Numbers, TextCells, labels

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
-from cellworth.settings_language import named, setting
+from cellworth.setting_names import named, setting
 from cellworth.table.arrow_csv import FEWEST_BYTES, Wishes, column_name, parse_quickly
 from cellworth.table.csv_format import unguard
 from cellworth.table.excel import read_sheet

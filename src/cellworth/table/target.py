@@ -10,7 +10,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table.column import Column, UserValue
 from cellworth.table.raw_cells import Origin
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import shorten
-from cellworth.settings_language import named, setting
+from cellworth.setting_names import named, setting
 from cellworth.table.dates import as_written, is_date_format, read_in
 from cellworth.table.files import File, FileBytes, place_of
 from cellworth.table.raw_cells import RawColumn, TextCells, as_texts

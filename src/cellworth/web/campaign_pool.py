@@ -18,7 +18,7 @@ from cellworth.campaign.stores import Store, open_store
 from cellworth.errors import DataError, UnknownCampaignError
 from cellworth.messages import did_you_mean, shorten
 from cellworth.prices import Prices
-from cellworth.settings_language import in_this_language
+from cellworth.setting_names import in_this_language
 from cellworth.table import Table
 from cellworth.web.notifications import Notifications
 

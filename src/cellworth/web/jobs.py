@@ -18,7 +18,7 @@ from typing import Any
 
 from cellworth import errors
 from cellworth.errors import CellworthError, ComputationError
-from cellworth.settings_language import in_language, spoken
+from cellworth.setting_names import in_language, spoken
 from cellworth.web.notifications import Notifications
 from cellworth.web.worker import LENGTH, pack, unpack
 

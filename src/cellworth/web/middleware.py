@@ -7,7 +7,7 @@ from hashlib import sha256
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from cellworth.settings_language import speaking
+from cellworth.setting_names import speaking
 
 _STREAMS = "/events"
 """Paths of pages that end so send news for ever."""
@@ -74,7 +74,7 @@ class _Answer:
 
 
 class MessageLanguage:
-    """Handles each request in the language of its door; see `cellworth.settings_language`."""
+    """Handles each request in the language of its door; see `cellworth.setting_names`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -13,7 +13,7 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError
-from cellworth.strategy.choosing import Adviser
+from cellworth.strategy.choose_batch import Adviser
 from tests.campaign.campaigns import Clock, begin
 
 

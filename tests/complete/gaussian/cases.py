@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.complete.gaussian.estimator import GaussianEstimator
+from cellworth.complete.gaussian.quick_fit import GaussianEstimator
 from tests.complete.gaussian import textbook
 
 ONE_TABLE = {

@@ -29,7 +29,7 @@ from cellworth.model.cross_validation import Estimate
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
-from cellworth.strategy.strategy_choice import StrategyChoice
+from cellworth.strategy.auto_choice import StrategyChoice
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.gaussian.calibration import leverages
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.em import EM, EMResult, EMState, run_em
-from cellworth.complete.gaussian.estimator import Gaussian, GaussianEstimator
 from cellworth.complete.gaussian.held_out_choices import Chosen, choose
 from cellworth.complete.gaussian.label_trust import choose_trust
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
+from cellworth.complete.gaussian.quick_fit import Gaussian, GaussianEstimator
 from cellworth.complete.gaussian.rows_to_fit import CellForm, SampleRows, TableRows
 from cellworth.complete.labels import LabelCode, code_labels
 from cellworth.complete.scaling import Scaling

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.gaussian.estimator import (
+from cellworth.complete.gaussian.margins import Margins
+from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
     GaussianEstimator,
     complete_scaled,
     hide,
     some_rows,
 )
-from cellworth.complete.gaussian.margins import Margins
 
 STRAIGHT = 0.995  # normal scores this correlated with the values change nothing
 MIN_GAIN = 0.02  # rank margins are chosen if they lower the squared error by at least this fraction

@@ -20,14 +20,14 @@ from __future__ import annotations
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.gaussian.estimator import (
+from cellworth.complete.gaussian.margins import Margins
+from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
     GaussianEstimator,
     complete_scaled,
     hide,
     some_rows,
 )
-from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.labels import Labels
 from cellworth.complete.linear_model import LinearModel
 from cellworth.complete.solver.losses import Loss

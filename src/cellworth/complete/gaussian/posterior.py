@@ -11,10 +11,10 @@ from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.gaussian.calibration import Calibration, LeftOut
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
-from cellworth.complete.gaussian.estimator import Gaussian
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
 from cellworth.complete.gaussian.label_trust import temper
 from cellworth.complete.gaussian.margins import Margin, Margins
+from cellworth.complete.gaussian.quick_fit import Gaussian
 from cellworth.complete.scaling import Scaling
 
 SAMPLE_ROWS = 4096  # rows to draw at once

@@ -9,8 +9,8 @@ from starlette.responses import Response
 
 from cellworth.campaign import Campaign
 from cellworth.campaign.campaign_events import Stage
+from cellworth.campaign.lifecycle import STAGES
 from cellworth.campaign.open_cells import OpenCounts
-from cellworth.campaign.stage import STAGES
 from cellworth.errors import CellworthError
 from cellworth.prices import Prices
 from cellworth.web.dependencies import (

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
-from cellworth.settings_language import named
+from cellworth.setting_names import named
 from cellworth.table.files import replace_file
 from cellworth.web.security.ended_sessions import EndedSessions
 

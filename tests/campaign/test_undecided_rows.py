@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cellworth import Campaign, Prices, Table
-from cellworth.campaign.row_policy import fitted_in_use
 from cellworth.campaign.stores import MemoryStore
+from cellworth.campaign.undecided_rows import fitted_in_use
 from cellworth.errors import DataError
 
 SAID = {"error_cost": 1000.0, "model": "logistic regression", "draws": 64}

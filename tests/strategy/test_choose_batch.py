@@ -6,7 +6,7 @@ from cellworth.errors import ParameterError
 from cellworth.score import Random
 from cellworth.select import Top
 from cellworth.strategy import Strategy
-from cellworth.strategy.choosing import Adviser
+from cellworth.strategy.choose_batch import Adviser
 from cellworth.table import ColumnLayout
 from tests.strategy.tables import small_table
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.em import run_em
-from cellworth.complete.gaussian.estimator import GaussianEstimator, factor_count
+from cellworth.complete.gaussian.quick_fit import GaussianEstimator, factor_count
 from tests.complete.gaussian import textbook
 
 

@@ -10,7 +10,7 @@ from cellworth.campaign.events import Content, check_optional_text
 from cellworth.campaign.state import State
 from cellworth.errors import ConflictError, ParameterError
 from cellworth.messages import shorten
-from cellworth.settings_language import named
+from cellworth.setting_names import named
 
 STAGES: tuple[Stage, ...] = get_args(Stage)
 

@@ -6,7 +6,7 @@ from cellworth import GaussianCompleter, Prices, Table
 from cellworth.complete import SupervisedCompleter
 from cellworth.model import Candidate
 from cellworth.model.cross_validation import deal
-from cellworth.strategy.automatic import MODEL_FOLDS, completer_lead
+from cellworth.strategy.auto_strategy import MODEL_FOLDS, completer_lead
 from cellworth.strategy.buying_task import BuyingTask
 
 GAUSSIAN = GaussianCompleter(margins="normal", label_trust=0.0, target="number")

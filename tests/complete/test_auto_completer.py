@@ -5,8 +5,8 @@ import pytest
 from sklearn.base import clone
 
 from cellworth.complete import GaussianCompleter, SoftImputeCompleter, SupervisedCompleter
-from cellworth.complete.auto import AutoCompleter
 from cellworth.complete.auto_candidates import ColumnMeanCompleter, default_candidates
+from cellworth.complete.auto_completer import AutoCompleter
 from cellworth.testing import check_completer
 from cellworth.testing.completer_contract import random_table
 from tests.complete.auto_cases import QUICK, gaussian

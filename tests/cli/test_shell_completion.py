@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cellworth.cli import completion, main
+from cellworth.cli import main
 
 
 def context(**params):

@@ -138,7 +138,7 @@ class AutoCompleter(Completer):
     Examples
     --------
     >>> import numpy as np
-    >>> from cellworth.complete.auto import AutoCompleter
+    >>> from cellworth.complete.auto_completer import AutoCompleter
     >>> rng = np.random.default_rng(0)
     >>> height = rng.normal(170, 10, size=200)
     >>> X = np.column_stack([height, height - 100 + rng.normal(0, 5, size=200)])

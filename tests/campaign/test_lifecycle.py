@@ -5,7 +5,7 @@ import pytest
 from cellworth import Prices
 from cellworth.campaign import Campaign
 from cellworth.campaign.campaign_events import StageChanged
-from cellworth.campaign.stage import STAGES
+from cellworth.campaign.lifecycle import STAGES
 from cellworth.campaign.state import State
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, ParameterError

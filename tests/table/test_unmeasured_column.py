@@ -7,7 +7,7 @@ import pytest
 
 from cellworth.errors import DataError
 from cellworth.table import Column, Table
-from cellworth.table.uniform_prior import UniformPrior, with_prior
+from cellworth.table.unmeasured_column import UniformPrior, with_prior
 
 COLUMNS = [
     Column("dose", "number", bounds=(-2.0, 10.0)),

@@ -16,7 +16,7 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
 from cellworth.messages import shorten
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table.column import BOUNDED, Column
 
 SHARE_OF_ROWS = 0.25

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from cellworth.errors import DataError
-from cellworth.strategy.strategy_choice import Lead, StrategyChoice
+from cellworth.strategy.auto_choice import Lead, StrategyChoice
 
 
 def choice(lead, strategy="recommended", **more):

@@ -24,10 +24,10 @@ from cellworth.model.candidates import candidate_named
 from cellworth.model.cross_validation import Score, scorable, score_predictions
 from cellworth.model.fitted_model import one_core
 from cellworth.model.held_out_folds import HeldOutFold, make_folds
+from cellworth.strategy.auto_choice import Lead, StrategyChoice
 from cellworth.strategy.backtest import FOLDS, backtest
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.registry import Strategy, get
-from cellworth.strategy.strategy_choice import Lead, StrategyChoice
 
 FALLBACK, RIVAL = "recommended", "linear-impact"
 MOST_ROWS = 1_000

@@ -10,7 +10,7 @@ import pytest
 import cellworth
 from cellworth import Table
 from cellworth.errors import DataError
-from cellworth.settings_language import (
+from cellworth.setting_names import (
     FIELDS,
     JSON_FIELDS,
     by_door,
@@ -109,7 +109,7 @@ ONLY_PYTHON = {
     "table/target.py": "target_kind has no option",
     "table/keywords.py": "keywords",
     "web/app.py": "for programmers",
-    "settings_language.py": "the catalogue",
+    "setting_names.py": "the catalogue",
 }
 """Files that also speak to those who write Python, who alone can get their messages."""
 SETTINGS = (

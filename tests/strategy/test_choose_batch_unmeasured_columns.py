@@ -5,7 +5,7 @@ import pytest
 
 from cellworth import Campaign, CompletingClassifier, Table, advise, fill
 from cellworth.campaign.stores import MemoryStore
-from cellworth.strategy.choosing import FIRST_CELLS, explored
+from cellworth.strategy.choose_batch import FIRST_CELLS, explored
 
 TRUTH = np.random.default_rng(1).normal(size=(60, 3)) @ [[1, 0.8, 0], [0, 1, 0], [0, 0.5, 1]]
 
