@@ -27,6 +27,7 @@ odd = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(
     lines=st.lists(st.one_of(good, good, good, odd), min_size=1, max_size=8),

@@ -11,6 +11,7 @@ import pytest
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from tests.campaign.campaigns import VALUES, Clock, begin, cells, make_table, same_state
+from tests.conftest import first_quick
 
 pytestmark = pytest.mark.usefixtures("own_strategies", "ctrl_c")
 
@@ -65,7 +66,7 @@ def steps(campaign):
     ]
 
 
-@pytest.mark.parametrize("which", [0, 1, 2])
+@pytest.mark.parametrize("which", first_quick([0, 1, 2]))
 def test_an_interrupted_campaign_is_as_if_opened_anew(which):
     expected = steps(done := campaign_in(MemoryStore()))
     for step in expected[:which]:

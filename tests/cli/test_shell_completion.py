@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from cellworth.cli import main
+from cellworth.cli import main, shell_completion
 
 
 def context(**params):
@@ -12,37 +12,39 @@ def context(**params):
 
 
 def test_names_of_campaigns(quick):
-    assert completion.names_of_store(context(), "st") == ["study"]
-    assert completion.names_of_store(context(store="sqlite:///study.db"), "x") == []
-    assert completion.names_of_store(context(store="elsewhere.db"), "") == []
+    assert shell_completion.names_of_store(context(), "st") == ["study"]
+    assert shell_completion.names_of_store(context(store="sqlite:///study.db"), "x") == []
+    assert shell_completion.names_of_store(context(store="elsewhere.db"), "") == []
     assert not (quick.folder / "elsewhere.db").exists()
 
 
 def test_rows_and_columns_of_a_campaign(quick):
     rows = list(quick.table.row_ids)
-    assert completion.rows_of_campaign(context(), "") == rows
-    assert completion.rows_of_campaign(context(), rows[0]) == [row for row in rows if row.startswith(rows[0])]
-    assert completion.columns_of_campaign(context(name="study"), "d") == ["dose"]
-    assert completion.columns_of_campaign(context(name="another"), "") == []
+    assert shell_completion.rows_of_campaign(context(), "") == rows
+    assert shell_completion.rows_of_campaign(context(), rows[0]) == [
+        row for row in rows if row.startswith(rows[0])
+    ]
+    assert shell_completion.columns_of_campaign(context(name="study"), "d") == ["dose"]
+    assert shell_completion.columns_of_campaign(context(name="another"), "") == []
 
 
 def test_cells_that_are_out_also_where_the_shell_splits_them_at_the_colon(quick):
     cells = [f"{line['row']}:{line['column']}" for line in quick.asked()]
-    assert completion.open_cells(context(), "") == cells
+    assert shell_completion.open_cells(context(), "") == cells
     row, column = cells[0].split(":")
-    assert completion.open_cells(context(cells=[]), f"{row}:")[0] == cells[0]
-    assert f":{column}" in completion.open_cells(context(cells=[row]), ":")
-    assert column in completion.open_cells(context(cells=[row, ":"]), column[:1])
+    assert shell_completion.open_cells(context(cells=[]), f"{row}:")[0] == cells[0]
+    assert f":{column}" in shell_completion.open_cells(context(cells=[row]), ":")
+    assert column in shell_completion.open_cells(context(cells=[row, ":"]), column[:1])
 
 
 def test_columns_of_a_table_that_is_read(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("\ufeffa b;größe;n\n1;2;3\n", encoding="utf-8")
-    assert completion.columns_of_table(context(table=path), "") == ["a b", "größe", "n"]
-    assert completion.settings_of_columns(context(table=str(path)), "g") == ["größe="]
-    assert completion.columns_of_table(context(table=path, delimiter=","), "") == ["a b;größe;n"]
-    assert completion.columns_of_table(context(table=tmp_path / "none.csv"), "") == []
-    assert completion.columns_of_table(context(), "") == []
+    assert shell_completion.columns_of_table(context(table=path), "") == ["a b", "größe", "n"]
+    assert shell_completion.settings_of_columns(context(table=str(path)), "g") == ["größe="]
+    assert shell_completion.columns_of_table(context(table=path, delimiter=","), "") == ["a b;größe;n"]
+    assert shell_completion.columns_of_table(context(table=tmp_path / "none.csv"), "") == []
+    assert shell_completion.columns_of_table(context(), "") == []
 
 
 def test_columns_of_a_workbook(tmp_path):
@@ -52,12 +54,12 @@ def test_columns_of_a_workbook(tmp_path):
     book.active.append([1, 2])
     book.active.append([2, 3])
     book.save(tmp_path / "t.xlsx")
-    assert completion.columns_of_table(context(table=tmp_path / "t.xlsx"), "a") == ["age"]
+    assert shell_completion.columns_of_table(context(table=tmp_path / "t.xlsx"), "a") == ["age"]
 
 
 def test_no_more_than_a_shell_can_list(monkeypatch):
-    monkeypatch.setattr(completion, "MOST", 2)
-    assert len(completion.strategies(context(), "")) == 2
+    monkeypatch.setattr(shell_completion, "MOST", 2)
+    assert len(shell_completion.strategies(context(), "")) == 2
 
 
 def test_the_shell_asks_for_them(quick, monkeypatch, capsys):

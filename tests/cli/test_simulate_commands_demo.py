@@ -60,6 +60,7 @@ def test_a_picture_that_cannot_be_written_is_named(quick, tmp_path, capsys):
     assert capsys.readouterr().err.startswith(f"cellworth: {picture}: ")
 
 
+@pytest.mark.slow
 def test_without_matplotlib_the_demo_still_tells(quick, capsys, monkeypatch):
     for module in ("matplotlib", "matplotlib.backends.backend_agg"):
         monkeypatch.setitem(sys.modules, module, None)

@@ -1,9 +1,12 @@
+import pytest
+
 from cellworth.cli import main
 from cellworth.datasets.paper_files import FILES
 from tests.cli.commands import run
 from tests.datasets.web_server import Site, serving
 
 
+@pytest.mark.slow
 def test_it_fetches_and_says_where_the_files_are(paper_folder, tmp_path):
     words = ("fetch-data", "--data", paper_folder, "--to", tmp_path / "to")
     done = run(*words)

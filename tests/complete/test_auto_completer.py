@@ -53,6 +53,7 @@ def test_keeps_the_contract_of_completers():
     check_completer(AutoCompleter(n_holds=1))
 
 
+@pytest.mark.slow
 def test_keeps_the_contract_with_other_settings():
     check_completer(AutoCompleter(candidates=QUICK, n_holds=1, n_jobs=2))
     check_completer(ColumnMeanCompleter())
@@ -93,6 +94,7 @@ def test_chooses_what_the_table_was_made_for_and_is_never_much_worse_than_the_be
     assert error(auto.completed_, truth, holed) <= 1.1 * least
 
 
+@pytest.mark.slow
 def test_labels_are_used_where_they_fill_cells_better():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=500)

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import ThreadEngine, open_blocks
 from tests.blocks.tables import COMPLETERS, SAME, difference, make_table, tables
+from tests.conftest import first_quick
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -41,7 +42,7 @@ def assert_same(whole, on_blocks, tolerance=SAME):
         assert difference(on_blocks.low_rank_[1] ** 2, whole.low_rank_[1] ** 2) < 10 * tolerance
 
 
-@pytest.mark.parametrize("completer", COMPLETERS, ids=str)
+@pytest.mark.parametrize("completer", first_quick(COMPLETERS))
 @given(table=tables())
 @settings(max_examples=15)
 def test_local_blocks_give_what_the_estimator_gives(completer, table):

@@ -51,6 +51,7 @@ def test_without_scaling_keeps_the_contract_but_for_units():
     check_completer(OptSpaceCompleter(scale=None), unit_free=False)
 
 
+@pytest.mark.slow
 def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(OptSpaceCompleter())
 

@@ -45,6 +45,7 @@ def test_without_scaling_keeps_the_contract_but_for_units():
     check_completer(SoftImputeCompleter(scale=None), unit_free=False)
 
 
+@pytest.mark.slow
 def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(SoftImputeCompleter())
 
@@ -96,6 +97,7 @@ def test_reaches_the_objective_of_a_semidefinite_program(table, relative):
     assert ours == pytest.approx(fit.objective[-1], rel=1e-8)
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(table=tiny_tables(), relative=st.sampled_from([0.5, 0.1]))
 def test_a_solution_is_a_fixed_point_of_thresholding(table, relative):

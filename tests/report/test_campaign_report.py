@@ -87,6 +87,7 @@ def test_a_finished_campaign(tmp_path):
     assert len(found.pictures) == 2  # curve and map
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["several", "number"])
 def test_several_classes_and_numbers(kind, tmp_path):
     campaign = play(*gaussian_table(kind=kind), rounds=5)
@@ -143,6 +144,7 @@ def test_whatever_users_write_is_shown_as_text(tmp_path):
     assert "a$x^{2}$" in drawn  # not set as mathematics
 
 
+@pytest.mark.slow
 def test_a_large_table_makes_a_page_of_bounded_size(tmp_path):
     rng = np.random.default_rng(0)
     n, p = 1200, 8
@@ -187,6 +189,7 @@ def test_the_same_campaign_gives_the_same_bytes(tmp_path):
     assert pages[0] == pages[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["afasmc", "qbc"])
 def test_a_completer_without_variances_is_said_so(strategy, tmp_path):
     campaign = begin(gaussian_table()[0], prices=Prices.same(1.0), strategy=strategy)
@@ -213,6 +216,7 @@ def test_errors_are_in_words(tmp_path, monkeypatch):
         write_report(campaign, tmp_path / "report.html")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_hand", [False, True])
 def test_progress_never_falls_and_ends_at_all(at_hand, tmp_path):
     campaign = play(*gaussian_table(), rounds=2)

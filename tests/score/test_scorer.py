@@ -16,6 +16,7 @@ from cellworth.score.committee_scorers import CommitteeStability, QueryByCommitt
 from cellworth.score.expected_utility import ExpectedUtility
 from cellworth.score.scorer import check_whole_number
 from cellworth.testing.scorer_contract import check_scorer
+from tests.conftest import first_quick
 from tests.score.rounds import squared_ranges, told
 
 SCORERS = [
@@ -31,7 +32,7 @@ SCORERS = [
 OTHER_SETTINGS = [Variance(window=4), Variance(window=20), PosteriorImpact(power=1.0), ExpectedUtility()]
 
 
-@pytest.mark.parametrize("scorer", SCORERS, ids=str)
+@pytest.mark.parametrize("scorer", first_quick(SCORERS))
 def test_keeps_the_contract_of_scorers(scorer):
     check_scorer(scorer)
 

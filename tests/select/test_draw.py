@@ -32,6 +32,7 @@ def sequences(scores, prices, size, crowding, power, per):
     return chances
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("per", "power", "crowding"),
     [("score", 1.0, 1.0), ("price", 1.0, 1.0), ("score", 2.0, 1.0), ("score", 1.0, 0.3), ("price", 0.5, 0.2)],

@@ -102,6 +102,7 @@ def test_a_batch_keeps_its_limits_and_leaves_nothing_that_fits(kind, options, da
             assert offer.prices.cost([*batch.cells.tolist(), cell], offer.before) > budget
 
 
+@pytest.mark.slow
 def test_rows_are_opened_in_proportion_to_what_their_bundles_bring_per_money():
     """A visit of 10 to cells of price 1: the best sets of the rows bring 4/7, 2/7, 8/24 and 1/11."""
     scores = np.zeros((4, 14))

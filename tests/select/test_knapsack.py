@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from cellworth.select import Knapsack, Poss, Ratio, Top
 from cellworth.select.spread import Spread
+from tests.conftest import first_quick
 from tests.select.offers import best_worth, budgets_for, by_table, large_offer, offer_of, tiny_offers
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["whole", "cents", "cell"])
 @settings(max_examples=80)
 @given(data=st.data())
@@ -47,6 +49,7 @@ def test_is_the_best_within_a_count_too(kind, data):
     assert batch.score >= best_worth(offer, budget * (1 - 3e-6), count) * (1 - 1e-5) - 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["groups", "visits"])
 @settings(max_examples=60)
 @given(data=st.data())
@@ -147,7 +150,7 @@ def test_a_count_and_a_budget_are_packed_as_well_as_by_a_table(seed, dearest):
     np.testing.assert_allclose(batch.score, best[count, budget], rtol=1e-6)
 
 
-@pytest.mark.parametrize("count", [None, 100])
+@pytest.mark.parametrize("count", first_quick([None, 100]))
 def test_many_cells_at_prices_of_their_own(count):
     """The sum of all prices, in units, is beyond 64 bits; the relaxation is an upper bound."""
     rng = np.random.default_rng(0)

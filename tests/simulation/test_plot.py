@@ -24,6 +24,7 @@ def test_mean_curves_by_hand():
     assert curve.half[-1] == pytest.approx(half)
 
 
+@pytest.mark.slow
 def test_the_plot_has_a_line_and_a_band_per_strategy(curves, tmp_path):
     figure = plot_curves(curves, "auc", full=0.99)
     assert len(figure.axes) == 2

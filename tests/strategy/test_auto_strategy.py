@@ -9,6 +9,7 @@ from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.complete.paired_completer import PairedCompleter
 from cellworth.errors import DataError, ParameterError
+from cellworth.strategy import auto_strategy
 from cellworth.strategy.auto_choice import Lead, StrategyChoice
 from cellworth.strategy.auto_strategy import LEAST_ROWS, AutomaticStrategy, choose_on
 from cellworth.strategy.backtest import Backtest
@@ -32,9 +33,9 @@ def outcomes(monkeypatch):
         monkeypatch.setattr(Backtest, "lead", lambda *_, **__: planned["lead"])
         return played
 
-    monkeypatch.setattr(automatic, "backtest", backtest)
-    monkeypatch.setattr(automatic, "completer_lead", lambda *_, **__: planned["completer"])
-    monkeypatch.setattr(automatic, "choose_model", lambda *_, candidates, **__: _Found(candidates[0]))
+    monkeypatch.setattr(auto_strategy, "backtest", backtest)
+    monkeypatch.setattr(auto_strategy, "completer_lead", lambda *_, **__: planned["completer"])
+    monkeypatch.setattr(auto_strategy, "choose_model", lambda *_, candidates, **__: _Found(candidates[0]))
     return planned
 
 
@@ -46,7 +47,7 @@ class _Found:
 @pytest.mark.parametrize("kind", ["two classes", "several classes", "number"])
 def test_deviates_only_where_the_lead_exceeds_what_is_needed(outcomes, kind):
     task = task_of(small_table(n=120, kind=kind))
-    needed = automatic.NEEDED
+    needed = auto_strategy.NEEDED
     for errors, chosen in (
         (-3.0, "recommended"),
         (needed - 0.1, "recommended"),
@@ -117,7 +118,7 @@ def test_few_of_a_class_alike_labels_and_few_known_cells_are_too_little():
 
 
 def test_long_tables_are_sampled_and_unlabelled_rows_left_out(outcomes, monkeypatch):
-    monkeypatch.setattr(automatic, "MOST_ROWS", 100)
+    monkeypatch.setattr(auto_strategy, "MOST_ROWS", 100)
     task = task_of(small_table(n=200))
     labels = task.y.copy()
     labels[:50] = np.nan
@@ -146,6 +147,7 @@ def test_an_open_strategy_must_be_settled_first_and_others_have_nothing_to_recal
         auto.recalled(replace(choice, completer="another"))
 
 
+@pytest.mark.slow
 def test_a_campaign_records_the_choice_and_never_chooses_anew(outcomes, monkeypatch):
     outcomes["lead"] = Lead(0.05, 0.01, 8, 8)
     table, store = small_table(n=120), MemoryStore()
@@ -154,7 +156,7 @@ def test_a_campaign_records_the_choice_and_never_chooses_anew(outcomes, monkeypa
         assert choice.strategy == "linear-impact"
         assert (campaign.strategy, campaign.settled.summary) == ("auto", choice.sentence)
         expected = campaign.preview(count=8)
-    monkeypatch.setattr(automatic, "choose_on", None)
+    monkeypatch.setattr(auto_strategy, "choose_on", None)
     with Campaign.open(store) as campaign:
         assert campaign.settled.choice == choice
         assert campaign.preview(count=8) == expected

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cellworth.cli import options
+from cellworth.cli import options, shell_completion
 from cellworth.cli.file_options import (
     FileOptions,
     NamedCells,
@@ -195,12 +195,14 @@ def correct(
     *,
     row: Annotated[
         str,
-        Argument(metavar="ROW", help="The id of the row.", autocompletion=completion.rows_of_campaign),
+        Argument(metavar="ROW", help="The id of the row.", autocompletion=shell_completion.rows_of_campaign),
     ],
     column: Annotated[
         str,
         Argument(
-            metavar="COLUMN", help="The name of the column.", autocompletion=completion.columns_of_campaign
+            metavar="COLUMN",
+            help="The name of the column.",
+            autocompletion=shell_completion.columns_of_campaign,
         ),
     ],
     value: Annotated[str, Argument(metavar="VALUE", help="The correct value.")],

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cellworth.cli import options
+from cellworth.cli import options, shell_completion
 from cellworth.cli.parameters import Option, WrongUsage
 from cellworth.errors import MissingMarkWarning
 
@@ -41,7 +41,7 @@ NeededTarget = Annotated[
     Option(
         metavar="COLUMN",
         help="The column to predict; needed with a table of your own.",
-        autocompletion=completion.columns_of_table,
+        autocompletion=shell_completion.columns_of_table,
     ),
 ]
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from cellworth.cli import shell_completion
 from cellworth.cli.parameters import Argument, Option, WrongUsage
 from cellworth.cli.shell_completion import DEFAULT_STORE as DEFAULT_STORE
 from cellworth.errors import DataError, ParameterError
@@ -31,7 +32,7 @@ Name = Annotated[
     str | None,
     Option(
         help="The campaign's name. Not needed if the store has only one.",
-        autocompletion=completion.names_of_store,
+        autocompletion=shell_completion.names_of_store,
     ),
 ]
 Json = Annotated[bool, Option("--json", help="Print JSON, for use by programs.")]
@@ -49,14 +50,14 @@ TablePath = Annotated[
 ]
 Target = Annotated[
     str,
-    Option(metavar="COLUMN", help="The column to predict.", autocompletion=completion.columns_of_table),
+    Option(metavar="COLUMN", help="The column to predict.", autocompletion=shell_completion.columns_of_table),
 ]
 OptionalTarget = Annotated[
     str | None,
     Option(
         metavar="COLUMN",
         help="The column to predict, if there is one.",
-        autocompletion=completion.columns_of_table,
+        autocompletion=shell_completion.columns_of_table,
     ),
 ]
 RowId = Annotated[
@@ -64,7 +65,7 @@ RowId = Annotated[
     Option(
         metavar="COLUMN",
         help="The column that holds the row ids. By default, rows are numbered from 0.",
-        autocompletion=completion.columns_of_table,
+        autocompletion=shell_completion.columns_of_table,
     ),
 ]
 Missing = Annotated[
@@ -82,7 +83,7 @@ def _by_column(option: str, value: str, help_text: str) -> Any:
         option,
         metavar=f"COLUMN={value}",
         help=f"{help_text} May be repeated.",
-        autocompletion=completion.settings_of_columns,
+        autocompletion=shell_completion.settings_of_columns,
     )
 
 
@@ -121,7 +122,11 @@ PricesPath = Annotated[
 ]
 Strategy = Annotated[
     str,
-    Option(metavar="NAME", help="The strategy that chooses the cells.", autocompletion=completion.strategies),
+    Option(
+        metavar="NAME",
+        help="The strategy that chooses the cells.",
+        autocompletion=shell_completion.strategies,
+    ),
 ]
 Seconds = Annotated[
     float | None,
@@ -139,7 +144,9 @@ TokensPath = Annotated[
 
 Cells = Annotated[
     list[str] | None,
-    Argument(metavar="[ROW:COLUMN]...", help="Cells, as ROW:COLUMN.", autocompletion=completion.open_cells),
+    Argument(
+        metavar="[ROW:COLUMN]...", help="Cells, as ROW:COLUMN.", autocompletion=shell_completion.open_cells
+    ),
 ]
 CellsFrom = Annotated[
     Path | None,

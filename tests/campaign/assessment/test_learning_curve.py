@@ -35,6 +35,7 @@ def test_the_score_rises_while_what_matters_is_bought(kind, metric):
     assert "is expected to bring" in found.describe()
 
 
+@pytest.mark.slow
 def test_labels_do_not_leak():
     """Labels that have nothing to do with the cells get an area of one half, however many holes there are."""
     areas = []

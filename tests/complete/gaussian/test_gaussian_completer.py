@@ -25,6 +25,7 @@ def test_contract(settings):
     check_completer(GaussianCompleter(**settings))
 
 
+@pytest.mark.slow
 def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(GaussianCompleter())
 

@@ -88,6 +88,7 @@ def test_ranking_loss_is_one_minus_the_area_under_the_curve():
         assert losses[y == c].mean() == pytest.approx(1 - roc_auc_score(y, score))
 
 
+@pytest.mark.slow
 def test_many_classes_that_are_noise_are_not_trusted():
     """Of twelve draws, as many as in one of a chance of a sixth: P(at most 4) = 0.96."""
     trusted = 0

@@ -28,6 +28,7 @@ def everything(completer):
     return completer.estimate(i, j).reshape(n, d)
 
 
+@pytest.mark.slow
 def test_passes_every_check_of_scikit_learn():
     check_with_scikit_learn(SparseCompleter())
 
@@ -101,6 +102,7 @@ def test_the_size_of_blocks_changes_nothing_but_rounding(monkeypatch):
     np.testing.assert_allclose(everything(cut), whole, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_threads_and_seeds_change_no_bit(monkeypatch):
     monkeypatch.setattr(variable_projection, "LEAST_CELLS", 200)
     X, _, _ = rank_five(n=500, d=60)
@@ -128,6 +130,7 @@ def test_a_table_that_could_never_be_written_out():
     np.testing.assert_allclose(new, completer.row_factors_[:100_000], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_recovers_a_table_of_rank_five():
     X, rows, columns = rank_five()
     completer = SparseCompleter().fit(X)
@@ -141,6 +144,7 @@ def test_recovers_a_table_of_rank_five():
     assert completer.rank_ == 5
 
 
+@pytest.mark.slow
 def test_fills_as_well_as_the_dense_completer():
     X, rows, columns = rank_five(n=400, d=100, share=0.25, seed=1)
     dense = np.full(X.shape, np.nan)
@@ -199,6 +203,7 @@ def test_attributes_say_how_it_went():
     np.testing.assert_array_equal(copy.completed_rows(slice(5)), completer.completed_rows(slice(5)))
 
 
+@pytest.mark.slow
 def test_a_warm_start_takes_fewer_steps_to_the_same_place():
     X, rows, columns = rank_five(n=1000, d=200)
     warm = SparseCompleter(warm_start=True).fit(X)
