@@ -19,7 +19,7 @@ from cellworth.table.missing_marks import MissingMarks, open_holes
 from cellworth.table.raw_cells import Cells, CodedCells, Origin, RawColumn, TextCells, TextCounts
 from cellworth.table.target import Target
 from cellworth.table.text_file import with_dates
-from cellworth.table.uniform_prior import with_prior
+from cellworth.table.unmeasured_column import with_prior
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ import numpy as np
 from cellworth.arrays import AnyArray, Float64Array, Int64Array
 from cellworth.errors import DataError
 from cellworth.messages import shorten
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table.column import Column
 from cellworth.table.missing_marks import MissingMarks, open_holes
 from cellworth.table.raw_cells import (

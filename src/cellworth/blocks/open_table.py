@@ -22,7 +22,7 @@ from cellworth.blocks.protocol import Blocks, Engine, join
 from cellworth.blocks.row_source import StoredTable
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
-from cellworth.settings_language import setting
+from cellworth.setting_names import setting
 from cellworth.table.build_table import build_column, check_names
 from cellworth.table.column import LABELLED, Column
 from cellworth.table.keywords import TableKeywords

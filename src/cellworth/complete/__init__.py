@@ -35,7 +35,7 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "auto": ["AutoCompleter"],
+        "auto_completer": ["AutoCompleter"],
         "filled_table": ["FilledTable", "fill"],
         "gaussian": ["GaussianCompleter"],
         "lmafit": ["LMaFitCompleter"],
@@ -44,7 +44,7 @@ __getattr__, __dir__ = lazy_names(
         "soft_impute": ["SoftImputeCompleter"],
         "solver.monitor": ["Progress"],
         "sparse": ["SparseCompleter"],
-        "supervised": ["SupervisedCompleter"],
+        "supervised_completer": ["SupervisedCompleter"],
         "tree_completer": ["TreeCompleter"],
     },
 )

@@ -25,7 +25,7 @@ from cellworth.optional_packages import require
 from cellworth.table import Table
 from cellworth.table.column import BOUNDED, Column
 from cellworth.table.encoded import Encoded
-from cellworth.table.uniform_prior import UniformPrior
+from cellworth.table.unmeasured_column import UniformPrior
 
 
 @dataclass(frozen=True, eq=False)
