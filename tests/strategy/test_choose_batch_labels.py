@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from cellworth.strategy.choosing import ScoredRound, choose
 
 from cellworth import Group, Prices, Table, advise
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices.prices import with_target_column
 from cellworth.select import Top
 from cellworth.strategy import names
+from cellworth.strategy.choose_batch import ScoredRound, choose
 from tests.strategy.tables import small_table
 
 QUICK = "random-gaussian"
