@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth import Table
+from cellworth import Campaign, Table
 from cellworth.campaign.answer_file import (
     FileAnswer,
     FileResult,
@@ -224,6 +224,13 @@ def test_what_the_campaign_does_not_take_is_named_by_line(tmp_path):
         campaign.tell_file(path)
     assert [problem.removeprefix(f"{path}, ")[:6] for problem in wrong.value.problems] == ["line 3", "line 4"]
     assert "column 'row'" in wrong.value.problems[1]
+    path = write(tmp_path, f"row,column,value\n{right}\n{known}\nnobody,{batch[1].column},1\n")
+    for act in (campaign.tell_file, campaign.check_file):
+        with pytest.raises(WrongAnswersError) as both:
+            act(path)
+        assert [problem.split(", ")[1] for problem in both.value.problems] == ["line 3", "line 4"]
+        assert "Use correct" in both.value.problems[0]
+        assert "no row 'nobody'" in both.value.problems[1]
     assert [event.kind for event in campaign.events()] == ["asked", "told", "contradicted"]
 
 
@@ -249,3 +256,17 @@ def test_cells_are_found_by_row_and_column():
         parse_cells(["z:a"], table)
     with pytest.raises(DataError, match="no column 'c'"):
         parse_cells(["x:c"], table)
+
+
+def test_answers_may_be_written_as_the_table_was(tmp_path):
+    (tmp_path / "t.csv").write_text("id;dose;seen\na;1,5;4.7.2020\nb;;\nc;2,5;12.12.2020\n")
+    table = Table.read(tmp_path / "t.csv", row_id="id", delimiter=";", decimal=",", date_format="DD.MM.YYYY")
+    with Campaign.create(table, strategy="random", store=tmp_path / "s.db") as campaign:
+        campaign.ask(count=2)
+        for text in ("row;column;value\nb;dose;1,75\nb;seen;5.7.2020\n", "row,column,value\nb,dose,1.75\n"):
+            path = write(tmp_path, text)
+            campaign.check_file(path)
+            campaign.tell_file(path)
+        assert campaign.table.to_csv(";", ",") == (
+            "id;dose;seen\na;1,5;4.7.2020\nb;1,75;5.7.2020\nc;2,5;12.12.2020\n"
+        )

@@ -39,16 +39,24 @@ def test_a_campaign_in_the_german_way(study):
     same = ["--store", "my study.db", "--name", "one"]
     asked = study("ask", "--count", "1", "--out", "asks.csv", *same)
     assert "cellworth tell asks.csv --store 'my study.db' --name one" in asked.out
-    row = study.lines("asks.csv")[0]["row"]
-    assert study.lines("asks.csv")[0]["price"] == "1.5"
+    line = (study.folder / "asks.csv").read_text().splitlines()[1].split(";")
+    row = line[0]
+    assert "1,5" in line
     (study.folder / "answers.csv").write_text(f"row;column;value\n{row};age;1.000\n")
-    assert study("tell", "answers.csv", *GERMAN, *same).code == 0
+    assert study("tell", "answers.csv", "--yes", *same).code == 0  # nobody has to say it again
     (study.folder / "new.csv").write_text("id;dose;age;seen\nq1;1,25;7;26.08.2020\n")
-    assert study("extend", "new.csv", *GERMAN, *same).code == 0
+    assert study("extend", "new.csv", *same).code == 0
+    assert study("correct", "q1", "dose", "2,75", *same).code == 0
+    (study.folder / "dearer.csv").write_text("column;price\nage;2,50\n(other columns);2\n")
+    assert study("prices", "dearer.csv", *same).code == 0
     exported = study("export", *same).out
-    assert "q1,1.25,7,26.08.2020," in exported
-    assert f"\n{row}," in exported
-    assert ",1000," in exported
+    assert "q1;2,75;7;26.08.2020;" in exported
+    assert f"\n{row};" in exported
+    assert ";1000;" in exported
+    assert study("export", "--out", "now.csv", *same).code == 0
+    assert (study.folder / "now.csv").read_text() == exported
+    assert study("fill", "now.csv", "--row-id", "id", "--out", "filled.csv", *GERMAN).code == 0
+    assert "q1;2,75;7;26.08.2020;" in (study.folder / "filled.csv").read_text()
 
 
 def test_a_guessed_encoding_is_one_line_on_standard_error(study):

@@ -84,12 +84,18 @@ class FileCheck:
     questioned: list[WrongLine]
 
 
-def write_asks(path: str | os.PathLike[str], purchases: Iterable[Purchase]) -> None:
-    """Write the cells asked for to a .csv or .tsv file, with an empty value column; O(purchases).
+def write_asks(
+    path: str | os.PathLike[str],
+    purchases: Iterable[Purchase],
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+) -> None:
+    """Write the cells asked for to a .csv, .tsv or .xlsx file, with an empty value column; O(purchases).
 
     The file is replaced atomically. Once filled in, pass it to `Campaign.tell_file`.
     """
-    Batch(purchases).write(path)
+    Batch(purchases).write(path, delimiter=delimiter, decimal=decimal)
 
 
 def asks_csv(purchases: Iterable[Purchase]) -> str:
@@ -102,7 +108,14 @@ def check_asks_path(path: str | os.PathLike[str]) -> None:
     check_place(Path(path))
 
 
-def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) -> list[FileAnswer]:
+def read_answers(
+    path: AnyFile,
+    table: Table,
+    *,
+    encoding: str | None = None,
+    state: State | None = None,
+    unsolicited: bool = False,
+) -> list[FileAnswer]:
     r"""Read a file of answers and check its rows, columns and values against a table; O(n + p + lines).
 
     Parameters
@@ -114,6 +127,10 @@ def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) ->
         The table whose cells are answered.
     encoding : str, optional
         By default UTF-8, or UTF-16 if the file starts with its byte order mark.
+    state : State, optional
+        If any line is wrong, the error also names the lines that this state of a campaign would reject.
+    unsolicited : bool
+        Whether the campaign takes answers that nobody asked for.
 
     Returns
     -------
@@ -149,6 +166,9 @@ def read_answers(path: AnyFile, table: Table, *, encoding: str | None = None) ->
         else:
             _collect(path, problems, problem)
     if problems:
+        if state is not None:
+            rejected, _ = _rejected(state, answers, unsolicited=unsolicited)
+            problems = sorted([*problems, *rejected], key=lambda each: each.line)[:MOST_WRONG_LINES]
         raise WrongAnswersError(path, problems)
     return answers
 
@@ -222,6 +242,15 @@ def _doubted(lines: Iterable[FileAnswer], doubts: Mapping[tuple[str, str], str])
 
 def _raise_by_line(state: State, path: AnyFile, answers: Iterable[FileAnswer], *, unsolicited: bool) -> None:
     """Raise an error that names every line the campaign rejects; return if it rejects none."""
+    problems, all_conflicts = _rejected(state, answers, unsolicited=unsolicited)
+    if problems:
+        raise (ConflictingAnswersError if all_conflicts else WrongAnswersError)(path, problems) from None
+
+
+def _rejected(
+    state: State, answers: Iterable[FileAnswer], *, unsolicited: bool
+) -> tuple[list[WrongLine], bool]:
+    """Return the lines that the campaign rejects, and whether all of them contradict known values."""
     problems: list[WrongLine] = []
     all_conflicts = True
     for line, *triple in answers:
@@ -236,8 +265,7 @@ def _raise_by_line(state: State, path: AnyFile, answers: Iterable[FileAnswer], *
             all_conflicts = False
         if len(problems) == MOST_WRONG_LINES:
             break
-    if problems:
-        raise (ConflictingAnswersError if all_conflicts else WrongAnswersError)(path, problems) from None
+    return problems, all_conflicts
 
 
 def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:

@@ -165,9 +165,11 @@ class Campaign(CampaignQueries):
     ) -> answer_file.FileResult:
         """Record the answers in a file: all of them or, if any line is wrong, none; O(n + p + lines).
 
-        See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file. Raises
+        See `tell` for the keywords and `cellworth.campaign.answer_file.read_answers` for the file, whose
+        numbers and dates may be written as in the file of the campaign's table. Raises
         WrongAnswersError, or ConflictingAnswersError if the only problem is that different values are known.
         """
+        path = self.read_options.file(path)
         with bulk_answers.without_collector():
             bulk = bulk_answers.bulk_telling(
                 path, self._log, encoding, unsolicited=unsolicited, insist=insist
@@ -177,7 +179,10 @@ class Campaign(CampaignQueries):
                 if bulk.fits:
                     reports.warn_if_overspent(event, self.totals())
                     return bulk.result(size(event))
-        lines = answer_file.read_answers(path, self.table, encoding=encoding)
+        state = self._log.state
+        lines = answer_file.read_answers(
+            path, self.table, encoding=encoding, state=state, unsolicited=unsolicited
+        )
         with answer_file.blame_lines(path, lines, self._log, unsolicited=unsolicited):
             triples = answer_file.triples(lines)
             new = self.tell(triples, who=who, key=key, unsolicited=unsolicited, insist=insist)
@@ -185,8 +190,9 @@ class Campaign(CampaignQueries):
 
     def check_file(self, path: AnyFile, *, encoding: str | None = None) -> answer_file.FileCheck:
         """Return what `tell_file` would do with a file, or raise what it would raise; records nothing."""
-        lines = answer_file.read_answers(path, self.table, encoding=encoding)
-        return answer_file.check_answers(self._log.state, path, lines)
+        path, state = self.read_options.file(path), self._log.state
+        lines = answer_file.read_answers(path, self.table, encoding=encoding, state=state)
+        return answer_file.check_answers(state, path, lines)
 
     def refuse(self, cells: Cells, reason: str, *, who: str | None = None) -> int:
         """Record that cells cannot be obtained, so they are never asked for again; return how many are new.

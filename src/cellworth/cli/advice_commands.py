@@ -51,12 +51,15 @@ def advise(
         with working("Completing the table and choosing cells"):
             batch = choose(read, prices=stated, budget=budget, count=most, strategy=strategy, seed=seed)
     if out is not None:
-        write_asks(out, batch)
+        write_asks(out, batch, **reading.written)
     if as_json:
-        print_json({"cells": list(batch), "cost": batch.cost})
+        why = None if batch.choice is None else batch.choice.sentence
+        print_json({"cells": list(batch), "cost": batch.cost, "choice": why})
         return
     if out is None and batch:
         print_batch(batch)
+    if batch.choice is not None:
+        print(batch.choice.sentence)
     listed = f"; the list is in {out}" if out is not None else ""
     print(f"{count(len(batch), 'cell')} for {batch.cost:.2f}{listed}")
 

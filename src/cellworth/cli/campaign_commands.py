@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from cellworth.cli import options, shell_completion
 from cellworth.cli.file_options import (
-    FileOptions,
     NamedCells,
     RememberedFileOptions,
 )
@@ -88,7 +87,7 @@ def ask(
                 until_when = None if lease == "never" else lease
                 batch = campaign.ask(budget, most, who=on.who, lease=until_when, until=rule)
         if out is not None:
-            write_asks(out, batch)
+            write_asks(out, batch, **campaign.read_options.written)
         if as_json:
             print_json({"cells": list(batch), **money_json(campaign)})
         else:
@@ -126,20 +125,25 @@ def tell(
         str | None, Option(help="A unique key for this request; sent again, it is recorded only once.")
     ] = None,
     on: options.RecordOptions,
-    writing: FileOptions,
+    writing: RememberedFileOptions,
     as_json: options.Json = False,
 ) -> None:
     """Record the answers in a file: all of them or, if any line is wrong, none.
 
     Lines without a value are skipped. Sending the same file twice does no harm. A number far outside those
-    seen in its column is questioned: nothing is recorded without --yes.
+    seen in its column is questioned: nothing is recorded without --yes. Without --decimal, --date-format and
+    --delimiter, the file is read as the table of init was.
 
     Example: cellworth tell asks.csv --who laboratory
     """
     with on.campaign() as campaign:
         with told_warnings():
             told = campaign.tell_file(
-                writing.file(answers), who=on.who, key=key, unsolicited=unsolicited, insist=insist
+                writing.file_like(campaign, answers),
+                who=on.who,
+                key=key,
+                unsolicited=unsolicited,
+                insist=insist,
             )
         if as_json:
             plain = {"new": told.new, "known": told.known, "blank": told.blank}
@@ -216,7 +220,9 @@ def correct(
     Example: cellworth correct P068 stage III --reason 'samples were swapped'
     """
     with on.campaign() as campaign:
-        changed = campaign.correct(row, column, value, reason=reason, who=on.who, insist=insist)
+        changed = campaign.correct(
+            row, column, campaign.read_options.value(value), reason=reason, who=on.who, insist=insist
+        )
         if as_json:
             print_json({"changed": changed})
         else:

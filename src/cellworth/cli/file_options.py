@@ -62,6 +62,11 @@ class FileOptions:
         with options.usage():
             return TextFile(path, self.encoding, self.delimiter, self.decimal, self.date_format)
 
+    @property
+    def written(self) -> dict[str, Any]:
+        """The separator and decimal mark, as keywords of `Table.write`: results look like the file."""
+        return {"delimiter": self.delimiter, "decimal": self.decimal}
+
     def prices(self, path: Path | None) -> Prices | None:
         """Read a price list; None without one."""
         from cellworth.prices import Prices
@@ -71,7 +76,7 @@ class FileOptions:
 
 @dataclass(frozen=True)
 class RememberedFileOptions(FileOptions):
-    """How a file of new rows is written, as far as it differs from the campaign's table."""
+    """How a file for a campaign is written, as far as it differs from the campaign's table."""
 
     decimal: RememberedDecimal = ""
 
@@ -79,8 +84,18 @@ class RememberedFileOptions(FileOptions):
         """Read rows; what the options leave open is as in the campaign's table."""
         from cellworth.campaign.new_rows import read_rows
 
-        how = campaign.read_options
-        usual = how.file(path)
+        with options.usage():
+            marks = campaign.read_options.with_marks(missing).missing
+            return read_rows(self.file_like(campaign, path), campaign.table, missing=marks)
+
+    def prices_like(self, campaign: Campaign, path: Path) -> Prices:
+        """Read a price list; what the options leave open is as in the campaign's table."""
+        from cellworth.prices import Prices
+
+        return Prices.read(self.file_like(campaign, path))
+
+    def file_like(self, campaign: Campaign, path: Path) -> TextFile:
+        """Return a file with how it is written: as the options say, else as the campaign's table."""
         said: dict[str, Any] = {
             "encoding": self.encoding,
             "delimiter": self.delimiter,
@@ -88,8 +103,8 @@ class RememberedFileOptions(FileOptions):
             "date_format": self.date_format,
         }
         with options.usage():
-            file = replace(usual, **{name: value for name, value in said.items() if value})
-            return read_rows(file, campaign.table, missing=how.with_marks(missing).missing)
+            usual = campaign.read_options.file(path)
+            return replace(usual, **{name: value for name, value in said.items() if value})
 
 
 @dataclass(frozen=True)

@@ -195,7 +195,15 @@ def fill(
             read = reading.table(table, target)
             with working("Filling the table"):
                 result = fill_table(read, level=level if intervals else None)
-        _write(result, read, out, level if intervals else None, spreadsheet=spreadsheet, as_json=as_json)
+        _write(
+            result,
+            read,
+            out,
+            level if intervals else None,
+            reading.written,
+            spreadsheet=spreadsheet,
+            as_json=as_json,
+        )
         return
     if table is not None:
         if out is None:
@@ -213,6 +221,7 @@ def fill(
             campaign.table,
             out,
             level if intervals else None,
+            campaign.read_options.written,
             spreadsheet=spreadsheet,
             as_json=as_json,
         )
@@ -223,6 +232,7 @@ def _write(
     table: Table,
     out: Path | None,
     level: float | None,
+    as_read: dict[str, Any],
     *,
     spreadsheet: bool,
     as_json: bool,
@@ -233,11 +243,12 @@ def _write(
     completed = filled.table if level is None else filled.with_interval_columns()
     holes = int(table.holes.sum())
     if out is None and not as_json:
-        sys.stdout.write((guard_table(completed) if spreadsheet else completed).to_csv())
+        shown = guard_table(completed) if spreadsheet else completed
+        sys.stdout.write(shown.to_csv(as_read["delimiter"] or ",", as_read["decimal"]))
         return
     if out is None:
         raise WrongUsage("--json needs --out.")
-    write_for_spreadsheet(completed, out) if spreadsheet else completed.write(out)
+    write_for_spreadsheet(completed, out, **as_read) if spreadsheet else completed.write(out, **as_read)
     if as_json:
         print_json({"out": str(out), "filled": holes, "level": level})
     else:

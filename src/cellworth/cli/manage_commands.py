@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cellworth.cli import options
-from cellworth.cli.file_options import FileOptions, NamedCells
+from cellworth.cli.file_options import NamedCells, RememberedFileOptions
 from cellworth.cli.output import Force, count, make_way, money, money_json, print_json, print_table
 from cellworth.cli.parameters import Argument, Option, WrongUsage
 
@@ -55,7 +55,7 @@ def take(
         wanted = chosen.of(campaign) if most is None else most
         mine = campaign.take(wanted, who=who, lease=lease)
         if out is not None:
-            write_asks(out, mine)
+            write_asks(out, mine, **campaign.read_options.written)
         if as_json:
             print_json({"cells": mine})
             return
@@ -113,17 +113,18 @@ def prices(
     file: Annotated[Path, Argument(metavar="FILE", help="A .csv or .xlsx file with column,price.")],
     reason: Reason = None,
     on: options.RecordOptions,
-    writing: FileOptions,
+    writing: RememberedFileOptions,
     as_json: options.Json = False,
 ) -> None:
     """Change the prices of cells that are asked for from now on.
 
-    Cells that are out, and answers that are late, cost what they were asked for at.
+    Cells that are out, and answers that are late, cost what they were asked for at. Without --decimal and
+    --delimiter, the file is read as the table of init was.
 
     Example: cellworth prices prices-2025.csv --who Ann
     """
     with on.campaign() as campaign:
-        changed = campaign.change_prices(writing.prices(file), who=on.who, reason=reason)
+        changed = campaign.change_prices(writing.prices_like(campaign, file), who=on.who, reason=reason)
         _told(campaign, "prices", changed=changed, as_json=as_json)
 
 

@@ -104,18 +104,22 @@ def export(
 ) -> None:
     """Write the current table: the original with all answers, corrections and added rows.
 
+    Text has the separator and the decimal mark of the original.
+
     Example: cellworth export --out table.csv
     """
     from cellworth.table.write_table import guard_table, write_for_spreadsheet
 
     with on.campaign(reading=True) as campaign:
         make_way(out, force=force)
-        table = campaign.table
+        table, as_read = campaign.table, campaign.read_options.written
         if out is None:
             table = guard_table(table) if spreadsheet else table
-            print_json({"rows": _rows(table)}) if as_json else sys.stdout.write(table.to_csv())
+            print_json({"rows": _rows(table)}) if as_json else sys.stdout.write(
+                table.to_csv(as_read["delimiter"] or ",", as_read["decimal"])
+            )
             return
-        write_for_spreadsheet(table, out) if spreadsheet else table.write(out)
+        write_for_spreadsheet(table, out, **as_read) if spreadsheet else table.write(out, **as_read)
         holes = int(table.holes.sum())
         if as_json:
             print_json({"out": str(out), "rows": table.shape[0], "holes": holes})

@@ -160,13 +160,16 @@ class Batch(Sequence[Purchase]):
         }
         return frame_of_columns(columns, library or self._library or usual_library())
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write a shopping list to a .csv or .tsv file, with a blank column ``value`` to fill in.
+    def write(
+        self, path: str | os.PathLike[str], *, delimiter: str | None = None, decimal: str = "."
+    ) -> None:
+        """Write a shopping list to a .csv, .tsv or .xlsx file, with a blank column ``value`` to fill in.
 
-        The file is replaced atomically. A campaign reads it back with `Campaign.tell_file`.
+        Text has commas and decimal points, unless told otherwise. The file is replaced atomically. A campaign
+        reads it back with `Campaign.tell_file`.
         """
         check_place(Path(path))
-        write_lines(Path(path), self.records())
+        write_lines(Path(path), self.records(), delimiter=delimiter, decimal=decimal)
 
     def records(self) -> list[Sequence[str]]:
         """Return the lines of `write`, header first, as fields safe to open in a spreadsheet."""

@@ -51,19 +51,32 @@ def csv_text(records: Iterable[Sequence[str]], separator: str = ",") -> str:
     return _written(lines, separator, csv.QUOTE_ALL) if "\r" in text else text
 
 
-def write_lines(path: Path, records: Iterable[Sequence[str]]) -> None:
+def write_lines(
+    path: Path, records: Iterable[Sequence[str]], *, delimiter: str | None = None, decimal: str = "."
+) -> None:
     """Write lines of fields, header first, to a .csv, .tsv, .txt or .xlsx file, atomically.
 
-    Fields are written as is, so guard them first. They are separated by tabs in a .tsv file, by commas
-    elsewhere. A file whose name ends in .gz is compressed. In a workbook prices are numbers, and text needs
-    no guard. Text other than ASCII gets a byte order mark, without which Excel misreads it.
+    Fields are written as is, so guard them first. They are separated by tabs in a .tsv file, elsewhere by the
+    delimiter or commas; prices and worths get the decimal mark. A file whose name ends in .gz is compressed.
+    In a workbook prices are numbers, and text needs no guard. Text other than ASCII gets a byte order mark,
+    without which Excel misreads it.
     """
     check_place(path)
     if format_of(path, "") == "xlsx":
         header, *lines = records
         write_sheet(path, [header, *(_typed(header, line) for line in lines)])
     else:
-        write_text(path, with_mark(csv_text(records, separator_of(path))))
+        header, *lines = records
+        if decimal != ".":
+            lines = [_with_decimal(header, line, decimal) for line in lines]
+        write_text(path, with_mark(csv_text([header, *lines], separator_of(path, delimiter))))
+
+
+def _with_decimal(header: Sequence[str], line: Sequence[str], decimal: str) -> list[str]:
+    return [
+        text.replace(".", decimal) if name in NUMBERS else text
+        for name, text in zip(header, line, strict=True)
+    ]
 
 
 def with_mark(text: str) -> str:
@@ -96,9 +109,9 @@ def check_place(path: Path) -> None:
         raise DataError(f"{path}: expected a file in a folder that exists. Check the path.")
 
 
-def separator_of(path: Path) -> str:
-    """Return the field separator for a file with this name."""
-    return "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else ","
+def separator_of(path: Path, delimiter: str | None = None) -> str:
+    """Return the field separator for a file with this name: a tab in a .tsv file, else the delimiter."""
+    return "\t" if ".tsv" in (suffix.lower() for suffix in path.suffixes) else delimiter or ","
 
 
 def _written(records: Sequence[Sequence[str]], separator: str, quoting: int) -> str:

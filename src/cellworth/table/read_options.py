@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from cellworth.table.files import AnyFile, file_of
-from cellworth.table.text_file import TextFile
+from cellworth.table.text_file import TextFile, point_number
 
 Marks = tuple[object, ...] | dict[str, tuple[object, ...]]
 
@@ -65,6 +65,11 @@ class ReadOptions:
         marks = found.missing
         return replace(found, missing=_by_column(marks) if isinstance(marks, dict) else tuple(marks))
 
+    @property
+    def written(self) -> dict[str, Any]:
+        """The separator and decimal mark, as keywords of `Table.write`."""
+        return {"delimiter": self.delimiter, "decimal": self.decimal}
+
     def marks_of(self, column: str) -> tuple[object, ...]:
         """Return the marks of holes in a column."""
         return self.missing.get(column, ()) if isinstance(self.missing, dict) else self.missing
@@ -76,6 +81,14 @@ class ReadOptions:
         if isinstance(self.missing, dict):
             return replace(self, missing=tuple(more))
         return replace(self, missing=(*self.missing, *more))
+
+    def value(self, text: str) -> str:
+        """Return a value as Python writes it, if it is a number with the file's decimal mark.
+
+        >>> ReadOptions(decimal=",").value("1.234,5"), ReadOptions(decimal=",").value("red")
+        ('1234.5', 'red')
+        """
+        return point_number(text) or text if self.decimal == "," else text
 
     def file(self, path: AnyFile) -> TextFile:
         """Return a file that is read this way; one that says itself how it is written stays as it is."""

@@ -341,17 +341,22 @@ class Table:
         target = self.target and replace(self.target, values=self.target.values[:few])
         return Table(self.columns, self.values[:few], self.row_ids[:few], target, self.row_id)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(
+        self, path: str | os.PathLike[str], *, delimiter: str | None = None, decimal: str = "."
+    ) -> None:
         """Write the user's own values to a file that `read` can read, in the format given by its suffix.
 
         A Parquet file stores kinds, bounds, units and target, and reads back exactly; so does a CSV file with
-        ``Table.read(path, **table.keywords())``. The file is replaced atomically.
+        ``Table.read(path, **table.keywords())``. The file is replaced atomically. Text is written with commas
+        and decimal points, unless ``delimiter`` and ``decimal`` say otherwise, as in ``table.write(path,
+        **table.read_options.written)``, which writes as the table's own file was written.
         """
-        write_table(Path(path), self.row_id, self.row_ids, self._out_columns())
+        columns = self._out_columns()
+        write_table(Path(path), self.row_id, self.row_ids, columns, delimiter=delimiter, decimal=decimal)
 
-    def to_csv(self, separator: str = ",") -> str:
+    def to_csv(self, separator: str = ",", decimal: str = ".") -> str:
         """Return the text that `write` writes to a .csv file."""
-        return table_as_csv(self.row_id, self.row_ids, self._out_columns(), separator)
+        return table_as_csv(self.row_id, self.row_ids, self._out_columns(), separator, decimal)
 
     def keywords(self) -> dict[str, Any]:
         """Return the keywords that make `read` restore this table from the written file."""

@@ -100,7 +100,7 @@ class TextFile:
         if self.date_format is not None:
             found = with_dates(found, self.date_format, as_is)
         if self.decimal == ",":
-            found = [column if column.name in as_is else _changed(column, _point_number) for column in found]
+            found = [column if column.name in as_is else _changed(column, point_number) for column in found]
         return found
 
     @property
@@ -257,7 +257,8 @@ def _changed(
     return RawColumn(column.name, cells, {**column.declared, **(declared or {})})
 
 
-def _point_number(text: str) -> str | None:
+def point_number(text: str) -> str | None:
+    """Return a number with a decimal comma as Python writes it; None for other text."""
     if _COMMA_NUMBER.fullmatch(text) is None:
         return None
     return _GROUPING.sub("", text).replace(",", ".")

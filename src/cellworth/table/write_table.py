@@ -40,7 +40,15 @@ class OutColumn(NamedTuple):
     target_kind: str | None = None
 
 
-def write_table(path: Path, row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn]) -> None:
+def write_table(
+    path: Path,
+    row_id: str | None,
+    row_ids: Sequence[str],
+    columns: Sequence[OutColumn],
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+) -> None:
     """Write the table in the format given by the path's suffix; O(n p)."""
     file_format = format_of(path, "For other files use to_frame and write the frame.")
     if file_format == "xlsx":
@@ -50,15 +58,25 @@ def write_table(path: Path, row_id: str | None, row_ids: Sequence[str], columns:
         frame = to_frame("pyarrow", row_id, row_ids, columns)
         replace_file(path, lambda part: parquet.write_table(frame, part))
     else:
-        write_text(path, table_as_csv(row_id, row_ids, columns, separator_of(path)))
+        text = table_as_csv(row_id, row_ids, columns, separator_of(path, delimiter), decimal)
+        write_text(path, text)
 
 
 def table_as_csv(
-    row_id: str | None, row_ids: Sequence[str], columns: Sequence[OutColumn], separator: str = ","
+    row_id: str | None,
+    row_ids: Sequence[str],
+    columns: Sequence[OutColumn],
+    separator: str = ",",
+    decimal: str = ".",
 ) -> str:
     """Return the table as delimited text; O(n p)."""
     header = [out.column.name for out in columns]
     fields: list[Sequence[str]] = [out.column.texts(out.values) for out in columns]
+    if decimal != ".":
+        fields = [
+            [text.replace(".", decimal) for text in texts] if out.column.kind == "number" else texts
+            for out, texts in zip(columns, fields, strict=True)
+        ]
     if row_id is not None:
         header.insert(0, row_id)
         fields.insert(0, row_ids)
@@ -184,7 +202,9 @@ def guard_table(table: Table) -> Table:
     return type(table)(tuple(columns), table.values, tuple(map(guard, table.row_ids)), target, row_id)
 
 
-def write_for_spreadsheet(table: Table, path: Path) -> None:
+def write_for_spreadsheet(
+    table: Table, path: Path, *, delimiter: str | None = None, decimal: str = "."
+) -> None:
     """Write the table for Excel and the like; not for reading back.
 
     Text files are guarded, and get a byte order mark if they have other characters than ASCII. A workbook
@@ -193,7 +213,8 @@ def write_for_spreadsheet(table: Table, path: Path) -> None:
     if format_of(path, "") != "csv":
         table.write(path)
     else:
-        write_text(path, with_mark(guard_table(table).to_csv(separator_of(path))))
+        text = guard_table(table).to_csv(separator_of(path, delimiter), decimal)
+        write_text(path, with_mark(text))
 
 
 def _guard_column(column: Column) -> Column:
