@@ -16,3 +16,17 @@ def test_advise_lists_cells_within_the_budget_and_records_nothing(study):
 
 def test_advise_needs_a_limit(study):
     assert study("advise", "table.csv").code == 2
+
+
+def test_a_strategy_that_is_chosen_comes_with_the_reason(study, monkeypatch):
+    """How it is chosen is tested with the strategies; here, that the reason is printed."""
+    import cellworth.strategy
+    from cellworth.strategy import Batch
+
+    class Chosen:
+        sentence = "auto chose recommended, because."
+
+    monkeypatch.setattr(cellworth.strategy, "advise", lambda *_, **__: Batch([], Chosen()))
+    words = ["advise", "table.csv", *study.reading(), "--strategy", "auto", "--count", "1"]
+    assert study(*words).out.splitlines() == ["auto chose recommended, because.", "0 cells for 0.00"]
+    assert study(*words, "--json").json["choice"] == "auto chose recommended, because."

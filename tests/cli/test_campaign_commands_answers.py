@@ -194,7 +194,7 @@ def test_extend_reads_rows_as_init_read_the_table(study, tmp_path):
     assert (done.code, done.err) == (0, "")
     (tmp_path / "point.csv").write_text("size,seen\n4.5,-\n")
     assert study("extend", "point.csv", "--decimal", ".", "--delimiter", ",", "--missing", "-").code == 0
-    assert study("export").out.splitlines()[-3:] == ["3.5,05.07.2020", ",", "4.5,"]
+    assert study("export").out.splitlines()[-3:] == ["3,5;05.07.2020", ";", "4,5;"]
     assert study("extend", "more.csv", "--decimal", "x").code == 2
 
 

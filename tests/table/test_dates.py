@@ -12,6 +12,7 @@ from cellworth.table.dates import (
     days_from_stamps,
     format_day,
     is_date,
+    is_no_day,
     parse_date,
     parse_dates,
     read_in,
@@ -85,3 +86,22 @@ def test_dates_come_back_with_the_zeros_that_people_wrote(days, used):
 
 def test_where_people_did_not_agree_all_zeros_are_written():
     assert as_written("%d.%m.%Y", ["4.7.2020", "04.07.2020"]) == "%d.%m.%Y"
+
+
+@pytest.mark.parametrize(
+    ("text", "none"),
+    [
+        ("31.2.2024", True),
+        ("29.02.2023", True),
+        ("2023-02-29T10:00", True),
+        ("00/07/2020", True),
+        ("13/13/20", True),
+        ("29.2.2024", False),
+        ("02/29/2024", False),
+        ("1.5", False),
+        ("1.2.3.4", False),
+        ("31 February", False),
+    ],
+)
+def test_days_that_do_not_exist(text, none):
+    assert is_no_day(text) is none

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cellworth.errors import DataError
 from cellworth.table import Table
 
 
@@ -51,3 +52,14 @@ def test_given_kinds_win(tmp_path):
     assert table.columns[2].categories == ("007", "012")
     assert table.values[:, 3].tolist() == [0, 2]
     assert table.columns[1].unit == "kg"
+
+
+@pytest.mark.parametrize("keywords", [{}, {"date_format": "DD.MM.YYYY"}, {"kinds": {"seen": "date"}}])
+def test_a_day_that_does_not_exist_is_called_so(tmp_path, keywords):
+    path = tmp_path / "t.csv"
+    path.write_text("id,seen\na,4.7.2020\nb,31.2.2024\nc,12.12.2020\n")
+    with pytest.raises(DataError, match=r"exist.*'31\.2\.2024' in row 'b' \(line 3\)|'31.*does not exist"):
+        Table.read(path, row_id="id", **keywords)
+    column = Table.from_arrays([["2020-01-01"]], columns=["seen"]).columns[0]
+    with pytest.raises(DataError, match="There is no such day"):
+        column.parse("31.2.2024")

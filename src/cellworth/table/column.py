@@ -19,6 +19,7 @@ from cellworth.table.dates import (
     LAST_MOMENT,
     format_day,
     is_iso,
+    is_no_day,
     to_microsecond,
     write_in,
     written_days,
@@ -115,6 +116,8 @@ class Column:
             hint = did_you_mean(str(value), self.categories) if self.categories else ""
             if self.kind in ("number", "integer") and is_comma_number(str(value).strip()):
                 hint = " Write a decimal point, not a comma, and nothing between thousands."
+            if self.kind == "date" and is_no_day(str(value).strip()):
+                hint = " There is no such day."
             raise DataError(
                 f"column {shorten(self.name)}: expected {self.expected}, got {shorten(value)}.{hint}"
             )

@@ -30,6 +30,7 @@ _ISO = r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\
 _SHORT = re.compile(r"%-([dmHIMSjy])")  # as of GNU; other systems do not know it
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d(?:\.\d+)?)?", re.ASCII)
 _ONE_ISO = re.compile(_ISO, re.ASCII)
+_DAY = re.compile(r"(\d{1,4})([./-])(\d{1,2})\2(\d{1,4})(?:[T ].*)?", re.ASCII)
 _ONLY_ISO = re.compile(rf"(?:{_ISO}\n)+", re.ASCII)
 
 
@@ -67,6 +68,32 @@ def is_date(text: str) -> bool:
 def looks_like_date(text: str) -> bool:
     """Return whether the text has the form of an ISO date, even if the date does not exist."""
     return _ONE_ISO.fullmatch(text) is not None
+
+
+def is_no_day(text: str) -> bool:
+    """Return whether a text is written like a date, in any order of day, month and year, but none is on it.
+
+    >>> is_no_day("31.2.2024"), is_no_day("2023-02-29"), is_no_day("29.2.2024"), is_no_day("1.5")
+    (True, True, False, False)
+    """
+    found = _DAY.fullmatch(text)
+    if found is None:
+        return False
+    first, middle, last = int(found[1]), int(found[3]), int(found[4])
+    if len(found[1]) > 2:
+        orders = [(first, middle, last)]
+    else:
+        year = last if len(found[4]) > 2 else 2000 + last
+        orders = [(year, middle, first), (year, first, middle)]
+    return not any(map(_is_day, orders))
+
+
+def _is_day(parts: tuple[int, int, int]) -> bool:
+    try:
+        date(*parts)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_dates(texts: Sequence[str]) -> Float64Array | None:

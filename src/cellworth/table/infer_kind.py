@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import as_mark, did_you_mean, listing, shorten
 from cellworth.setting_names import setting
 from cellworth.table.column import Kind
-from cellworth.table.dates import is_date, looks_like_date, parse_dates
+from cellworth.table.dates import is_date, is_no_day, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
 from cellworth.table.parse_values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, TextCounts, as_texts
@@ -78,9 +78,12 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
         remedy = (
             f"Correct the dates, add the text to {setting('missing')} if it marks a hole, or {as_category}."
         )
-        raise refuse("expected dates such as 2020-12-31", is_date, remedy)
-    formats = likely_date_formats(counts)
+        raise refuse(f"expected dates such as 2020-12-31{_no_day(texts)}", is_date, remedy)
+    formats = likely_date_formats([text for text in texts if not is_no_day(text)])
     if formats:
+        if any(map(is_no_day, texts)):
+            remedy = f"Correct the dates, or {as_category}."
+            raise refuse("expected days that exist", lambda text: not is_no_day(text), remedy)
         raise DataError(
             f"{origin.column(column)}: {shorten(texts[0])} looks like a date. Say how dates are written with "
             f"{' or '.join(setting('date_format', each) for each in formats)}, or {as_category}."
@@ -115,7 +118,13 @@ def to_values(cells: Cells, kind: Kind, column: str, origin: Origin) -> Float64A
         f"Correct it, add it to {as_mark(bad)} if it marks a hole, "
         f"or set {setting('kinds', 'category', column=column)} if the column holds text."
     )
-    raise _error(counted, fits, f"expected {expected}", remedy, column, origin)
+    no_day = _no_day(counted.distinct) if kind == "date" else ""
+    raise _error(counted, fits, f"expected {expected}{no_day}", remedy, column, origin)
+
+
+def _no_day(texts: Iterable[str]) -> str:
+    """Return what is added to a message if one of the texts is a date that does not exist."""
+    return next((f" ({shorten(text)} is a day that does not exist)" for text in texts if is_no_day(text)), "")
 
 
 def _error(

@@ -1,6 +1,8 @@
 """The status of a campaign: its numbers, its progress, and what it says."""
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,8 +30,17 @@ def test_numbers_are_those_of_the_campaign():
     assert found.gain.low <= found.history[1].score.value - found.history[0].score.value <= found.gain.high
     assert found.forecast.verdict == "too early"
     text = found.describe()
-    for words in (f"{campaign.spent:.2f} spent", "3 bought", "1 refused, 2 out", "too early to tell"):
+    for words in (f"{campaign.spent:.2f} spent", "3 bought", "1 refused, 2 out"):
         assert words in text
+    # Where the cells at hand tell what is ahead, it is not said that it is too early to tell.
+    assert ("too early to tell" in text) == (found.prospect is None)
+    alone = replace(found, prospect=None, advice=None).describe()
+    ahead = replace(
+        found, prospect=SimpleNamespace(describe=lambda: "0.9"), advice=SimpleNamespace(sentence="Go on.")
+    )
+    assert "too early to tell" in alone
+    assert "too early to tell" not in ahead.describe()
+    assert "Go on." in ahead.describe()
     assert json.loads(json.dumps(found.to_json(), allow_nan=False))["bought"] == 3
     assert campaign.status(**QUICK) == found
     assert campaign.replay(until=0).status(**QUICK).bought == 0

@@ -169,7 +169,9 @@ class Status(Totals):
                 f"{point.score.low:.3f} to {point.score.high:.3f}"
                 for point in self.history
             ]
-        lines.append(f"next   {self.outlook()}")
+        ahead = self.prospect is not None and self.advice is not None
+        if not (ahead and self.forecast.verdict == "too early"):  # the one from the cells at hand is there
+            lines.append(f"next   {self.outlook()}")
         if self.prospect is not None and self.advice is not None:
             lines += [f"ahead  {self.prospect.describe()}", f"       {self.advice.sentence}"]
         return "\n".join(lines)
