@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError
 from cellworth.messages import not_there
-from cellworth.table.build_table import assemble, checked_cells, own_copy
+from cellworth.table.build_table import assemble, check_columns, checked_cells, own_copy
 from cellworth.table.column import Column
 from cellworth.table.encoded import ColumnLayout, Encoded, encode, refuse_huge
-from cellworth.table.files import AnyFile, FileBytes, check_readable, file_of, format_of, other_files
+from cellworth.table.files import AnyFile, check_readable, file_of, format_of, other_files
 from cellworth.table.frames import index_column, read_frame, read_parquet
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
 from cellworth.table.parse_values import label
@@ -83,7 +83,7 @@ class Table:
         target: Target | None = None,
         row_id: str | None = None,
     ) -> None:
-        _check_parts(columns)
+        check_columns(columns)
         self.columns, self.row_ids = tuple(columns), tuple(row_ids)
         self.target, self.row_id = target, row_id
         self.values: Float64Array = own_copy(values)
@@ -384,19 +384,3 @@ class Table:
         if self.target is not None:
             out.append(OutColumn(self.target.column, self.target.cells, "target", self.target.kind))
         return out
-
-
-def _check_parts(columns: Any) -> None:
-    """Raise ParameterError, naming the right constructor, unless these are columns."""
-    if isinstance(columns, Iterable) and not isinstance(columns, str):
-        first = next(iter(columns), None) if isinstance(columns, list | tuple) else None
-        if isinstance(first, Column):
-            return
-    way = "Table.from_arrays(X, y, columns=[...])"
-    if isinstance(columns, str | os.PathLike | FileBytes):
-        way = "Table.read(path, target=...)"
-    elif hasattr(columns, "columns"):
-        way = "Table.from_frame(frame, target=...)"
-    raise ParameterError(
-        f"Table(...) takes columns that are described already, not {type(columns).__name__}. Use {way}."
-    )
