@@ -168,12 +168,16 @@ class CampaignQueries:
 
     def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
         """Return rows as they are now, with the status of each cell, skipping the first ``after`` rows."""
-        return row_records(self._log.newest(), self._log.now(), max(after, 0), max(after, 0) + most)
+        return self.rows_at(range(max(after, 0), max(after, 0) + most))
+
+    def rows_at(self, places: Iterable[int]) -> list[RowRecord]:
+        """Return the rows at some positions, counted from 0, as they are now."""
+        return row_records(self._log.newest(), self._log.now(), places)
 
     def row(self, row: object) -> RowRecord:
         """Return one row as it is now; DataError suggesting the closest id if there is none."""
         place = self._log.newest().index.row(row)
-        return row_records(self._log.state, self._log.now(), place, place + 1)[0]
+        return row_records(self._log.state, self._log.now(), [place])[0]
 
     def cells(self) -> CellArrays:
         """Return all cells as arrays: status, price, and what they are worth to the strategy now.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
@@ -91,12 +92,13 @@ class CellArrays:
     worth: Float64Array
 
 
-def row_records(state: State, time: datetime, start: int, stop: int) -> list[RowRecord]:
-    """Return the rows from position ``start`` up to ``stop``; O(their cells)."""
-    columns = range(len(state.index.columns))
+def row_records(state: State, time: datetime, places: Iterable[int]) -> list[RowRecord]:
+    """Return the rows at some positions, as far as there are such rows; O(their cells)."""
+    columns, n = range(len(state.index.columns)), len(state.index.row_ids)
     return [
         RowRecord(state.index.row_ids[i], i, [_cell(state, time, (i, j)) for j in columns])
-        for i in range(start, min(stop, len(state.index.row_ids)))
+        for i in places
+        if 0 <= i < n
     ]
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.web.pages.table_grid import GridFilter, window_of
 from tests.web.pages.visitor import STUDY
 
 
@@ -21,6 +22,21 @@ def test_a_window_of_rows(ann, looked_at):
     assert len(rows(ann, "first=58&count=50")["rows"]) == 2
     assert len(rows(ann, "first=99999")["rows"]) == 1
     assert ann.client.get(f"{STUDY}/table/rows.json?count=100000").status_code == 422
+
+
+def test_a_window_reads_the_log_a_few_times_and_sorts_once(looked_at, monkeypatch):
+    """Of 100,000 rows a window must cost no more than its own rows."""
+    with Campaign.open(looked_at, "study") as campaign:
+        reads, sorts = [], []
+        refresh, argsort = campaign._log.refresh, np.argsort
+        monkeypatch.setattr(campaign._log, "refresh", lambda: reads.append(1) or refresh())
+        monkeypatch.setattr(np, "argsort", lambda *a, **k: sorts.append(1) or argsort(*a, **k))
+        window = window_of(campaign, GridFilter(sort="age"), 0, 50)
+        assert len(reads) <= 6
+        assert len(sorts) == 1
+        assert window_of(campaign, GridFilter(sort="age"), 0, 50).rows == window.rows
+        assert len(window_of(campaign, GridFilter(sort="age"), 10, 5).rows) == 5
+        assert len(sorts) == 1
 
 
 def test_sorted_and_filtered(ann, looked_at):
