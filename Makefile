@@ -40,7 +40,7 @@ types: $(VENV)/.dev   ## mypy, strict
 	$(BIN)/mypy
 
 fast: $(VENV)/.dev   ## the tests that start nothing and take no more than about a second
-	$(BIN)/python $(PYTEST) -q -m "not slow and not service and not alone" --ignore=tests/web -p no:schemathesis
+	$(BIN)/python -m pytest -n 2 --dist worksteal -q -m "not slow and not service and not alone" --ignore=tests/web -p no:schemathesis
 
 alone: $(VENV)/.dev   ## the tests that measure memory: nothing else runs meanwhile
 	$(BIN)/python -m pytest -q -m alone
