@@ -172,3 +172,18 @@ def test_an_event_from_the_future_is_reported_once(shared):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         other.totals()
+
+
+def test_time_stands_still_within_one_read(tmp_path):
+    url = f"sqlite:///{tmp_path}/study.db"
+    with begin(store=url, strategy="random") as writer, Campaign.open(url, clock=Clock()) as reader:
+        with reader.at_one_moment():
+            before = reader.number
+            writer.ask(count=1)
+            assert reader.number == before
+            assert reader.open_purchases() == []
+        assert reader.number == before + 1
+        with pytest.raises(ZeroDivisionError), reader.at_one_moment():
+            _ = 1 / 0
+        writer.ask(count=1)
+        assert reader.number == before + 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
@@ -265,6 +266,10 @@ class CampaignQueries:
     def replay(self, until: int | datetime) -> Self:
         """Return a read-only view of the campaign as it was after an event, by number, or at a time."""
         return type(self)(Log(self._log.store, self.name, until=check_moment(until)), self.assessment)
+
+    def at_one_moment(self) -> AbstractContextManager[None]:
+        """Within this context, everything read is as of the event that is the newest now; O(new events)."""
+        return self._log.standing_still()
 
     def refresh(self) -> bool:
         """Read the log to its end, and return whether there was anything new. O(new events)."""

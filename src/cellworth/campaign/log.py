@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, get_args
 
@@ -80,6 +80,7 @@ class Log:
         self.owns_store = owns_store
         self._clock = self.clock_of(store, clock)
         self._warned = False
+        self._still = False
         self._snapshots = Snapshots(store, name, self.original)
         self._state = State(self.original)
         self._whole = False  # whether all of the events read so far, and nothing else, are in the state
@@ -128,9 +129,20 @@ class Log:
         return self.state.number > before
 
     def newest(self) -> State:
-        """Read new events, and return the state."""
-        self.refresh()
+        """Read new events, unless time stands still, and return the state."""
+        if not self._still:
+            self.refresh()
         return self.state
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Read new events once, and none in what follows: all that is read then is as of one event."""
+        self.refresh()
+        self._still = True
+        try:
+            yield
+        finally:
+            self._still = False
 
     def close(self) -> None:
         """Close the store, if the campaign owns it."""

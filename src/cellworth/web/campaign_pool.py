@@ -71,9 +71,15 @@ class CampaignPool:
     async def read(self, name: str, function: Callable[[Campaign], Result]) -> Result:
         """Run ``function(campaign)``, which must not write, in a thread and return its result.
 
-        It sees everything written before the call. Raises UnknownCampaignError if there is no such campaign.
+        It sees everything written before the call, and nothing newer while it runs, so that all that it reads
+        fits together. Raises UnknownCampaignError if there is no such campaign.
         """
-        return await (await self._slots_of(name)).reading.call(function)
+
+        def at_one_moment(campaign: Campaign) -> Result:
+            with campaign.at_one_moment():
+                return function(campaign)
+
+        return await (await self._slots_of(name)).reading.call(at_one_moment)
 
     async def write(self, name: str, function: Callable[[Campaign], Result]) -> Result:
         """Like `read`, for a function that writes."""
