@@ -28,7 +28,6 @@ from cellworth.campaign.cell_events import (
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.events import Event, check_optional_text, check_text, value_to_json
 from cellworth.campaign.questioned_answers import question
-from cellworth.campaign.settings import check_numbers
 from cellworth.campaign.spending import Terms
 from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import (
@@ -43,7 +42,7 @@ from cellworth.messages import shorten
 from cellworth.prices.rules import check_visit
 from cellworth.setting_names import setting
 from cellworth.strategy import Purchase
-from cellworth.table.encoded import LARGEST
+from cellworth.table.encoded import LARGEST, refuse_huge
 
 Answers = Mapping[tuple[object, str], object] | Iterable[tuple[object, str, object]]
 Cells = Iterable[tuple[object, str] | Purchase]
@@ -247,7 +246,7 @@ def _parse(state: State, cell: Cell, value: object) -> float:
     except DataError as error:
         raise DataError(f"row {shorten(row)}, {error}") from None
     if abs(number) > LARGEST:
-        check_numbers(np.array([[number]]), [row], [state.index.columns[cell[1]].name])
+        refuse_huge(np.array([[number]]), [row], [state.index.columns[cell[1]]], may_be_hole=False)
     return number
 
 

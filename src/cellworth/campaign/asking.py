@@ -15,7 +15,7 @@ from cellworth.campaign.events import Event
 from cellworth.campaign.log import FAIR, Log
 from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.spending import Terms
-from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList, Prices
 from cellworth.setting_names import setting
@@ -164,7 +164,7 @@ class Asker:
         available = state.status == CellStatus.HOLE
         for cell in state.open.expired(time):
             available[cell] = True
-        before = (state.status == CellStatus.KNOWN) | (state.status == CellStatus.TOLD)
+        before = state.has(*HAS_VALUE)
         limit = wish.budget
         if self._in_force.budget is not None:
             left = state.money.spendable(self._in_force.budget, state.ended(time))

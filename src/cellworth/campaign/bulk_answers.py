@@ -22,7 +22,7 @@ from cellworth.campaign.cell_index import CellIndex
 from cellworth.campaign.events import Value, value_to_json
 from cellworth.campaign.log import Log
 from cellworth.campaign.questioned_answers import seen_in
-from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.state import HAS_VALUE, CellStatus, State
 from cellworth.errors import DataError
 from cellworth.table import Column
 from cellworth.table.csv_format import unguard
@@ -181,7 +181,7 @@ def _new(state: State, answers: BulkAnswers, unsolicited: bool) -> BoolArray | N
     """Mark the answers to record; None if one contradicts a known value or was never asked for."""
     cells = answers.rows, answers.columns
     status = state.status[cells]
-    known = (status == CellStatus.KNOWN) | (status == CellStatus.TOLD)
+    known = np.isin(status, HAS_VALUE)
     if (state.values[cells][known] != answers.numbers[known]).any():
         return None
     if not unsolicited:

@@ -12,7 +12,6 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.campaign_events import Extended
-from cellworth.campaign.settings import check_numbers
 from cellworth.campaign.state import State
 from cellworth.campaign.table_codec import pack
 from cellworth.errors import DataError, ParameterError
@@ -22,6 +21,7 @@ from cellworth.setting_names import by_door, setting
 from cellworth.table import Column, Table
 from cellworth.table.build_table import check_names, check_row_ids
 from cellworth.table.column import LABELLED
+from cellworth.table.encoded import refuse_huge
 from cellworth.table.files import (
     AnyFile,
     FileBytes,
@@ -58,7 +58,7 @@ def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: ReadOption
             f"new rows must have new ids; already taken: {listing(taken)}. To add values to existing rows, "
             f"use tell, with {setting('unsolicited', True)} if they were never asked for."
         )
-    check_numbers(new.values, new.row_ids, new.column_names)
+    refuse_huge(new.values, new.row_ids, new.columns, may_be_hole=False)
     values = np.vstack([table.values, new.values])
     # A matrix of prices has none for new rows; fail now rather than at the next ask.
     prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from cellworth import strategy as strategies
-from cellworth.arrays import Float64Array
 from cellworth.campaign.events import check_optional_text, check_text
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store_protocol import WHO_LENGTH, CampaignRecord, Store
@@ -28,7 +27,7 @@ from cellworth.strategy.auto_choice import StrategyChoice
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.registry import check_name
 from cellworth.table import Table
-from cellworth.table.encoded import LARGEST
+from cellworth.table.encoded import refuse_huge
 from cellworth.table.read_options import ReadOptions
 from cellworth.table.unmeasured_column import check_prior
 
@@ -56,7 +55,7 @@ def make_record(
     """
     for j in np.flatnonzero(table.holes.all(axis=0)):
         check_prior(table.columns[j], f"column {shorten(table.columns[j].name)}")
-    check_numbers(table.values, table.row_ids, table.column_names)
+    refuse_huge(table.values, table.row_ids, table.columns)
     prices.on(table)  # fail now if a cell has no price
     template = registered(strategy)
     settings = {
@@ -100,18 +99,6 @@ def strategy_of(settings: dict[str, Any]) -> Strategy:
 def read_options(settings: dict[str, Any]) -> ReadOptions:
     """Return how a campaign's table was read, to read new rows the same way."""
     return ReadOptions.from_json(settings.get("read") or {})
-
-
-def check_numbers(values: Float64Array, row_ids: Sequence[str], columns: Sequence[str]) -> None:
-    """Raise DataError for the first value (n, p) that is too large to compute with; O(n p)."""
-    with np.errstate(invalid="ignore"):
-        large = np.argwhere(np.abs(values) > LARGEST)
-    if len(large):
-        i, j = large[0].tolist()
-        raise DataError(
-            f"row {shorten(row_ids[i])}, column {shorten(columns[j])}: a number must be between "
-            f"-{LARGEST:g} and {LARGEST:g}; got {values[i, j]:g}. Is it in another unit?"
-        )
 
 
 def registered(strategy: Any) -> Strategy:

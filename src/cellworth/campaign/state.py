@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.arrays import Float64Array, IntArray
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.campaign.array_codec import slim, widened
 from cellworth.campaign.campaign_events import BudgetChanged, PricesChanged, Stage
 from cellworth.campaign.cell_events import Asked, CellName, Told
@@ -40,6 +40,8 @@ class CellStatus(IntEnum):
 
 
 HAS_VALUE = (CellStatus.KNOWN, CellStatus.TOLD)
+MAY_COME = (CellStatus.HOLE, CellStatus.ASKED)
+"""Cells without a value that can be bought, or are out."""
 
 
 class State:
@@ -106,6 +108,11 @@ class State:
     def status(self) -> NDArray[np.uint8]:
         """The `CellStatus` of each cell, (n, p); do not modify."""
         return self._status[: len(self.index.row_ids)]
+
+    def has(self, *kinds: CellStatus) -> BoolArray:
+        """Return which cells (n, p) have one of these statuses; O(n p)."""
+        found: BoolArray = np.isin(self.status, kinds)
+        return found
 
     def status_of(self, cell: Cell) -> CellStatus:
         """Return the status of one cell."""

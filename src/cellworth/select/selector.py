@@ -13,6 +13,7 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
+from cellworth.messages import shorten
 from cellworth.prices import PriceList
 from cellworth.prices.money import add_up, within
 from cellworth.setting_names import named
@@ -209,7 +210,8 @@ def _check_budget(budget: float | None) -> float:
         return math.inf
     money = math.nan if isinstance(budget, str | bool) else as_number(budget)
     if not money >= 0:
-        raise ParameterError(f"{named('budget')} must be an amount of money, 0 or more; got {budget!r}")
+        got = shorten(budget)
+        raise ParameterError(f"{named('budget')} must be an amount of money, 0 or more; got {got}")
     return money
 
 

@@ -264,16 +264,21 @@ class Encoded:
         return matrix
 
 
-def refuse_huge(values: Float64Array, row_ids: Sequence[str], columns: Sequence[Column]) -> None:
-    """Raise DataError, naming the cell, for the first value (n, p) too large to fit a model to; O(n p)."""
+def refuse_huge(
+    values: Float64Array, row_ids: Sequence[str], columns: Sequence[Column], *, may_be_hole: bool = True
+) -> None:
+    """Raise DataError, naming the cell, for the first value (n, p) too large to compute with; O(n p).
+
+    ``may_be_hole``: whether such a number may mark a hole in the user's file.
+    """
     with np.errstate(invalid="ignore"):
         huge = np.argwhere(np.abs(values) > LARGEST)
     if len(huge):
         i, j = huge[0].tolist()
+        hole = f", or say {setting('missing', f'{values[i, j]:g}')} if it marks a hole" if may_be_hole else ""
         raise DataError(
             f"row {shorten(row_ids[i])}, column {shorten(columns[j].name)}: expected a number between "
-            f"-{LARGEST:g} and {LARGEST:g}; got {values[i, j]:g}. "
-            f"Use another unit, or say {setting('missing', f'{values[i, j]:g}')} if it marks a hole."
+            f"-{LARGEST:g} and {LARGEST:g}; got {values[i, j]:g}. Use another unit{hole}."
         )
 
 

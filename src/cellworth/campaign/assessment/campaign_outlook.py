@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cellworth.arrays import BoolArray
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
 from cellworth.campaign.assessment.curve_forecast import Forecast
-from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.state import HAS_VALUE, MAY_COME, State
 from cellworth.errors import DataError
 from cellworth.forecasting.outlook import Outlook
 from cellworth.model.cross_validation import sample_rows, scorable
@@ -37,8 +36,8 @@ class Present:
 
 def present(state: State, prices: Prices) -> Present:
     """Return where it is; cells that are out count as not yet bought, refused ones as lost; O(n p)."""
-    known = _has(state, CellStatus.KNOWN, CellStatus.TOLD)
-    wanted = _has(state, CellStatus.HOLE, CellStatus.ASKED)
+    known = state.has(*HAS_VALUE)
+    wanted = state.has(*MAY_COME)
     listed = prices.on(state.table())
     if listed.additive:
         cost = float(listed.own[wanted].sum())
@@ -139,9 +138,5 @@ def _weighed(found: Outlook, past: Forecast, seed: int) -> Outlook:
 
 def _can_forecast(state: State, target: Target) -> bool:
     labels = target.values[~np.isnan(target.values)]
-    left = _has(state, CellStatus.HOLE, CellStatus.ASKED).any()
+    left = state.has(*MAY_COME).any()
     return bool(left and scorable(labels, classes=target.label_kind == "classes"))
-
-
-def _has(state: State, *kinds: CellStatus) -> BoolArray:
-    return np.isin(state.status, kinds)

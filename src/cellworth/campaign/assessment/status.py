@@ -21,7 +21,7 @@ from cellworth.campaign.assessment.learning_curve import (
 from cellworth.campaign.assessment.scoring_model import model_in_use
 from cellworth.campaign.log import Log
 from cellworth.campaign.settings import choice_of
-from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.state import MAY_COME, CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, decide
 from cellworth.messages import count
@@ -386,7 +386,7 @@ def _forecast(curve: LearningCurve, most: float, seed: int) -> Forecast:
 
 def _still_costs(state: State, prices: Prices, limit: float) -> float:
     """Return the cost of all cells that can still be bought, capped at ``limit``; O(n p)."""
-    wanted = (state.status == CellStatus.HOLE) | (state.status == CellStatus.ASKED)
+    wanted = state.has(*MAY_COME)
     price_list = prices.on(state.table())
     if float(price_list.own[wanted].sum()) >= limit:
         return limit
