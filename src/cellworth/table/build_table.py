@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from cellworth.messages import listing, shorten
 from cellworth.setting_names import by_door, setting
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format, restores
-from cellworth.table.files import FileBytes
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
@@ -317,19 +315,3 @@ def _refuse_repeated_ids(row_ids: Sequence[str], where: str, origin: Origin) -> 
                 + by_door(python=", or reset_index() of a DataFrame.", command_line=".")
             )
         first.setdefault(row_id, row)
-
-
-def check_columns(columns: Any) -> None:
-    """Raise ParameterError, naming the right constructor, unless these are columns."""
-    if isinstance(columns, Iterable) and not isinstance(columns, str):
-        first = next(iter(columns), None) if isinstance(columns, list | tuple) else None
-        if isinstance(first, Column):
-            return
-    way = "Table.from_arrays(X, y, columns=[...])"
-    if isinstance(columns, str | os.PathLike | FileBytes):
-        way = "Table.read(path, target=...)"
-    elif hasattr(columns, "columns"):
-        way = "Table.from_frame(frame, target=...)"
-    raise ParameterError(
-        f"Table(...) takes columns that are described already, not {type(columns).__name__}. Use {way}."
-    )

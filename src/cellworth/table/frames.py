@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ParameterError
 from cellworth.optional_packages import require
 from cellworth.table.column import LABELLED, Column
 from cellworth.table.dates import days_from_stamps, stamps_from_days
-from cellworth.table.files import File, read_bytes
+from cellworth.table.files import File, FileBytes, read_bytes
 from cellworth.table.keywords import declared_by
 from cellworth.table.parse_values import label
 from cellworth.table.write_table import Library, user_values
@@ -314,3 +315,19 @@ def _like_date(value: Any, sample: object) -> Any:
     if isinstance(sample, date) and isinstance(value, datetime):
         return value.date()
     return value
+
+
+def check_columns(columns: Any) -> None:
+    """Raise ParameterError, naming the right constructor, unless these are columns."""
+    if isinstance(columns, Iterable) and not isinstance(columns, str):
+        first = next(iter(columns), None) if isinstance(columns, list | tuple) else None
+        if isinstance(first, Column):
+            return
+    way = "Table.from_arrays(X, y, columns=[...])"
+    if isinstance(columns, str | os.PathLike | FileBytes):
+        way = "Table.read(path, target=...)"
+    elif hasattr(columns, "columns"):
+        way = "Table.from_frame(frame, target=...)"
+    raise ParameterError(
+        f"Table(...) takes columns that are described already, not {type(columns).__name__}. Use {way}."
+    )

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError
 from cellworth.messages import not_there
-from cellworth.table.build_table import assemble, check_columns, checked_cells, own_copy
+from cellworth.table.build_table import assemble, checked_cells, own_copy
 from cellworth.table.column import Column
 from cellworth.table.encoded import ColumnLayout, Encoded, encode, refuse_huge
 from cellworth.table.files import AnyFile, check_readable, file_of, format_of, other_files
-from cellworth.table.frames import index_column, read_frame, read_parquet
+from cellworth.table.frames import check_columns, index_column, read_frame, read_parquet
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
 from cellworth.table.parse_values import label
 from cellworth.table.read_arrays import read_arrays
