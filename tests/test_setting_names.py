@@ -106,7 +106,6 @@ ONLY_PYTHON = {
     "table/frames.py": "frames",
     "table/any_table.py": "frames and arrays",
     "table/table.py": "frames and arrays",
-    "table/build_table.py": "frames and arrays",
     "table/target.py": "target_kind has no option",
     "table/keywords.py": "keywords",
     "web/app.py": "for programmers",
