@@ -68,7 +68,8 @@ examples: $(VENV)/.dev   ## the tests by hypothesis with fresh examples, again a
 	end=$$(($$(date +%s) + 60 * $(or $(MINUTES),10))); while [ $$(date +%s) -lt $$end ]; do \
 		HYPOTHESIS_PROFILE=soak $(BIN)/python $(PYTEST) -q -m "hypothesis and not alone" tests || exit 1; done
 
-# Nothing is downloaded: the dependencies are those of .venv, the package itself comes from the wheel.
+# For this Python nothing is downloaded: the dependencies are those of .venv, the package comes from the wheel.
+# Other declared versions of Python that are found get both, from the package index; where there is none, that is all.
 wheel: $(VENV)/.dev   ## build the wheel and try it, installed in a clean environment, on each Python that is here
 	$(BIN)/python -P tests/installed_wheel.py
 

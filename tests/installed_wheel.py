@@ -1,9 +1,13 @@
 """Build the wheel, install it in a clean environment, and use it there; `make wheel` runs this.
 
-The environment takes the dependencies from the one that runs this file, and cellworth from the wheel alone.
-Its files are also compiled by every other declared version of Python that is found.
+The environment of this Python takes the dependencies from the one that runs this file, and cellworth from
+the wheel alone. On each other declared version of Python that is found, on the path or beside this one, the
+wheel is installed with its dependencies from the package index, and used in the same way. Where there is no
+other, this one is all that is tried.
 """
 
+import json
+import os
 import re
 import shutil
 import subprocess
@@ -76,28 +80,67 @@ def check_description(text: str, home: str) -> None:
 def install(wheel: Path, folder: Path) -> Path:
     """Install the wheel in a new environment without pip; return the folder of its programs."""
     venv.create(folder, with_pip=False)
-    python = folder / "bin" / "python"
-    pip = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"]
-    subprocess.run([*pip, "--no-index", str(wheel)], check=True)
+    _pip(folder, "--no-deps", "--no-index", str(wheel))
     site = next((folder / "lib").glob("python*/site-packages"))
     # A folder in a .pth file is searched, but its own .pth files, as of an editable cellworth, are not read.
     (site / "dependencies.pth").write_text(get_path("purelib") + "\n")
-    return python.parent
+    return folder / "bin"
+
+
+def install_on(python: str, wheel: Path, folder: Path) -> Path:
+    """Install the wheel and what it needs for another Python; return the folder of its programs."""
+    subprocess.run([python, "-m", "venv", "--without-pip", str(folder)], check=True)
+    _pip(folder, "--only-binary", ":all:", str(wheel))
+    return folder / "bin"
+
+
+def _pip(folder: Path, *words: str) -> None:
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "--quiet"]
+    subprocess.run([*pip, *words], check=True)
 
 
 def use(programs: Path, folder: Path) -> None:
-    """Run a few commands as a user would."""
+    """Run commands as a user would: advice, a campaign, a filled table; and fits in Python."""
+    folder.mkdir()
     (folder / "table.csv").write_text(TABLE)
-    where = [str(programs / "python"), "-c", "import cellworth; print(cellworth.__file__)"]
-    assert (
-        str(programs.parent)
-        in subprocess.run(where, check=True, capture_output=True, text=True, cwd=folder).stdout
-    )
-    words = ["table.csv", "--target", "outcome", "--row-id", "id", "--strategy", "random", "--count", "2"]
-    for command in (["--version"], ["advise", *words]):
-        subprocess.run(
-            [str(programs / "cellworth"), *command], check=True, cwd=folder, stdout=subprocess.DEVNULL
+
+    def run(program: str, *words: str) -> str:
+        done = subprocess.run(
+            [str(programs / program), *words],
+            check=True,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
         )
+        return done.stdout
+
+    assert str(programs.parent) in run("python", "-c", "import cellworth; print(cellworth.__file__)")
+    table = ["table.csv", "--target", "outcome", "--row-id", "id"]
+    assert run("cellworth", "--version").startswith("cellworth ")
+    assert "2 cells for 2.00" in run("cellworth", "advise", *table, "--strategy", "random", "--count", "2")
+    run("cellworth", "init", *table, "--budget", "20")
+    asked = json.loads(run("cellworth", "ask", "--count", "2", "--json"))["cells"]
+    answers = "".join(f"{cell['row']},{cell['column']},7\n" for cell in asked)
+    (folder / "answers.csv").write_text("row,column,value\n" + answers)
+    assert run("cellworth", "tell", "answers.csv", "--json").count('"new": 2') == 1
+    assert "2 bought" in run("cellworth", "status")
+    assert "told" in run("cellworth", "log")
+    assert run("cellworth", "fill", *table, "--intervals").count("\n") == TABLE.count("\n")
+    print(run("python", "-c", FIT).strip())
+
+
+FIT = """
+import sys, numpy as np
+from cellworth import CompletingClassifier, SupervisedCompleter
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 4)); y = (X[:, 0] > 0).astype(int); X[rng.random(X.shape) < .3] = np.nan
+completed = SupervisedCompleter().fit(X, y).completed_
+assert completed.shape == X.shape and np.isfinite(completed).all()
+fitted = CompletingClassifier(model="logistic regression").fit(X, y)
+assert fitted.score(X, y) > .7
+print("used on Python", ".".join(map(str, sys.version_info[:3])), "with NumPy", np.__version__)
+"""
 
 
 def pythons() -> dict[str, str]:
@@ -114,25 +157,18 @@ def pythons() -> dict[str, str]:
     return found
 
 
-def compile_on_others(wheel: Path, folder: Path) -> list[str]:
-    """Compile all files by each other Python that is found; return which."""
-    with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(folder)
-    found = pythons()
-    for other in found.values():
-        subprocess.run([other, "-m", "compileall", "-q", "-f", str(folder / "cellworth")], check=True)
-    return list(found)
-
-
 def main() -> None:
     """Do all of it in a temporary folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         wheel = build(folder)
         check_content(wheel)
-        use(install(wheel, folder / "clean"), folder)
-        tried = compile_on_others(wheel, folder / "files")
-        print(f"{wheel.name} works when installed; compiled by {', '.join(tried) or 'no other Python'}")
+        use(install(wheel, folder / "clean"), folder / "here")
+        here = f"python{sys.version_info.major}.{sys.version_info.minor}"
+        others = {version: python for version, python in pythons().items() if version != here}
+        for version, python in others.items():
+            use(install_on(python, wheel, folder / f"clean-{version}"), folder / version)
+        print(f"{wheel.name} works when installed, on {', '.join([here, *others])}")
 
 
 if __name__ == "__main__":

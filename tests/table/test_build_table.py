@@ -112,3 +112,17 @@ def test_files_that_cannot_be_used(tmp_path, case):
     assert len(message) < 900
     for word in [str(path), *words]:
         assert word in message
+
+
+def test_holes_have_the_same_bits_however_they_came():
+    odd = np.array([1.0, np.nan, -np.nan, 2.0])
+    odd[1:3].view(np.int64)[:] += 1  # other NaN
+    given = odd.copy()
+    for table in (
+        Table.from_arrays(odd[:, None], columns=["a"]),
+        Table.from_frame(pytest.importorskip("pandas").DataFrame({"a": odd})),
+    ):
+        assert set(table.values[table.holes].view(np.int64).tolist()) == {
+            int(np.array(np.nan).view(np.int64))
+        }
+    assert odd.tobytes() == given.tobytes()  # what the user gave is as it was

@@ -252,7 +252,8 @@ class _ArrowReader:
     def _parse(self, types: dict[int, _Type]) -> Any:
         table = importlib.import_module("pyarrow.csv")
         names = [str(place) for place in range(self.width)]
-        text = self.arrow.dictionary(self.arrow.int32(), self.arrow.string())
+        # As bytes, since the content is known to be UTF-8: only the different texts are decoded.
+        text = self.arrow.dictionary(self.arrow.int32(), self.arrow.binary())
         arrow_types = {"int64": self.arrow.int64(), "float64": self.arrow.float64(), "text": text}
         return table.read_csv(
             self.arrow.BufferReader(self.rows),
@@ -279,7 +280,7 @@ def _text_counts(column: Any) -> TextCounts:
     """Count a dictionary column, whose texts are in the order in which they first appear."""
     array = column.unify_dictionaries().combine_chunks()
     codes = array.indices.to_numpy().astype(np.intp)
-    texts = array.dictionary.to_pylist()
+    texts = [text.decode() for text in array.dictionary.to_pylist()]
     return TextCounts(tuple(texts), codes).renamed(list(map(str.strip, texts)))
 
 

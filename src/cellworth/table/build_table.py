@@ -34,6 +34,8 @@ from cellworth.table.target import Target, make_target
 from cellworth.table.text_file import with_dates
 from cellworth.table.unmeasured_column import check_prior
 
+_NAN_BITS = np.array(np.nan).view(np.int64)
+
 TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
 """The arguments of `Table`: columns, values (n, p), row ids, target, name of the row id column."""
 
@@ -113,7 +115,7 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
             f"{origin.column(raw.name)}: nobody has measured it yet, so its texts are not known. Give them "
             f"with {setting('categories', column=raw.name)}, or leave the column out."
         )
-    values = np.where(np.isnan(values), np.nan, values)  # a single NaN bit pattern
+    values = _with_one_nan(values, own=isinstance(cells, TextCells))
     if kind not in LABELLED:
         refuse_infinities(values, raw.name, origin)
     if kind != "number":
@@ -126,6 +128,20 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
         check_prior(column, origin.column(raw.name))
     _check_values(column, values, origin)
     return column, values
+
+
+def _with_one_nan(values: Float64Array, *, own: bool) -> Float64Array:
+    """Return values that may be changed, in which all NaN have the same bits; those of a text -nan differ.
+
+    Values that were made here, ``own``, are changed in place. To compare bits takes a tenth of the time of
+    `numpy.where`.
+    """
+    if not (own and values.flags.writeable):
+        values = values.copy()
+    holes = np.isnan(values)
+    if np.any(holes & (values.view(np.int64) != _NAN_BITS)):
+        values[holes] = np.nan
+    return values
 
 
 def _spelling(
@@ -233,6 +249,8 @@ def checked_cells(values: npt.ArrayLike, columns: Sequence[Column], row_ids: Seq
 
 
 def _check_values(column: Column, values: Float64Array, origin: Origin) -> None:
+    if column.kind == "number" and column.bounds == (-math.inf, math.inf):
+        return  # infinities are refused already
     rows = np.flatnonzero(column.invalid(values))
     if not rows.size:
         return
