@@ -1,5 +1,6 @@
 """Every file that cannot be used: the message names file, line, row id, column, and what to do."""
 
+import numpy as np
 import pytest
 
 from cellworth.errors import DataError
