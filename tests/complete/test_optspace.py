@@ -4,6 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.complete.optspace import (
+    Incoherence,
     OptSpaceCompleter,
     at,
     best_core,
@@ -28,7 +29,15 @@ from tests.complete.low_rank_cases import (
 )
 from tests.complete.scikit_learn import check_with_scikit_learn
 
-SETTINGS = [{}, {"scale": "minmax"}, {"rank": "spectrum"}, {"rank": 3}, {"ridge": 0.01}, {"ridge": 0.0}]
+SETTINGS = [
+    {},
+    {"scale": "minmax"},
+    {"rank": "spectrum"},
+    {"rank": 3},
+    {"ridge": 0.01},
+    {"incoherence": 0.1},
+    {"ridge": 0.0},
+]
 
 
 def solve(values, observed, rank, tol, max_iter=5000):
@@ -179,3 +188,36 @@ def test_the_spectrum_tells_a_clear_rank():
     assert estimate_rank(sigma, table.size, table.shape) == 3
     assert estimate_rank(np.zeros(4), 10, (5, 4)) == 1
     assert OptSpaceCompleter(rank="spectrum", scale=None).fit(table).rank_ == 3
+
+
+def test_the_gradient_of_the_incoherence_term_is_that_of_finite_differences():
+    rng = np.random.default_rng(0)
+    X = orthonormal(rng, 9, 2)
+    term = Incoherence(0.7, 0.3)
+    value, gradient = term.of(X)
+    assert value > 0
+    for i, j in np.ndindex(X.shape):
+        step = np.zeros_like(X)
+        step[i, j] = 1e-6
+        slope = (term.of(X + step)[0] - term.of(X - step)[0]) / 2e-6
+        assert gradient[i, j] == pytest.approx(slope, rel=1e-5, abs=1e-6)
+
+
+def test_the_incoherence_term_shortens_a_row_that_carries_a_component_alone():
+    rng = np.random.default_rng(1)
+    table = np.outer(rng.choice([-1.0, 1.0], 40), rng.choice([-1.0, 1.0], 8))
+    table[3] *= 30
+    observed = rng.random(table.shape) < 0.7
+    lengths = []
+    for term in (Incoherence(), Incoherence(1000.0, 1.0)):
+        X, Y = spectral_start(np.where(observed, table, 0), 1)
+        fit = descend(np.where(observed, table, 0), observed, X, Y, tol=1e-8, max_iter=500, term=term)
+        assert (np.diff(fit.objective) <= 0).all()
+        share = fit.left**2 / np.sum(fit.left**2)
+        lengths.append(float(share.max()))
+    assert lengths[0] > 0.9
+    assert 40 * lengths[1] / 3 < 3 < 40 * lengths[0] / 3  # z of the longest row: G(3) is 54
+
+
+def test_senseless_incoherence_is_refused():
+    check_refuses(OptSpaceCompleter, incoherence=-1.0, incoherence_limit=0.0)

@@ -27,6 +27,7 @@ SETTINGS = [
     {"scale": "standard"},
     {"penalty_unit": "relative", "trace_penalty": 0.05},
     {"line_search": True},
+    {"updates": "alternating"},
     {"label_weight": 0.0},
     {"n_jobs": 2},
 ]
@@ -316,6 +317,15 @@ def test_giving_up_says_what_to_change():
     assert fitted.n_iter_ == 3
 
 
+def test_a_sum_of_losses_converges():
+    """A weight of as many as there are labels: some thousand iterations, within the default number."""
+    X, y = random_table(np.random.default_rng(13), 120, 6)
+    fitted = SupervisedCompleter(label_weight=120.0).fit(X, y)
+    assert fitted.converged_
+    closer = SupervisedCompleter(label_weight=120.0, tol=1e-8, max_iter=100_000).fit(X, y)
+    assert fitted.objective_[-1] == pytest.approx(closer.objective_[-1], rel=1e-4)
+
+
 def test_the_callback_can_end_the_fit_quietly():
     X, y = random_table(np.random.default_rng(12))
     with warnings.catch_warnings():
@@ -334,6 +344,7 @@ def test_the_callback_can_end_the_fit_quietly():
         ({"ridge": 0}, "ridge must be a finite number, greater than 0; got 0"),
         ({"tol": -1e-3}, "tol must be"),
         ({"max_iter": 0}, "max_iter must be"),
+        ({"updates": "by turns"}, "updates must be 'joint' or 'alternating'"),
         ({"loss": "hinge"}, "loss must be one of 'squared', 'logistic', 'squared_hinge'; got 'hinge'"),
         ({"scale": "robust"}, "scale must be 'minmax', 'standard' or None; got 'robust'"),
         ({"penalty_unit": "percent"}, "penalty_unit must be 'absolute' or 'relative'; got 'percent'"),

@@ -7,6 +7,12 @@ F depends only on the subspaces spanned by X (n, r) and Y (d, r), so it is a fun
 Grassmann manifolds. With the best S, and R the residual of the observed cells, its gradients are
 :math:`-RYS^\top` and :math:`-R^\top XS`. Steps are taken in the metric defined by S, along
 :math:`RYS^{-1}` and :math:`R^\top XS^{-\top}`, so that weak and strong components converge equally fast.
+
+The authors may add to F a term that keeps rows of X and Y from carrying a component alone,
+
+.. math:: \rho\sum_i G\Bigl(\frac{n\|X_i\|^2}{3\mu_0 r}\Bigr)
+          + \rho\sum_j G\Bigl(\frac{d\|Y_j\|^2}{3\mu_0 r}\Bigr), \qquad G(z) = e^{(z-1)^2} - 1
+          \text{ for } z > 1, \text{ else } 0.
 """
 
 from __future__ import annotations
@@ -44,6 +50,7 @@ MOST_COMPONENTS = 20  # to try: the core alone takes r^6 flops
 BLOCK_BYTES = 1 << 22
 ENOUGH = 1e-4  # fraction of the predicted decrease that a step must achieve (Armijo)
 HALVINGS = 30
+STEEPEST = 5.0  # beyond the limit by this, the incoherence term goes on in a straight line
 
 
 class OptSpaceCompleter(FactoredCompleter):
@@ -71,6 +78,12 @@ class OptSpaceCompleter(FactoredCompleter):
     ridge : float or None, default=None
         Noise variance, in scaled units, for estimating rows. 0 keeps X S Y^T. None: chosen on the
         hidden cells, between 1e-6 and 1 times the mean square of the observed values.
+    incoherence : float, default=0.0
+        :math:`\rho`, the weight of the authors' incoherence term, in units of the objective; 0 leaves it out,
+        as their program does.
+    incoherence_limit : float, default=1.0
+        :math:`\mu_0`: rows of X longer than :math:`\sqrt{3\mu_0 r/n}`, and of Y than
+        :math:`\sqrt{3\mu_0 r/d}`, are penalised.
     scale : {"minmax", "standard", None}, default="standard"
         How to scale columns first. Results are in the units of the input. "standard", the default of all
         low-rank completers without labels, weights columns equally and fills a cell with its column's mean
@@ -100,8 +113,8 @@ class OptSpaceCompleter(FactoredCompleter):
     ridge_ : float
         The noise variance used, in scaled units.
     objective_ : (n_iter_ + 1,) array
-        :math:`\frac12\|R_\Omega(M - XSY^\top)\|_F^2` at the start and after each step, before the rows
-        are re-estimated; never increases.
+        :math:`\frac12\|R_\Omega(M - XSY^\top)\|_F^2`, plus the incoherence term if there is one, at the
+        start and after each step, before the rows are re-estimated; never increases.
     n_iter_ : int
     converged_ : bool
     scaling_ : Scaling
@@ -139,6 +152,8 @@ class OptSpaceCompleter(FactoredCompleter):
         *,
         rank: int | Literal["spectrum"] | None = None,
         ridge: float | None = None,
+        incoherence: float = 0.0,
+        incoherence_limit: float = 1.0,
         scale: Literal["minmax", "standard"] | None = "standard",
         tol: float = 1e-3,
         max_iter: int = 500,
@@ -148,6 +163,8 @@ class OptSpaceCompleter(FactoredCompleter):
     ) -> None:
         self.rank = rank
         self.ridge = ridge
+        self.incoherence = incoherence
+        self.incoherence_limit = incoherence_limit
         self.scale = scale
         self.tol = tol
         self.max_iter = max_iter
@@ -161,6 +178,8 @@ class OptSpaceCompleter(FactoredCompleter):
             check_rank(self.rank, "'spectrum', ")
         if self.ridge is not None:
             check_number("ridge", self.ridge, minimum=0)
+        check_number("incoherence", self.incoherence, minimum=0)
+        check_number("incoherence_limit", self.incoherence_limit, above=0)
 
     def _factorise(
         self, values: FloatArray, observed: BoolArray, rng: np.random.Generator, watch: Watch
@@ -197,9 +216,10 @@ class OptSpaceCompleter(FactoredCompleter):
         """Yield the fit of each rank, each from its own spectral start."""
         trimmed = trim(values, observed)
         max_iter = self.max_iter if len(ranks) == 1 else min(self.max_iter, PATH_STEPS)
+        term = Incoherence(float(self.incoherence), float(self.incoherence_limit))
         for rank in ranks:
             X, Y = spectral_start(trimmed, rank)
-            yield descend(values, observed, X, Y, tol=self.tol, max_iter=max_iter, watch=watch)
+            yield descend(values, observed, X, Y, tol=self.tol, max_iter=max_iter, watch=watch, term=term)
 
     def _easier(self) -> str:
         return ", or lower rank, which makes the problem easier."
@@ -241,8 +261,30 @@ def spectral_start(trimmed: FloatArray, rank: int) -> tuple[FloatArray, FloatArr
     return X, Y
 
 
+class Incoherence(NamedTuple):
+    """The authors' incoherence term: its weight rho and limit mu_0."""
+
+    weight: float = 0.0
+    limit: float = 1.0
+
+    def of(self, X: FloatArray) -> tuple[float, FloatArray]:
+        """Return the term of orthonormal columns X (n, r), and its gradient (n, r)."""
+        if self.weight == 0:
+            return 0.0, np.zeros_like(X)
+        unit = len(X) / (3 * self.limit * X.shape[1])
+        beyond = np.maximum(unit * np.einsum("ij,ij->i", X, X) - 1, 0)
+        curved = np.minimum(beyond, STEEPEST)
+        grown = np.exp(curved**2)
+        slope = 2 * curved * grown
+        total = float((grown - 1 + slope * (beyond - curved)).sum())
+        return self.weight * total, (2 * self.weight * unit * slope)[:, None] * X
+
+
+NO_TERM = Incoherence()
+
+
 class SubspacePair(NamedTuple):
-    """Two subspaces, the best core between them, its residual and half its sum of squares."""
+    """Two subspaces, the best core between them, its residual, and F."""
 
     X: FloatArray
     Y: FloatArray
@@ -251,11 +293,13 @@ class SubspacePair(NamedTuple):
     value: float
 
 
-def at(values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray) -> SubspacePair:
+def at(
+    values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray, term: Incoherence = NO_TERM
+) -> SubspacePair:
     """Return the point (X, Y) with its best S."""
     S = best_core(values, observed, X, Y)
     R = residual(values, observed, X @ S, Y.T)
-    return SubspacePair(X, Y, S, R, sum_of_squares(R) / 2)
+    return SubspacePair(X, Y, S, R, sum_of_squares(R) / 2 + term.of(X)[0] + term.of(Y)[0])
 
 
 def best_core(values: FloatArray, observed: BoolArray, X: FloatArray, Y: FloatArray) -> FloatArray:
@@ -287,6 +331,7 @@ def descend(
     tol: float,
     max_iter: int,
     watch: Watch = never_stop,
+    term: Incoherence = NO_TERM,
 ) -> Factors:
     """Minimise F from orthonormal X (n, r), Y (d, r); ``values`` (n, d) is 0 in the holes.
 
@@ -298,14 +343,14 @@ def descend(
     Per iteration about five products of 2 n d r flops and `best_core`.
     """
     norm = norm_or_one(values)
-    here = at(values, observed, X, Y)
+    here = at(values, observed, X, Y, term)
     fit = Factors(X, Y.T, [here.value])
     while fit.n_iter < max_iter and not (fit.converged or fit.stopped):
         fit.n_iter += 1
         RY, RX = here.R @ here.Y, here.R.T @ here.X
         core = here.X.T @ RY
         slope = np.sqrt(max(0.0, sum_of_squares(RY) + sum_of_squares(RX) - sum_of_squares(core))) / norm
-        there = None if slope <= tol else _search(values, observed, here, RY, RX)
+        there = None if slope <= tol else _search(values, observed, here, RY, RX, term)
         fit.converged = there is None
         if there is not None:
             here = there
@@ -316,22 +361,28 @@ def descend(
 
 
 def _search(
-    values: FloatArray, observed: BoolArray, here: SubspacePair, RY: FloatArray, RX: FloatArray
+    values: FloatArray,
+    observed: BoolArray,
+    here: SubspacePair,
+    RY: FloatArray,
+    RX: FloatArray,
+    term: Incoherence,
 ) -> SubspacePair | None:
     """Return a point with a lower F along the scaled gradient; None if there is none beyond rounding."""
     X, Y, S = here.X, here.Y, here.S
     inverse = np.linalg.pinv(S, rcond=np.sqrt(np.finfo(S.dtype).eps))
-    toward_X, toward_Y = RY @ inverse, RX @ inverse.T
+    from_X, from_Y = term.of(X)[1], term.of(Y)[1]  # in the same metric
+    toward_X, toward_Y = (RY - from_X @ inverse.T) @ inverse, (RX - from_Y @ inverse) @ inverse.T
     toward_X -= X @ (X.T @ toward_X)
     toward_Y -= Y @ (Y.T @ toward_Y)
-    fall = float(np.vdot(RY @ S.T, toward_X) + np.vdot(RX @ S, toward_Y))
+    fall = float(np.vdot(RY @ S.T - from_X, toward_X) + np.vdot(RX @ S - from_Y, toward_Y))
     change = (toward_X @ S) @ Y.T + (X @ S) @ toward_Y.T
     change *= observed
     step = fall / (sum_of_squares(change) or 1.0)  # exact if F equals its linear model
     for _ in range(HALVINGS if fall > 0 else 0):
         new_X, _ = np.linalg.qr(X + step * toward_X)
         new_Y, _ = np.linalg.qr(Y + step * toward_Y)
-        there = at(values, observed, new_X, new_Y)
+        there = at(values, observed, new_X, new_Y, term)
         if there.value < here.value - ENOUGH * step * fall:
             return there
         step /= 2

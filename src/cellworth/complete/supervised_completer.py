@@ -31,7 +31,7 @@ from cellworth.complete.labels import (
 )
 from cellworth.complete.scaling import Scaling, put_back, scaled_cells
 from cellworth.complete.solver import passes_over_blocks
-from cellworth.complete.solver.as_published import GROWTH, minimise_by_search
+from cellworth.complete.solver.as_published import GROWTH, minimise_by_alternation, minimise_by_search
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
@@ -64,45 +64,46 @@ class SupervisedCompleter(BlockCompleter):
     trace_penalty : float, default=1.0
         :math:`\lambda_1`, nonnegative: larger gives a lower rank and smaller values.
     penalty_unit : {"absolute", "relative"}, default="absolute"
-        "absolute" uses `trace_penalty` as is, like the paper; its effect then fades as rows are added.
-        "relative" uses it as a fraction of the largest singular value of the scaled table with zeros in
-        its holes, so it means the same for any number of rows: 1 removes (nearly) everything, 0.01 to
-        0.1 is typical.
+        "absolute" is the paper's; its effect fades as rows are added. "relative" is a fraction of the
+        largest singular value of the scaled table with zeros in its holes, so it means the same for any
+        number of rows: 1 removes (nearly) everything, 0.01 to 0.1 is typical.
     label_weight : float, default=1.0
-        :math:`\lambda_2`, nonnegative, on the MEAN loss of the m labelled rows. 0 ignores the labels.
+        :math:`\lambda_2`, nonnegative, on the MEAN loss of the m labelled rows. 0 ignores the labels. A
+        weight of m stands for the SUM of the losses: table and model are then strongly coupled, and a fit
+        takes thousands of iterations.
     loss : {"squared", "logistic", "squared_hinge"}, default="squared"
         The loss of the linear model. Three or more classes have one score each, and "logistic" is then
         multinomial. A numeric target needs "squared".
     ridge : float, default=1e-3
         :math:`\rho`, positive.
     scale : {"minmax", "standard", None}, default="minmax"
-        How to scale columns first; "minmax" is the paper's choice. Results are in the units of the
-        input. If nothing is known about a cell, it gets the value that scales to 0: the column's
-        smallest value with "minmax", its mean with "standard".
+        How to scale columns first; "minmax" is the paper's choice. If nothing is known about a cell, it gets
+        the value that scales to 0: the column's smallest with "minmax", its mean with "standard".
     target : {"auto", "classes", "number"}, default="auto"
-        What `y` holds. "auto": floats with fractional parts or more than 20 distinct values are
-        numbers; anything else is classes.
+        What `y` holds. "auto": floats with fractions or more than 20 values are numbers, all else classes.
     tol : float, default=1e-5
         Stop when the next move of table and model, in units of the objective's gradient, is below this
         fraction of the norm of the observed (scaled) values, and below 1,000 times it of the pull of
         :math:`\lambda_1`, whose weak values are reached by way of stronger ones.
-    max_iter : int, default=1000
-        The maximum number of iterations; a few more may undo a last one that momentum made worse.
+    max_iter : int, default=10000
+        The maximum number of iterations.
     warm_start : bool, default=False
         Start from the last fit if the table has the same shape, after updating rows with new answers; this
         takes a few iterations. On row blocks every fit starts from scratch.
     fit_intercept : bool, default=True
         Whether f has an intercept b. Without one, f is 0 at the origin of the scaled columns.
     line_search : bool or float, default=False
-        Search for the step size as the paper does, on one thread and with more memory, instead of
-        using the known Lipschitz constant. The result is the same. A number above 1 is the factor by
-        which the search raises the constant; True stands for 1.5. Not available on row blocks.
+        Search for the step size as the paper does, on one thread and with more memory: the same result. A
+        number above 1 is the factor by which the search raises 1/step; True: 1.5. Not on row blocks.
+    updates : {"joint", "alternating"}, default="joint"
+        "alternating" completes the table with f fixed and fits f by turns, as the paper does: the same result
+        in several times the iterations. Not on row blocks.
     single_start : bool, default=False
         Iterate in single precision until the solution is near, then in the precision of the table, which
         takes two thirds of the time. The result is as close to the solution as without, if the fit
         converges. Not used with row blocks or a line search.
     dtype : {None, numpy.float32, numpy.float64}, default=None
-        Precision of the computation and of the result. None: float32 for a float32 table, else float64.
+        Of computation and result. None: float32 for a float32 table, else float64.
     missing_values : float or None, default=None
         A number that marks holes, besides NaN.
     add_indicator : bool, default=False
@@ -130,9 +131,7 @@ class SupervisedCompleter(BlockCompleter):
         is one proximal step on the table and one fit of the model.
     trace_penalty_ : float
         The :math:`\lambda_1` used, always in absolute units.
-    n_iter_ : int
-        Iterations done.
-    converged_ : bool
+    n_iter_, converged_
     scaling_ : Scaling
         scaled = (value - ``scaling_.offset``) / ``scaling_.width``, column by column.
     n_features_in_ : int
@@ -173,10 +172,11 @@ class SupervisedCompleter(BlockCompleter):
         scale: Literal["minmax", "standard"] | None = "minmax",
         target: TargetKind = "auto",
         tol: float = 1e-5,
-        max_iter: int = 1000,
+        max_iter: int = 10_000,
         warm_start: bool = False,
         fit_intercept: bool = True,
         line_search: bool | float = False,
+        updates: Literal["joint", "alternating"] = "joint",
         single_start: bool = False,
         dtype: DTypeLike | None = None,
         missing_values: float | None = None,
@@ -196,6 +196,7 @@ class SupervisedCompleter(BlockCompleter):
         self.warm_start = warm_start
         self.fit_intercept = fit_intercept
         self.line_search = line_search
+        self.updates = updates
         self.single_start = single_start
         self.dtype = dtype
         self.missing_values = missing_values
@@ -236,6 +237,8 @@ class SupervisedCompleter(BlockCompleter):
             if self.line_search:
                 growth = GROWTH if self.line_search is True else float(self.line_search)
                 solve = partial(minimise_by_search, growth=growth)
+            if self.updates == "alternating":
+                solve = partial(minimise_by_alternation, complete=solve if self.line_search else minimise)
             solution = solve(
                 iterate,
                 model,
@@ -310,6 +313,8 @@ class SupervisedCompleter(BlockCompleter):
         check_number("max_iter", self.max_iter, minimum=1)
         if not isinstance(self.line_search, bool):
             check_number("line_search", self.line_search, above=1)
+        if self.updates not in ("joint", "alternating"):
+            raise ParameterError(f"updates must be 'joint' or 'alternating'; got {self.updates!r}")
         if self.penalty_unit not in ("absolute", "relative"):
             raise ParameterError(f"penalty_unit must be 'absolute' or 'relative'; got {self.penalty_unit!r}")
         if self.dtype is not None and np.dtype(self.dtype) not in (np.float32, np.float64):
@@ -317,8 +322,8 @@ class SupervisedCompleter(BlockCompleter):
 
     def _check_blocks(self, source: Source) -> None:
         """Raise ParameterError for settings and tables that row blocks do not support."""
-        if self.line_search:
-            raise ParameterError("line_search=True is for arrays; row blocks use the known constant")
+        if self.line_search or self.updates != "joint":
+            raise ParameterError("line_search and updates='alternating' are for arrays, not for row blocks")
         if source.n_rows < len(source.columns):
             raise DataError(
                 f"the table has {source.n_rows} rows and {len(source.columns)} columns; row blocks need at "
@@ -387,8 +392,8 @@ class SupervisedCompleter(BlockCompleter):
         if not solution.converged and not solution.stopped:
             warnings.warn(
                 f"SupervisedCompleter did not converge in {self.max_iter} iterations; raise max_iter, raise "
-                f"tol (now {self.tol:g}), or raise trace_penalty (now {self.trace_penalty:g}), which makes "
-                "the problem easier.",
+                f"tol (now {self.tol:g}), raise trace_penalty (now {self.trace_penalty:g}), or lower "
+                f"label_weight (now {self.label_weight:g}), which makes the problem easier.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

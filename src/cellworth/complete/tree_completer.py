@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.column_forests import ColumnForest, grow_forests, predict_holes
-from cellworth.complete.gaussian.calibration import LeftOut, leverages
+from cellworth.complete.gaussian.calibration import LeftOut
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
@@ -143,7 +143,7 @@ class TreeCompleter(PosteriorCompleter):
         self._forests = grown.forests
         self.forest_weights_ = np.array([forest.weight for forest in grown.forests])
         shift = self._label_shift(rows, left_out, guesses.mean)[grown.rows]
-        self._calibrate(X, some.values, left_out, guesses, grown.rows, grown.predictions + shift, rows.counts)
+        self._calibrate(X, some.values, left_out, guesses, grown.rows, grown.predictions + shift)
         _, posterior = self._posterior_of(some.values, some.observed)
         if fitted.trust > 0:
             posterior = self._moved_by_labels(rows, cells, posterior)
@@ -166,7 +166,6 @@ class TreeCompleter(PosteriorCompleter):
         guesses: Posterior,
         rows: IntArray,
         predictions: FloatArray,
-        counts: IntArray,
     ) -> None:
         """Keep the distribution of out-of-bag residuals around their predictions."""
         observed = left_out.observed[rows]
@@ -178,13 +177,11 @@ class TreeCompleter(PosteriorCompleter):
             np.where(observed, guesses.variance[rows], 1.0),
             ones,
             ones,
+            left_out.leverage[rows] * (1 - self.forest_weights_),  # the forest did not see the cell
             observed,
         )
-        gaussian = self._gaussian
-        leverage = leverages(counts, float(observed.sum(axis=1).mean()), gaussian.n_labels, gaussian.excess)
-        plain = replace(gaussian, margins=Margins((None,) * X.shape[1]))
-        # The guess was fitted to the cell, the forest was not.
-        self._fitted = plain.calibrated(cells, leverage * (1 - self.forest_weights_))
+        plain = replace(self._gaussian, margins=Margins((None,) * X.shape[1]))
+        self._fitted = plain.calibrated(cells)
 
     def _label_shift(self, rows: ArrayRows, left_out: LeftOut, guesses: FloatArray) -> FloatArray:
         """Return by how much labels move the guesses of observed cells, (n, d) in scaled units."""

@@ -5,7 +5,9 @@ import pytest
 
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.gaussian.calibration import LEVELS, Calibration, LeftOut
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.margins import Margins
+from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
 
 
 def zero_inflated(seed=0, n=600, d=6, zeros=0.7):
@@ -76,12 +78,12 @@ def exact_cells(rng, n=4000, spread=1.0):
     mean = rng.normal(size=(n, 1))
     scores = mean + spread * rng.normal(size=(n, 1))
     ones = np.ones((n, 1))
-    return LeftOut(scores, scores, mean, ones, 5 * ones, 5 * ones, np.ones((n, 1), dtype=bool))
+    return LeftOut(scores, scores, mean, ones, 5 * ones, 5 * ones, 0 * ones, np.ones((n, 1), dtype=bool))
 
 
 def test_a_column_whose_residuals_are_twice_too_large_gets_twice_the_deviation():
     rng = np.random.default_rng(2)
-    learned = Calibration.of(exact_cells(rng, spread=2.0), np.zeros(1), Margins((None,)))
+    learned = Calibration.of(exact_cells(rng, spread=2.0), Margins((None,)))
     at = np.linspace(-1.5, 1.5, 7)[:, None]
     np.testing.assert_allclose(
         learned.value_factors(at), 4, rtol=0.3
@@ -92,11 +94,50 @@ def test_a_column_whose_residuals_are_twice_too_large_gets_twice_the_deviation()
     assert np.isinf(learned.tail)
 
 
-def test_leverage_widens():
-    cells = exact_cells(np.random.default_rng(3))
-    narrow, wide = (Calibration.of(cells, np.array([h]), Margins((None,))) for h in (0.0, 0.5))
-    np.testing.assert_allclose(wide.value_factor / narrow.value_factor, 3, rtol=0.05)
-    np.testing.assert_allclose(wide.quantiles[0, 3] / narrow.quantiles[0, 3], np.sqrt(3), rtol=0.1)
+def test_the_error_of_a_left_out_cell_is_that_of_a_fit_without_its_row():
+    """The oracle fits again without the row: exact but for the covariance's divisor, n or n - 1."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 4)) @ rng.normal(size=(4, 4))
+    X[0] *= 5  # a row that the fit follows closely
+    model = DenseGaussian(X.mean(axis=0), np.cov(X.T, bias=True))
+    fitted = FittedGaussian(model, Margins((None,) * 4), 0.0, 3.0, leverage=np.full(4, 1 / 40))
+    cells = Cells(X, np.ones(X.shape, dtype=bool))
+    found = fitted.left_out(X, cells, X).without_own_row()
+    for i in (0, 1, 2):
+        rest = np.delete(X, i, axis=0)
+        for j in range(4):
+            others = np.delete(np.arange(4), j)
+            design = np.column_stack([np.ones(39), rest[:, others]])
+            coefficients = np.linalg.lstsq(design, rest[:, j], rcond=None)[0]
+            error, exact = (found.scores - found.mean)[i, j], X[i, j] - coefficients @ [1, *X[i, others]]
+            if found.leverage[i, j] < 0.5:
+                assert error == pytest.approx(exact, rel=1e-6)
+            else:  # at the limit: it moves towards the oracle, and no further
+                assert 0 < error / exact < 1
+    assert found.leverage[0].max() == 0.5
+
+
+def test_predictions_beyond_the_range_of_a_bounded_column_end_at_its_ends():
+    """One row is far out in all other columns; its 0/1 column is no larger for that."""
+    rng = np.random.default_rng(5)
+    n = 300
+    factor = rng.normal(size=n)
+    X = np.column_stack(
+        [factor + 0.3 * rng.normal(size=(4, n))[k] for k in range(4)] + [factor > 1.5]
+    ).astype(float)
+    X[0] = [30, 30, 30, 30, np.nan]
+    completer = GaussianCompleter(margins="normal").fit(X)
+    assert completer.completed_[0, 4] == 1
+    assert GaussianCompleter(margins="normal", calibrate=False).fit(X).completed_[0, 4] > 2
+
+
+def test_predictions_beyond_the_range_are_believed_where_rows_are_in_proportion():
+    rng = np.random.default_rng(6)
+    truth = np.exp(2 * rng.normal(size=(200, 1))) * (1 + 0.01 * rng.normal(size=(200, 6)))
+    X = truth.copy()
+    X[truth[:, 0].argmax(), 0] = np.nan
+    filled = GaussianCompleter(margins="normal").fit(X).completed_
+    assert filled[:, 0].max() == pytest.approx(truth[:, 0].max(), rel=0.05)
 
 
 def test_value_quantiles_are_those_of_the_cells_around_the_prediction():
@@ -105,8 +146,8 @@ def test_value_quantiles_are_those_of_the_cells_around_the_prediction():
     chance = rng.uniform(size=(6000, 1))
     values = (rng.uniform(size=chance.shape) < chance).astype(float)
     ones = np.ones_like(chance)
-    cells = LeftOut(values, values, chance, chance * (1 - chance), ones, ones, ones.astype(bool))
-    learned = Calibration.of(cells, np.zeros(1), Margins((None,)))
+    cells = LeftOut(values, values, chance, chance * (1 - chance), ones, ones, 0 * ones, ones.astype(bool))
+    learned = Calibration.of(cells, Margins((None,)))
     assert learned.atoms.all()
     at = np.array([0.06, 0.5, 0.94])
     np.testing.assert_array_equal(learned.value_quantile(0, at, 0.05), [0, 0, 0])

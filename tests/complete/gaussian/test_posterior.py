@@ -53,7 +53,7 @@ def test_rows_far_from_the_mean_have_larger_variances_if_rows_differ_in_spread(c
 
 def test_a_state_brings_everything_back(case):
     fitted, cells, X = case
-    known = fitted.calibrated(fitted.left_out(X, cells, fitted.complete(cells)), np.full(5, 0.1))
+    known = fitted.calibrated(fitted.left_out(X, cells, fitted.complete(cells)))
     again = FittedGaussian.from_state(known.to_state())
     for one, other in zip(
         known.mean_and_variance(known.posterior(cells)),

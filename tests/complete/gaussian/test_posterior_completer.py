@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from cellworth.blocks import open_blocks
 from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.complete.tree_completer import TreeCompleter
 from cellworth.errors import ParameterError
 from tests.complete.gaussian.cases import holed, plain
 
@@ -90,3 +92,33 @@ def test_shared_draws_of_a_row_do_not_depend_on_the_others(factors):
     # 3,000 draws: the error of a mean is 0.018 standard deviations, that of a variance 2.6 %.
     assert np.abs(together.mean(axis=0) - mean) == pytest.approx(np.zeros((6, 4)), abs=0.1)
     assert together.var(axis=0) == pytest.approx(variance, rel=0.15, abs=1e-12)
+
+
+def test_drawn_parameters_move_the_mean_of_a_column_as_much_as_theory_says():
+    """A column half missing beside a complete one: the regression of one on the other, by hand."""
+    rng = np.random.default_rng(0)
+    n = 60
+    x = rng.normal(size=n)
+    X = np.column_stack([x, x + rng.normal(size=n)])
+    X[30:, 1] = np.nan
+    completer = GaussianCompleter(margins="normal", shrinkage=0.1).fit(X)
+    means = {
+        drawn: completer.sample(300, 1, parameters=drawn)[:, 30:, 1].mean(axis=1) for drawn in (False, True)
+    }
+    seen, hidden = x[:30], x[30:]
+    slope, level = np.polyfit(seen, X[:30, 1], 1)
+    noise = np.sum((X[:30, 1] - slope * seen - level) ** 2) / 28
+    of_line = noise * (1 / 30 + (hidden.mean() - seen.mean()) ** 2 / np.sum((seen - seen.mean()) ** 2))
+    # 300 draws: the variance has a standard error of 8 %, and the bootstrap of 30 rows one of its own.
+    assert means[True].var() == pytest.approx(of_line + noise / 30, rel=0.35)
+    assert means[False].var() == pytest.approx(noise / 30, rel=0.35)
+
+
+def test_drawn_parameters_need_a_gaussian_fitted_to_an_array():
+    X = np.random.default_rng(1).normal(size=(40, 3))
+    X[0, 0] = np.nan
+    with pytest.raises(ParameterError, match="TreeCompleter does not draw its parameters"):
+        TreeCompleter(n_trees=2).fit(X).sample(1, 0, parameters=True)
+    blocks = GaussianCompleter().fit(open_blocks(X))
+    with pytest.raises(ParameterError, match="fit to an array"):
+        blocks.sample(1, 0, X[:2], parameters=True)

@@ -23,6 +23,7 @@ def test_the_record_never_rises_and_ends_at_the_result(problem, method):
     begin = objective(first, rows, model, penalty)
     for options in ({"tol": 1e-6, "max_iter": 1000}, {"tol": 0, "max_iter": 1}, {"tol": 0, "max_iter": 7}):
         done = solve(rows, model, penalty, method, first=first, **options)
+        assert done.n_iter <= options["max_iter"]
         record = np.array(done.objective)
         assert (np.diff(record) <= 0).all()
         assert record[0] <= begin * (1 + 1e-12) + 1e-12

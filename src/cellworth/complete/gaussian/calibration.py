@@ -14,9 +14,12 @@ of equal size, and a hole takes from the bins around its own prediction
 
 Rows may differ in spread: where some are far from the mean in all columns, those are less predictable, too.
 
-Residuals of cells that the model was fitted to are too small. In a regression on k columns fitted to n rows,
-their squares fall short by a factor of :math:`(1-h)/(1+h)`, with the leverage :math:`h = k/n`. By how much
-that differs in a table with holes is measured on cells that were really hidden; see
+The row of a cell took part in the fit, so its residual is too small. In a regression fitted to n rows, a row
+at the squared Mahalanobis distance q from the mean has the leverage :math:`h = (1+q)/n`. Without the row, its
+error would be larger by :math:`1/(1-h)`, and its expected square by as much: so is the variance of a hole,
+whose row has no part in the regression of its column. On average over the rows q is the number of columns,
+but the few rows that are far from the mean are fitted much more closely than the others. By how much the
+leverage differs in a table with holes is measured on cells that were really hidden; see
 `cellworth.complete.gaussian.held_out_choices`.
 """
 
@@ -36,9 +39,9 @@ PRIOR_OF_BIN = 20.0  # weight of the column in the distribution of a bin
 LEVELS = np.concatenate([[0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.9975, 0.999]])
 MOST_BINS = 8
 BIN_CELLS = 40  # at least, unless a column has fewer
-MAX_LEVERAGE = 0.8
+MAX_LEVERAGE = 0.5  # rows that are even farther from the mean count as having this
 MAX_FACTOR = 2.0  # of the variance of scores in columns that are mapped by rank, and at least its inverse
-TAILS = (2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)  # degrees of freedom to choose from
+TAILS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)  # degrees of freedom to choose from
 LEAST_GAIN = 0.02  # of twice the mean log-likelihood of a cell, for rows to differ in spread
 CALIBRATION_ROWS = 4096  # approximate number to use, evenly spaced in the table
 
@@ -56,6 +59,7 @@ class LeftOut(NamedTuple):
     mean, variance : of the prediction of each score
     distance : squared Mahalanobis distance of the others from the mean
     others : their number
+    leverage : of the row in the prediction
     observed : bool array
     """
 
@@ -65,7 +69,18 @@ class LeftOut(NamedTuple):
     variance: FloatArray
     distance: FloatArray
     others: FloatArray
+    leverage: FloatArray
     observed: BoolArray
+
+    def without_own_row(self) -> LeftOut:
+        """Return the cells with errors and variances as those of a fit without their row.
+
+        The errors are moved by moving the scores. Predictions stay as they are: without its row, that of a
+        large value would be smaller, and cells would be sorted by their own values.
+        """
+        rest = 1 - self.leverage
+        moved = self.mean + (self.scores - self.mean) / rest
+        return self._replace(scores=np.where(self.observed, moved, 0), variance=self.variance / rest)
 
 
 @dataclass(frozen=True)
@@ -84,6 +99,8 @@ class Calibration:
     quantiles : (d, b, len(LEVELS)) array
         Of the standardised residuals, or of the values in the user's units in columns with atoms.
     atoms : (d,) bool array
+    limits : (2, d) array
+        The least and the largest prediction of each score that is believed; infinite where all are.
     tail : float
         Degrees of freedom of a multivariate t distribution whose rows differ in spread as those of the table
         do; infinite if they do not differ.
@@ -94,18 +111,21 @@ class Calibration:
     value_factor: FloatArray
     quantiles: FloatArray
     atoms: BoolArray
+    limits: FloatArray
     tail: float = np.inf
 
     @classmethod
-    def of(cls, cells: LeftOut, leverage: FloatArray, margins: Margins) -> Calibration:
-        """Learn from left-out cells; ``leverage`` (d,) is that of the cells in the fit."""
+    def of(cls, cells: LeftOut, margins: Margins) -> Calibration:
+        """Learn from left-out cells."""
         d = cells.observed.shape[1]
-        leverage = np.minimum(leverage, MAX_LEVERAGE)
-        inflation = (1 + leverage) / (1 - leverage)
         made = cls.normal(d, MOST_BINS)
         for j in range(d):
             counts = np.unique(cells.values[cells.observed[:, j], j], return_counts=True)[1]
-            made.atoms[j] = len(counts) > 0 and has_atom(counts) and not _determined(cells, j)
+            shared = len(counts) > 0 and has_atom(counts)
+            made.atoms[j] = shared and not _determined(cells, j)
+            if margins.columns[j] is None:
+                made.limits[:, j] = _believed_range(cells, j, bounded=shared)
+        cells = cells._replace(mean=np.where(cells.observed, made.within(cells.mean), 0)).without_own_row()
         made = replace(made, tail=_tail(cells, made.atoms))
         cells = cells._replace(variance=cells.variance * made.spreads(cells.distance, cells.others))
         for j in range(d):
@@ -114,7 +134,8 @@ class Calibration:
                 # Rounded, so that equal predictions stay in the order of their rows on every engine.
                 at = at[np.argsort(cells.mean[at, j].round(9), kind="stable")]
                 column = (part[at, j] for part in (cells.values, cells.scores, cells.mean, cells.variance))
-                made.fill_column(j, *column, inflation=inflation[j], margins=margins)
+                share = float((1 / (1 + 2 * cells.leverage[at, j])).mean())
+                made.fill_column(j, *column, believed=share, margins=margins)
         return made
 
     @classmethod
@@ -122,7 +143,8 @@ class Calibration:
         """Return the calibration of a correct model."""
         ones = np.ones((d, bins))
         quantiles = np.tile(ndtri(LEVELS), (d, bins, 1))
-        return cls(np.zeros((d, bins)), ones, ones.copy(), quantiles, np.zeros(d, dtype=bool))
+        limits = np.repeat([[-np.inf], [np.inf]], d, axis=1)
+        return cls(np.zeros((d, bins)), ones, ones.copy(), quantiles, np.zeros(d, dtype=bool), limits)
 
     def fill_column(
         self,
@@ -132,11 +154,15 @@ class Calibration:
         mean: FloatArray,
         variance: FloatArray,
         *,
-        inflation: float,
+        believed: float,
         margins: Margins,
     ) -> None:
-        """Fill in one column from its cells, sorted by their predictions."""
-        standardised = np.sqrt(inflation) * (scores - mean) / np.sqrt(variance)
+        """Fill in one column from its cells, sorted by their predictions.
+
+        ``believed`` is how far the values of a bin count in a column with atoms, in [0, 1]: less if their
+        rows had a large part in the fit.
+        """
+        standardised = (scores - mean) / np.sqrt(variance)
         bins = np.array_split(np.arange(len(values)), max(1, min(MOST_BINS, len(values) // BIN_CELLS)))
         of_bin = np.minimum(np.arange(MOST_BINS), len(bins) - 1)
         self.centres[j] = np.array([np.median(mean[at]) for at in bins])[of_bin]
@@ -147,7 +173,7 @@ class Calibration:
             factor = np.interp(mean, self.centres[j], self.score_factor[j])
             expected, spread = margin.mean_and_variance(mean, variance * factor)
             scores = margin.to_values(scores)
-        self.value_factor[j] = _shrunk_ratios(inflation * (scores - expected) ** 2, spread, bins)[of_bin]
+        self.value_factor[j] = _shrunk_ratios((scores - expected) ** 2, spread, bins)[of_bin]
         if margin is None:  # scores are values
             self.score_factor[j] = self.value_factor[j]
         whole = _sorted_quantiles(standardised)
@@ -157,12 +183,16 @@ class Calibration:
         for at in bins:
             trust = len(at) / (len(at) + PRIOR_OF_BIN)
             if self.atoms[j]:
-                made.append(_value_quantiles(values, at, trust / inflation))
+                made.append(_value_quantiles(values, at, trust * believed))
             elif len(bins) == 1:
                 made.append(whole)
             else:
                 made.append(whole + trust * (_sorted_quantiles(standardised[at]) - whole))
         self.quantiles[j] = np.array(made)[of_bin]
+
+    def within(self, mean: FloatArray) -> FloatArray:
+        """Return predictions of scores (n, d), those beyond the limits moved to them."""
+        return np.clip(mean, *self.limits)
 
     def score_factors(self, mean: FloatArray) -> FloatArray:
         """Return the factor of the variance of each score, (n, d), given the predictions of the scores."""
@@ -215,8 +245,8 @@ class Calibration:
         return np.stack(list(columns), axis=1)
 
 
-def leverages(counts: IntArray, per_row: float, n_labels: int, excess: float = 1.0) -> FloatArray:
-    """Return the leverage of each column, (d,).
+def leverage_unit(counts: IntArray, per_row: float, n_labels: int, excess: float = 1.0) -> FloatArray:
+    """Return the leverage in each column, (d,), of a row at the mean.
 
     Parameters
     ----------
@@ -229,7 +259,8 @@ def leverages(counts: IntArray, per_row: float, n_labels: int, excess: float = 1
     excess : float
         Measured leverage, without labels, over that of a regression.
     """
-    return (excess * per_row + max(1.0, excess) * n_labels) / np.maximum(counts, 1)
+    part = n_labels / (per_row + n_labels) if n_labels else 0.0
+    return ((1 - part) * excess + part * max(1.0, excess)) / np.maximum(counts, 1)
 
 
 def calibration_stride(n_rows: int) -> int:
@@ -244,6 +275,26 @@ def _determined(cells: LeftOut, j: int) -> bool:
     """
     at = cells.observed[:, j]
     return bool(np.median(cells.variance[at, j]) <= DETERMINED * np.var(cells.scores[at, j]))
+
+
+def _believed_range(cells: LeftOut, j: int, *, bounded: bool) -> tuple[float, float]:
+    """Return the range of a column's scores if predictions beyond it are not believed, else all numbers.
+
+    A row far from the mean in other columns may be predicted far beyond what the column ever had. Where rows
+    are in proportion that is right, elsewhere it is not, and never in a ``bounded`` column, where many cells
+    share a value. In others each left-out cell is compared with the range of the other cells, and the ends
+    must be better by more than two standard errors.
+    """
+    at = cells.observed[:, j]
+    scores, mean = cells.scores[at, j], cells.mean[at, j]
+    if len(scores) < 3:
+        return -np.inf, np.inf
+    least, largest = np.partition(scores, (0, 1))[:2], np.partition(scores, (-2, -1))[-2:]
+    low = np.where(scores == least[0], least[1], least[0])
+    high = np.where(scores == largest[1], largest[0], largest[1])
+    gains = (scores - mean) ** 2 - (scores - np.clip(mean, low, high)) ** 2
+    better = bounded or gains.sum() > 2 * np.sqrt(np.square(gains).sum())
+    return (float(least[0]), float(largest[1])) if better else (-np.inf, np.inf)
 
 
 def _tail(cells: LeftOut, atoms: BoolArray) -> float:

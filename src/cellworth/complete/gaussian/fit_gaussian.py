@@ -5,21 +5,21 @@ The steps are the same wherever the rows are stored; see `cellworth.complete.gau
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.gaussian.calibration import leverages
+from cellworth.complete.gaussian.calibration import leverage_unit
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.em import EM, EMResult, EMState, run_em
 from cellworth.complete.gaussian.held_out_choices import Chosen, choose
 from cellworth.complete.gaussian.label_trust import choose_trust
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
-from cellworth.complete.gaussian.quick_fit import Gaussian, GaussianEstimator
+from cellworth.complete.gaussian.quick_fit import SMALLEST_SHRINKAGE, Gaussian, GaussianEstimator
 from cellworth.complete.gaussian.rows_to_fit import CellForm, SampleRows, TableRows
 from cellworth.complete.labels import LabelCode, code_labels
 from cellworth.complete.scaling import Scaling
@@ -28,7 +28,6 @@ from cellworth.errors import DataError
 
 MarginKind = Literal["normal", "rank", "auto"]
 
-SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite if shrinkage=0
 FIRST_SHRINKAGE = 3.0  # of "auto", which only raises it
 SAMPLE_TOL = 30.0  # times that of the fit: below this, sampling error dominates
 
@@ -119,10 +118,10 @@ def fit_gaussian(
     )
     fitted = FittedGaussian(result.model, margins, form.trust, chosen.shrinkage, chosen.excess)
     if settings.calibrate:
-        left_out = rows.left_out(fitted)
-        per_row = float(left_out.observed.sum(axis=1).mean())
-        leverage = leverages(rows.counts, per_row, fitted.n_labels, fitted.excess)
-        fitted = fitted.calibrated(left_out, leverage)
+        per_row = float(rows.counts.sum()) / settings.n_rows
+        leverage = leverage_unit(rows.counts, per_row, fitted.n_labels, fitted.excess)
+        fitted = replace(fitted, leverage=leverage)
+        fitted = fitted.calibrated(rows.left_out(fitted))
     return fitted, form, result
 
 

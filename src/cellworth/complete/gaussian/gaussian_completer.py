@@ -248,6 +248,11 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         cells = self._fitted.unlabelled_cells(values, observed)
         return cells, self._fitted.posterior(cells)
 
+    def _redrawn(self, rng: np.random.Generator) -> FittedGaussian:
+        if not hasattr(self, "_cells"):
+            raise ParameterError("a fit to row blocks keeps no cells to draw parameters by; fit to an array")
+        return self._fitted.redrawn(self._cells, rng)
+
     @property
     def covariance_(self) -> FloatArray:
         """The covariance of the columns, (d, d)."""

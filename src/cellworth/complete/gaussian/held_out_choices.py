@@ -4,8 +4,8 @@ A fifth of the observed cells of some rows is hidden, a Gaussian is fitted to th
 hidden ones decides. Each shrinkage starts from the fit of the one before, so it costs a few steps.
 
 The same hidden cells tell how much the left-out residuals of cells in the fit, by which intervals and
-variances are calibrated, fall short: the ratio :math:`\rho` of the two, squared, is that of a leverage
-:math:`h = (\rho - 1)/(\rho + 1)`; see `cellworth.complete.gaussian.calibration`.
+variances are calibrated, fall short: both kinds must be equally large once each is standardised with the
+leverage of its row; see `cellworth.complete.gaussian.calibration`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.optimize import brentq
 
 from cellworth.arrays import BoolArray, FloatArray
+from cellworth.complete.gaussian.calibration import MAX_LEVERAGE
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
@@ -34,6 +36,7 @@ LEAST_LEVERAGE = 0.005  # below it, neither the shrinkage nor the calibration de
 QUANTILE = 0.9  # of the absolute residuals, by which hidden cells and those in the fit are compared
 NOISE = 1.77  # relative standard error of that quantile's square for normal residuals, times root n
 MAX_EXCESS = 10.0
+TINY = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True)
@@ -90,17 +93,30 @@ class _Trial:
         scores = margins.to_scores(self.values, seen)
         layout: Any = model.layout(self.kept)
         completed = layout.complete(model, scores)
-        deviation = np.sqrt(model.hole_variances(self.kept)[self.hidden])
-        fresh = (scores - completed)[self.hidden] / deviation
-        within = model.precision_times(completed - model.mean) * np.sqrt(model.left_out_variances(self.kept))
-        far, near = (np.quantile(np.abs(part), QUANTILE) for part in (fresh, within[self.kept]))
-        usual = typical_leverage(self.kept)
-        ratio = (far / max(near, np.finfo(np.float64).tiny)) ** 2
-        expected = (1 + usual) / (1 - min(usual, 0.5))
+        residual = completed - model.mean
+        weighted = model.precision_times(residual)
+        distance = np.einsum("ij,ij->i", weighted, residual)[:, None]
+        unit = 1 / np.maximum(self.kept.sum(axis=0), 1)
+        fresh = ((scores - completed) ** 2 / np.maximum(model.hole_variances(self.kept), TINY))[self.hidden]
+        variance = model.left_out_variances(self.kept)
+        within = (weighted**2 * variance)[self.kept]
+        far = ((1 + distance) * unit)[self.hidden]
+        near = ((1 + np.maximum(distance - weighted**2 * variance, 0)) * unit)[self.kept]
+
+        def ratio(excess: float) -> float:
+            """Return the log of fresh over within, squared, if this were the excess."""
+            of_fresh = np.quantile(fresh * (1 - np.minimum(excess * far, MAX_LEVERAGE)), QUANTILE)
+            of_within = np.quantile(within / (1 - np.minimum(excess * near, MAX_LEVERAGE)), QUANTILE)
+            return float(np.log(max(of_fresh, TINY) / max(of_within, TINY)))
+
         # Believe in a deviation from a regression as far as it stands out from the noise of the quantile.
-        signal, noise = ratio - expected, NOISE * expected / np.sqrt(len(fresh))
-        ratio = expected + signal * signal**2 / (signal**2 + noise**2)
-        return float(min(MAX_EXCESS, max(0.0, (ratio - 1) / (ratio + 1)) / usual))
+        signal, noise = ratio(1.0), NOISE / np.sqrt(self.hidden.any(axis=1).sum())
+        left = signal * noise**2 / (signal**2 + noise**2)
+        if ratio(0.0) <= left:
+            return 0.0
+        if ratio(MAX_EXCESS) >= left:
+            return MAX_EXCESS
+        return float(brentq(lambda excess: ratio(excess) - left, 0.0, MAX_EXCESS, xtol=0.01))
 
 
 def typical_leverage(observed: BoolArray) -> float:

@@ -9,12 +9,12 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.gaussian.calibration import Calibration, LeftOut
+from cellworth.complete.gaussian.calibration import MAX_LEVERAGE, Calibration, LeftOut
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
 from cellworth.complete.gaussian.label_trust import temper
 from cellworth.complete.gaussian.margins import Margin, Margins
-from cellworth.complete.gaussian.quick_fit import Gaussian
+from cellworth.complete.gaussian.quick_fit import SMALLEST_SHRINKAGE, Gaussian, GaussianEstimator
 from cellworth.complete.scaling import Scaling
 
 SAMPLE_ROWS = 4096  # rows to draw at once
@@ -64,6 +64,9 @@ class FittedGaussian:
     shrinkage : float
     excess : float
         Measured leverage over that of a regression; see `cellworth.complete.gaussian.held_out_choices`.
+    leverage : (d,) array or None
+        Leverage of a row in the prediction of each column, over 1 plus its squared distance from the mean;
+        None: 0.
     calibration : Calibration or None
     """
 
@@ -72,6 +75,7 @@ class FittedGaussian:
     trust: float
     shrinkage: float
     excess: float = 1.0
+    leverage: FloatArray | None = None
     calibration: Calibration | None = None
 
     @property
@@ -105,11 +109,18 @@ class FittedGaussian:
         variance = model.hole_variances(cells.observed)[:, : self.n_columns]
         mean = np.ascontiguousarray(completed[:, : self.n_columns])
         known = self._calibration()
-        if np.isfinite(known.tail):
+        if np.isfinite(known.tail) or self.leverage is not None:
             residual = completed - model.mean
             distance = np.einsum("ij,ij->i", residual, model.precision_times(residual))
-            variance = variance * known.spreads(distance, cells.observed.sum(axis=1))[:, None]
-        return Posterior(mean, variance)
+            spread = known.spreads(distance, cells.observed.sum(axis=1))[:, None]
+            variance = variance * (spread / (1 - self._leverages(distance[:, None])))
+        holes = ~cells.observed[:, : self.n_columns]
+        return Posterior(np.where(holes, known.within(mean), mean), variance)
+
+    def _leverages(self, distance: FloatArray) -> FloatArray:
+        """Return the leverage of rows at squared distances from the mean; 1 stands for the mean's own."""
+        unit = np.zeros(self.n_columns) if self.leverage is None else self.leverage
+        return np.minimum((1 + distance) * unit, MAX_LEVERAGE)
 
     def mean_and_variance(self, posterior: Posterior) -> tuple[FloatArray, FloatArray]:
         """Return the mean and the calibrated variance of each cell in scaled units, (n, d) each."""
@@ -172,14 +183,26 @@ class FittedGaussian:
             draws[i : i + at_once] = values
         return draws
 
-    def calibrated(self, cells: LeftOut, leverage: FloatArray) -> FittedGaussian:
-        """Return the model calibrated on left-out cells; ``leverage`` (d,) is that of cells in the fit."""
-        return replace(self, calibration=Calibration.of(cells, leverage, self.margins))
+    def redrawn(self, cells: Cells, rng: np.random.Generator) -> FittedGaussian:
+        """Return the model with parameters fitted to as many rows of the table, drawn with replacement.
+
+        Its variances do not allow for the uncertainty of the parameters, which it has itself.
+        """
+        rows = rng.integers(len(cells.scores), size=len(cells.scores))
+        n_factors = self.model.loadings.shape[1] if isinstance(self.model, FactorGaussian) else None
+        estimator = GaussianEstimator(n_factors, max(self.shrinkage, SMALLEST_SHRINKAGE * len(rows)))
+        model = estimator.fit(cells.scores[rows], cells.observed[rows], self.model)
+        return replace(self, model=model, leverage=None)
+
+    def calibrated(self, cells: LeftOut) -> FittedGaussian:
+        """Return the model calibrated on left-out cells."""
+        return replace(self, calibration=Calibration.of(cells, self.margins))
 
     def left_out_posterior(self, left_out: LeftOut) -> Posterior:
         """Return the posterior of left-out cells, as if they were holes."""
-        spread = self._calibration().spreads(left_out.distance, left_out.others)
-        return Posterior(left_out.mean, left_out.variance * spread)
+        known = self._calibration()
+        spread = known.spreads(left_out.distance, left_out.others) / (1 - left_out.leverage)
+        return Posterior(known.within(left_out.mean), left_out.variance * spread)
 
     def to_state(self) -> dict[str, Any]:
         """Return all parameters as arrays and plain values."""
@@ -191,6 +214,7 @@ class FittedGaussian:
             "trust": self.trust,
             "shrinkage": self.shrinkage,
             "excess": self.excess,
+            "leverage": self.leverage,
             "calibration": calibration,
         }
 
@@ -199,9 +223,14 @@ class FittedGaussian:
         """Return the model from what `to_state` returned."""
         kind: Any = FactorGaussian if "loadings" in state["model"] else DenseGaussian
         columns = tuple(None if knots is None else Margin(*knots) for knots in state["margins"])
-        calibration = None if state["calibration"] is None else Calibration(**state["calibration"])
+        calibration = None
+        if state["calibration"] is not None:
+            no_limits = Calibration.normal(len(columns)).limits  # in earlier versions
+            calibration = Calibration(**{"limits": no_limits, **state["calibration"]})
         plain = {name: state[name] for name in ("trust", "shrinkage", "excess")}
-        return cls(kind(**state["model"]), Margins(columns), calibration=calibration, **plain)
+        leverage = state.get("leverage")  # earlier versions had none
+        model = kind(**state["model"])
+        return cls(model, Margins(columns), leverage=leverage, calibration=calibration, **plain)
 
     def left_out(self, values: FloatArray, cells: Cells, completed: FloatArray) -> LeftOut:
         """Return each observed cell's prediction from the others in its row.
@@ -216,13 +245,15 @@ class FittedGaussian:
         observed = cells.observed[:, :d]
         mean = np.where(observed, (cells.scores - weighted * variance)[:, :d], 0)
         others = np.repeat(cells.observed.sum(axis=1, keepdims=True) - 1.0, d, axis=1)
+        distance = np.maximum(distance[:, :d], 0)
         return LeftOut(
             np.where(observed, values, 0),
-            cells.scores[:, :d],
+            np.where(observed, cells.scores[:, :d], 0),
             mean,
             variance[:, :d],
-            np.maximum(distance[:, :d], 0),
+            distance,
             others,
+            self._leverages(distance),
             observed,
         )
 

@@ -80,6 +80,7 @@ class PosteriorCompleter(Completer):
         X: ArrayLike | None = None,
         *,
         shared: bool = False,
+        parameters: bool = False,
     ) -> FloatArray:
         """Draw completed tables from the posterior, for multiple imputation.
 
@@ -91,22 +92,41 @@ class PosteriorCompleter(Completer):
             New rows, without labels; by default the table passed to `fit`.
         shared : bool
             Use the same random numbers for all rows: the draws of a row do not depend on the other rows.
+        parameters : bool
+            Draw the model's parameters anew for each table, too, by fitting them to rows drawn with
+            replacement (Honaker and King, 2010). What all rows of a table have in common, such as a column's
+            mean, then varies between draws as it should: for Rubin's rules on small tables. Costs a short fit
+            for each draw; for a `GaussianCompleter` fitted to an array.
 
         Returns
         -------
         (n_draws, n, d) array
             In the table's units; observed cells are kept. To use less memory, draw in parts with one
-            Generator. The model's parameters are held fixed.
+            Generator.
         """
         check_number("n_draws", n_draws, minimum=1)
         table, cells, posterior = self._rows(X)
         with worker_threads(1):
             rng = np.random.default_rng(random_state)
-            draws = self._fitted.sample(cells, posterior, int(n_draws), rng, self.scaling_, shared=shared)
+            if parameters:
+                models = (self._redrawn(rng) for _ in range(int(n_draws)))
+                parts = [
+                    m.sample(cells, m.posterior(cells), 1, rng, self.scaling_, shared=shared) for m in models
+                ]
+                draws = np.concatenate(parts)
+            else:
+                draws = self._fitted.sample(cells, posterior, int(n_draws), rng, self.scaling_, shared=shared)
         out = draws.astype(table.dtype, copy=False)
         for draw in out:
             draw[:] = put_back(table, draw)
         return out
+
+    def _redrawn(self, rng: np.random.Generator) -> FittedGaussian:
+        """Return the model with other parameters, as uncertain as the fitted ones."""
+        raise ParameterError(
+            f"{type(self).__name__} does not draw its parameters; leave parameters=True out, or use "
+            "GaussianCompleter"
+        )
 
     def _complete_new(self, values: FloatArray, observed: BoolArray) -> FloatArray:
         with worker_threads(1):

@@ -21,6 +21,7 @@ CELLS = 20_000  # approximate number of cells in the rows used for a choice
 MIN_ROWS = 300  # to use, if there are that many
 HELD_OUT = 0.2  # fraction of the observed cells
 TOL = 1e-3
+SMALLEST_SHRINKAGE = 1e-9  # per row: keeps a covariance positive definite if shrinkage=0
 DENSE_COLUMNS = 200  # factors="auto": a full covariance up to this many columns
 AUTO_FACTORS = 20  # and at most this many factors above that
 SPARSE = 0.3  # share of observed cells below which EM starts twice

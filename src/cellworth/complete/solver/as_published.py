@@ -1,22 +1,29 @@
-r"""The same iteration with the paper's line search, in a simple version on whole arrays.
+r"""The optimisation as the paper publishes it, where it differs from `proximal_gradient`.
 
-It finds L by search, as the paper does, instead of using the known constant. It is also the reference that
-`cellworth.complete.solver.proximal_gradient.minimise` is tested against.
+`minimise_by_search` finds L by search instead of using the known constant, in a simple version on whole
+arrays; it is also the reference that `minimise` is tested against.
+`minimise_by_alternation` completes the table to convergence with the model fixed, then fits the model to the
+table, and so on, instead of moving both together.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import FloatArray
 from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart, fit_linear_part
-from cellworth.complete.solver.monitor import Callback, Monitor, Solution
-from cellworth.complete.solver.proximal_gradient import Momentum
+from cellworth.complete.solver.monitor import Callback, Monitor, Progress, Solution
+from cellworth.complete.solver.proximal_gradient import Momentum, minimise
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage
 from cellworth.complete.solver.step import Rows
 
 GROWTH = 1.5  # gamma of the paper
+MODEL_STEPS = 200  # of one fit of the model, for losses that are not squared
 
 
 def minimise_by_search(
@@ -49,7 +56,7 @@ def minimise_by_search(
     objective = _smooth(X, rows, model) + trace_penalty * trace_norm + model.penalty()
     scale, eps = float(np.linalg.norm(rows.values)), float(np.finfo(rows.values.dtype).eps)
     monitor = Monitor.of(scale, eps, objective, tol, max_iter, callback)
-    while monitor.wants_more(objective):
+    while monitor.wants_more():
         Z, ahead = X + beta * (X - X_before), model.ahead_of(before, beta)
         scores = ahead.scores(Z[:m])
         slopes = ahead.loss.gradient(scores, rows.targets)
@@ -74,12 +81,87 @@ def minimise_by_search(
         gradient_norm = float(np.hypot(L * np.linalg.norm(move), model_move))
         monitor.record(objective, gradient_norm, trace_penalty * shrunk.subgradient_norm, exact=True)
         uphill = float(np.vdot(move, X - X_before)) < 0
-        if uphill or objective > previous + monitor.slack * abs(previous):
+        if uphill or objective > previous + monitor.slack * abs(previous) or monitor.at_last():
             momentum.restart()
             beta = 0.0
         else:
             beta = momentum.next()
     return monitor.solution(X, model, shrunk)
+
+
+def minimise_by_alternation(
+    iterate: FloatArray,
+    model: LinearPart,
+    rows: Rows,
+    *,
+    trace_norm: float,
+    tol: float,
+    max_iter: int,
+    callback: Callback | None = None,
+    complete: Callable[..., Solution] = minimise,
+    **settings: Any,
+) -> Solution:
+    """Minimise F by turns; arguments and result are those of `minimise`.
+
+    Stops when the model fitted to a completed table moves by no more than ``tol`` times the norm of the
+    observed values, in the metric of F: then neither half can move any further.
+
+    Parameters
+    ----------
+    complete : callable
+        Minimises F over the table: `minimise` or `minimise_by_search`, called with ``hold_model``.
+
+    Notes
+    -----
+    ``n_iter`` counts the steps on the table. Table and model are coupled, so it takes several times the steps
+    of `minimise`, and the more the larger the weight of the labels.
+    """
+    scale, record, done = float(np.linalg.norm(rows.values)), [], 0
+    model = _fitted(model, iterate, rows, tol * scale)[0]
+    while True:
+        following = None if callback is None else _counting_on(callback, done, max_iter)
+        solution = complete(
+            iterate,
+            model,
+            rows,
+            trace_norm=trace_norm,
+            tol=tol,
+            max_iter=max_iter - done,
+            callback=following,
+            hold_model=True,
+            **settings,
+        )
+        done += solution.n_iter
+        record += solution.objective
+        model, move = _fitted(solution.model, solution.iterate, rows, tol * scale)
+        iterate, trace_norm = solution.iterate, float(solution.singular_values.sum())
+        settled = solution.converged and move <= tol * scale
+        if settled or solution.stopped or done >= max_iter:
+            break
+    penalty = settings["trace_penalty"] * trace_norm + model.penalty()
+    record.append(_smooth(iterate, rows, model) + penalty)
+    lowered = np.minimum.accumulate(record).tolist()
+    return replace(solution, model=model, objective=lowered, n_iter=done, converged=settled)
+
+
+def _fitted(model: LinearPart, X: FloatArray, rows: Rows, tol: float) -> tuple[LinearPart, float]:
+    """Return the best model for a table, and how far it is from the given one, in the metric of F."""
+    m, far = len(rows.targets), 0.0
+    for _ in range(MODEL_STEPS if m else 0):
+        scores = model.scores(X[:m])
+        working = scores - model.loss.gradient(scores, rows.targets) / model.loss.curvature
+        model, move = fit_linear_part(model, LabelledSums.of(X[:m], working))
+        far += move
+        if move <= 0.1 * tol:
+            break
+    return model, far
+
+
+def _counting_on(callback: Callback, done: int, max_iter: int) -> Callback:
+    def report(progress: Progress) -> Any:
+        return callback(replace(progress, iteration=done + progress.iteration, max_iter=max_iter))
+
+    return report
 
 
 def _smooth(X: FloatArray, rows: Rows, model: LinearPart) -> float:

@@ -86,6 +86,7 @@ class Monitor:
     scale: float  # Frobenius norm of the observed values
     slack: float  # relative rounding error of F
     aim: float  # estimated stationarity at which to check exactly
+    latest: float = np.inf
     stationarity: float = np.inf
     stationarity_before: float = np.inf
     n_iter: int = 0
@@ -109,12 +110,13 @@ class Monitor:
         """Return the lowest objective so far, plus rounding."""
         return self.objective[-1] + self.slack * abs(self.objective[-1])
 
-    def wants_more(self, objective: float) -> bool:
-        """Return whether to continue; never stop on an iterate that momentum has just made worse."""
-        if self.converged or self.stopped:
-            return False
-        worse = objective > self.lowest() and self.n_iter < 2 * self.max_iter
-        return self.n_iter < self.max_iter or worse
+    def wants_more(self) -> bool:
+        """Return whether to continue."""
+        return not (self.converged or self.stopped) and self.n_iter < self.max_iter
+
+    def at_last(self) -> bool:
+        """Return whether the next iteration is the last one allowed; it should do without momentum."""
+        return self.n_iter == self.max_iter - 1
 
     def record(self, objective: float, gradient: float, pull: float, *, exact: bool) -> None:
         r"""Record the objective of an iterate and the norm of the gradient mapping that led to it.
@@ -125,6 +127,7 @@ class Monitor:
         `seems_done`.
         """
         self.n_iter += 1
+        self.latest = objective
         unit = min(self.scale, max(PULLS * pull, self.slack * self.scale)) if pull > 0 else self.scale
         self.stationarity, self.stationarity_before = gradient / unit, self.stationarity
         self.converged = exact and self.stationarity <= self.tol and objective <= self.lowest()
@@ -153,5 +156,7 @@ class Monitor:
     def solution(self, iterate: Any, model: LinearPart, shrunk: Shrinkage) -> Solution:
         """Return the solution, with the result of the last proximal step and the record."""
         kept = self.objective[1:] or self.objective
+        if self.n_iter and self.latest > self.lowest():  # out of iterations just after momentum made it worse
+            kept = [*(value for value in kept if value > self.latest), self.latest]
         found = iterate, model, shrunk.singular_values, shrunk.basis
         return Solution(*found, kept, self.n_iter, self.converged, self.stopped)

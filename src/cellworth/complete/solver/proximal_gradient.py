@@ -168,7 +168,7 @@ class Descent:
 
     def wants_more(self) -> bool:
         """Return whether to continue."""
-        return self.monitor.wants_more(self.objective)
+        return self.monitor.wants_more()
 
     def iterate(self, passes: Passes, trace_penalty: float, *, hold_model: bool = False) -> None:
         """Do one iteration: shrink the point, fit the model, form the next point."""
@@ -200,9 +200,9 @@ class Descent:
         uphill = beta_before * self.sums.overlap > self.sums.sampled
         rose = self.objective > previous + monitor.slack * abs(previous)
         done = beta_before > 0 and monitor.seems_done()
-        if uphill or rose or done:
+        if uphill or rose or done or monitor.at_last():
             self.momentum.restart()
-        if self.landing or uphill or rose or done:
+        if self.landing or uphill or rose or done or monitor.at_last():
             self.beta = 0.0
             self._look_ahead(self.model)
             if self.wants_more():
