@@ -28,6 +28,11 @@ def catalogue(language: str) -> gettext.NullTranslations:
     return gettext.translation("pages", _LOCALE, [language], fallback=language == "en")
 
 
+def translated(text: str, language: str) -> str:
+    """Return a text of the catalogue in a language; any other text, and a blank, as it is."""
+    return catalogue(language).gettext(text) if text else text
+
+
 def chosen_language(cookies: Mapping[str, str], accepted: str) -> str:
     """Return the language to speak: the one chosen with the switch, or the first accepted that we have.
 

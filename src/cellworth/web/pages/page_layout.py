@@ -23,7 +23,15 @@ from cellworth.web.dependencies import CampaignName, PoolDep, identity_of, requi
 from cellworth.web.error_responses import ProblemDetails
 from cellworth.web.jobs import JobQueue
 from cellworth.web.pages.flash_messages import MESSAGES, Note, note_of, redirect_with
-from cellworth.web.pages.language import LANGUAGES, ReaderNumbers, catalogue, chosen_language, message
+from cellworth.web.pages.language import (
+    LANGUAGES,
+    ReaderNumbers,
+    catalogue,
+    chosen_language,
+    message,
+    translated,
+)
+from cellworth.web.pages.library_texts import said
 from cellworth.web.security.sessions import csrf_token
 from cellworth.web.security.tokens import Identity, Role
 from cellworth.web.url_paths import segment
@@ -235,6 +243,7 @@ def _spoken(request: Request, currency: str | None) -> dict[str, Any]:
         "numbers": numbers,
         "money": numbers.money,
         "translate": catalogue(language).gettext,
+        "said": lambda text: said(translated(text, language), language),
     }
 
 

@@ -1,0 +1,117 @@
+"""What the library says is said on the pages in their words and their language."""
+
+import re
+
+import pytest
+
+from cellworth import strategy
+from cellworth.campaign import Campaign
+from cellworth.errors import CellworthError
+from cellworth.table.column import Column
+from cellworth.web.pages.forms import amount, plain_number, whole
+from cellworth.web.pages.library_texts import PHRASES, SENTENCES, STRATEGIES, said
+from tests.campaign.campaigns import answers_to, begin
+from tests.web.pages.visitor import STUDY, lines
+
+ENGLISH = re.compile(r"\b(the|got|expected|is|are|was|and|of|for|but|row|column|cell|hole|no|to)\b")
+
+
+def message_of(act):
+    with pytest.raises(CellworthError) as caught:
+        act()
+    return str(caught.value)
+
+
+@pytest.fixture(scope="module")
+def campaign():
+    return begin(strategy="random")
+
+
+def provoked(campaign):
+    """Yield what the library says when nurses and managers make mistakes."""
+    batch = campaign.ask(count=8)
+    campaign.take(batch[:1], who="Cy")
+    campaign.tell(answers_to(batch[1:2]))
+    campaign.refuse(batch[2:3], "lost")
+    campaign.cancel(batch[3:4])
+    out, known, refused, back = batch[:4]
+    yield message_of(lambda: campaign.tell([(out.row, out.column, "nonsense")]))
+    yield message_of(lambda: campaign.take([(out.row, out.column)], who="Dee"))
+    yield message_of(lambda: campaign.give_back([(out.row, out.column)], who="Dee"))
+    yield message_of(lambda: campaign.take([(known.row, known.column)], who="Dee"))
+    yield message_of(lambda: campaign.take([(refused.row, refused.column)], who="Dee"))
+    yield message_of(lambda: campaign.take([(back.row, back.column)], who="Dee"))
+    yield message_of(lambda: campaign.cancel([(known.row, known.column)]))
+    yield message_of(lambda: campaign.cancel([(refused.row, refused.column)]))
+    yield message_of(lambda: campaign.refuse([(known.row, known.column)], "lost"))
+    yield message_of(lambda: campaign.correct(back.row, back.column, 1))
+    yield message_of(lambda: campaign.tell([("nobody", "age", 1)]))
+    yield message_of(lambda: campaign.tell([("p0", "agge", 1)]))
+    yield message_of(lambda: campaign.change_budget(0.01))
+    yield message_of(lambda: campaign.extend({"p0": {}}))
+    yield message_of(lambda: amount("much", "Budget"))
+    yield message_of(lambda: whole("-1", "How many"))
+    yield message_of(lambda: plain_number("1,250", Column("dose", "number"), "en"))
+    yield from (each.why for each in batch)
+    campaign.change_stage("closed")
+    yield message_of(lambda: campaign.ask(count=1))
+    campaign.change_stage("open")
+
+
+def test_nothing_that_people_meet_stays_english(campaign):
+    quoted = re.compile(r"'[^']*'")
+    for text in provoked(campaign):
+        german = said(text, "de")
+        assert german != text
+        assert not ENGLISH.search(quoted.sub("", german)), (text, german)
+
+
+def test_questions_and_kinds_are_said(campaign):
+    asked = "row 'p1', column 'age': got 999, but the 40 values known there are from 20 to 80{}{}."
+    for rest in ("", " but for the 2 lowest and highest"):
+        for also in ("", ", and none was negative"):
+            assert not ENGLISH.search(said(asked.format(rest, also), "de").replace("'", ""))
+    for column in (
+        Column("a", "integer", bounds=(0, 120)),
+        Column("a", "number", bounds=(0, float("inf"))),
+        Column("a", "date"),
+        Column("a", "boolean"),
+        Column("a", "category", categories=("rot", "blau")),
+    ):
+        assert not ENGLISH.search(said(column.expected, "de")), column.expected
+
+
+def test_names_are_never_translated():
+    text = "row 'from the start', column 'a number': expected one of 'yes or no', got 'as an answer'."
+    assert said(text, "de") == (
+        "'a number' von 'from the start': erwartet wird eines von 'yes or no', nicht 'as an answer'."
+    )
+    assert said("something nobody has foreseen", "de") == "something nobody has foreseen"
+
+
+def test_english_pages_speak_of_values_not_of_holes():
+    why = "known only to ±3; drawn by chance, worth 2 times the average hole for its price"
+    assert said(why, "en").endswith("worth 2 times the average missing value for its price")
+
+
+def test_every_part_of_a_sentence_is_in_its_text():
+    """A text may leave a part out, but not name one that is not there."""
+    for sentence, words in SENTENCES.items():
+        parts = set(re.findall(r"\{(\w+)\}", sentence))
+        assert set(re.findall(r"%\((\w+)\)s", words)) <= parts, sentence
+    used = {part for sentence in SENTENCES for part in re.findall(r"\{(\w+)\}", sentence)}
+    assert set(PHRASES) <= used
+
+
+def test_strategies_are_described_in_the_catalogue():
+    assert {strategy.get(name).summary for name in strategy.names()} <= set(STRATEGIES)
+
+
+def test_a_german_page_answers_a_wrong_value_in_german(fresh):
+    fresh.client.cookies.set("cellworth_language", "de")
+    line = lines(fresh.look(STUDY + "/queue"))[0]
+    page = fresh.send(line.form, **{"only": line.key, f"value.{line.key}": "nonsense"})
+    assert "erwartet wird" in page.text
+    assert "expected" not in page.text
+    with Campaign.open(fresh.url) as campaign:
+        assert campaign.totals().bought == 0
