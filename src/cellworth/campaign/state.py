@@ -360,7 +360,7 @@ class State:
 
     def _mark_all(self, rows: IntArray, columns: IntArray, status: CellStatus) -> None:
         places = np.sort(rows * self._status.shape[1] + columns)
-        places = places[np.append(places[1:] != places[:-1], True)]  # each cell counts once
+        places = places[np.diff(places, prepend=-1) != 0]  # each cell counts once
         self._counts -= _count(self._status.ravel()[places])
         self._counts[status] += len(places)
         self._status[rows, columns] = status
