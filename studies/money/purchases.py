@@ -23,7 +23,7 @@ from cellworth.strategy.choose_batch import Adviser
 from studies.money.development_tables import MOST_TEST_ROWS, PricesKind, RunStart, start_of
 from studies.money.kept_cases import CaseFolder, Record
 
-STEPS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.30, 0.40, 0.50, 0.65, 0.80)
+STEPS = (0.05, 0.10, 0.20, 0.35, 0.55, 0.80)
 """Money spent at each purchase, as a share of the cost of all hidden cells."""
 SVM = "linear SVM"
 JUDGES = ("logistic regression", "ridge regression", "extra trees", "boosted trees")

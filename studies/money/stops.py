@@ -26,10 +26,10 @@ from studies.completion.report import markdown_table
 from studies.money.development_tables import HALVES, NAMES, RunStart, half_of, start_of
 from studies.money.forecasts import labels_of, models
 from studies.money.kept_cases import CaseFolder, Record, Start, StartTask, start_tasks, what_was_run
-from studies.money.purchases import STEPS as PURCHASES
 from studies.money.purchases import buy_up
 
-STEPS = (*PURCHASES, 1.0)
+STEPS = (0.03, 0.06, 0.10, 0.15, 0.20, 0.30, 0.40, 0.50, 0.65, 0.80, 1.0)
+"""Money spent at each purchase, as a share of the cost of all hidden cells."""
 RULES = {
     "a tenth brings less than 0.005": StopRule(),
     "a tenth brings less than 0.01": StopRule(least_gain=0.01),
