@@ -83,3 +83,15 @@ def test_one_score_is_enough_and_the_seed_decides():
     first, second = (rising_curve(one / 2, one, one, np.zeros((1, 1)), now=0.4, seed=3) for _ in range(2))
     assert np.array_equal(first.draws, second.draws)
     assert np.isfinite(first.draws).all()
+
+
+def test_where_rows_are_finished_the_level_is_measured():
+    complete, thinned = np.array([0.8, 0.82, 0.84, 0.86]), np.array([0.6, 0.62, 0.65, 0.7])
+    covariance = 1e-6 * np.eye(4)
+    curves = {
+        unknown: rising_curve(SHARES, complete, thinned, covariance, now=0.3, unknown=unknown)
+        for unknown in (0.0, 0.5, 1.0)
+    }
+    assert np.median(curves[0.0].at(0.3)) == pytest.approx(0.86, abs=0.002)
+    widths = [np.ptp(np.quantile(curves[unknown].at(0.3), [0.05, 0.95])) for unknown in (0.0, 0.5, 1.0)]
+    assert widths[0] < 0.1 * widths[1] < 0.1 * widths[2]

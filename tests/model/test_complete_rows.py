@@ -7,11 +7,13 @@ from hypothesis import strategies as st
 from sklearn.metrics import r2_score, roc_auc_score
 
 from cellworth.model.complete_rows import (
+    ENOUGH_ROWS,
     STEP_ERROR,
     UNKNOWN_ERROR_OF_AREA,
     area_if_known,
     complete_rows_score,
     explained_if_known,
+    row_counts,
     unknown_share,
     weighted_area,
 )
@@ -30,9 +32,12 @@ def test_the_weighted_area_is_that_of_scikit_learn(seed, m):
     positive = np.arange(20) < 7
     drawn = rng.integers(0, 8, (m, 20)) + positive
     weights = some_weights(rng, m, 20)
-    found = weighted_area(positive, drawn.astype(float), weights, np.zeros(20, int))
-    expected = roc_auc_score(np.tile(positive, m), drawn.ravel(), sample_weight=weights.ravel())
-    assert found.value == pytest.approx(expected)
+    counts = rng.random(20) + 0.01
+    for rows in (None, counts):
+        found = weighted_area(positive, drawn.astype(float), weights, np.zeros(20, int), rows)
+        of_pairs = weights if rows is None else weights * rows
+        expected = roc_auc_score(np.tile(positive, m), drawn.ravel(), sample_weight=of_pairs.ravel())
+        assert found.value == pytest.approx(expected)
 
 
 def test_one_draw_is_no_draw():
@@ -127,3 +132,45 @@ def test_what_is_not_known_of_rows():
         assert unknown_share(drawn) == pytest.approx(unknown, abs=0.02)
     assert unknown_share(of_row) == 0.0
     assert unknown_share(np.ones((3, 5, 2))) == 0.0
+
+
+def half_finished(seed, finished, n=1000, m=20):
+    """Return labels, holes, predictions and the truth; rows that are not finished are drawn too narrowly."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.normal(size=n)
+    y = (rng.random(n) < 1 / (1 + np.exp(-4 * hidden))).astype(float)
+    holes = np.column_stack([np.arange(n) >= finished, rng.random(n) < 0.5])  # the second does not matter
+    guess = 0.3 * rng.normal(size=(m, n))
+    P = 1 / (1 + np.exp(-4 * np.where(holes[:, 0], guess, hidden)))
+    return y, holes, np.stack([1 - P, P], axis=2), roc_auc_score(y, hidden)
+
+
+def test_finished_rows_count_and_holes_that_do_not_matter_do_not():
+    y, holes, drawn, _ = half_finished(0, finished=300)
+    counts = row_counts(y, drawn, holes, classes=True)
+    assert counts[:300].min() > 0.7  # a hole that does not matter seems to, by chance, a little
+    assert counts[300:].max() < 0.01
+    assert counts.sum() ** 2 / (counts @ counts) >= ENOUGH_ROWS
+    assert unknown_share(drawn, counts) < 0.1 * unknown_share(drawn)
+
+
+def test_too_few_finished_rows_do_not_decide_alone():
+    y, holes, drawn, _ = half_finished(1, finished=20)
+    assert (row_counts(y, drawn, holes, classes=True) == 1).all()
+    assert (row_counts(y, drawn, np.zeros_like(holes), classes=True) == 1).all()
+    assert (row_counts(y[:60], drawn[:, :60], holes[:60], classes=True) == 1).all()
+
+
+def test_finished_rows_show_what_draws_of_the_wrong_law_hide():
+    y, holes, drawn, truth = half_finished(2, finished=400)
+    fold = np.zeros(len(y), int)
+    at_hand = score_predictions(y, drawn.mean(axis=0), fold, classes=True)
+    counts = row_counts(y, drawn, holes, classes=True)
+    plain, weighed = (
+        complete_rows_score(y, drawn, fold, at_hand, classes=True, counts=each) for each in (None, counts)
+    )
+    assert abs(weighed.value - truth) < 0.3 * abs(plain.value - truth)
+    # Of 400 rows, the area has a standard error of 0.02 at most.
+    assert abs(weighed.value - truth) < 0.06
+    number = explained_if_known(y, drawn[:, :, 1], counts).value
+    assert number > explained_if_known(y, drawn[:, :, 1]).value + 0.1

@@ -11,9 +11,10 @@ complete rows at smaller shares update it. Given b and c the fit of a is linear,
 on a grid. The covariance of the scores, which are of the same rows, is used. They say less about the curve to
 come than they seem to, so their likelihood is raised to a power below 1.
 
-*The level* now cannot be measured, since no held-out row may be complete. Two estimates are averaged: that
+*The level* now cannot be measured, unless rows are complete. Two estimates are averaged: that
 of `cellworth.model.complete_rows`; and the power law of scores in which the held-out rows are thinned, too,
-as s goes to 1, where a row is complete. How far off the average is was learned from the same tables.
+as s goes to 1, where a row is complete. How far off the average is was learned from the same tables. As rows
+are finished, the first becomes a measurement: then it counts more, and its error is smaller in proportion.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ def rising_curve(
     *,
     now: float,
     to: float = 1.0,
+    unknown: float = 1.0,
     seed: int = 0,
 ) -> RisingCurve:
     """Fit the curve and draw from its posterior.
@@ -99,6 +101,8 @@ def rising_curve(
         Of the errors of `complete`.
     now, to : float
         Where the curve is to begin and to end; 0 < now < to <= 1.
+    unknown : float
+        How much less is not known of the rows that `complete` comes from than of all rows, as a ratio.
     seed : int
 
     Returns
@@ -117,9 +121,10 @@ def rising_curve(
     chosen = _systematic(weight / weight.sum(), rng)
     left = max(1 - float(complete[-1]), LEAST_LEFT)
     estimated, extrapolated = float(np.log(left)), _level_of_thinned(shares, thinned)
-    level = (estimated + extrapolated) / 2
-    doubt = abs(estimated - extrapolated) / 2  # the standard error of the mean of two
-    hidden = 1 - float(shares[-1])
+    # Of two estimates that are equally good, the mean, and its standard error.
+    level = estimated + unknown * (extrapolated - estimated) / 2
+    doubt = unknown * abs(estimated - extrapolated) / 2
+    hidden = unknown * (1 - float(shares[-1]))
     of_method = hidden**2 * (LEVEL[1] ** 2 + (DEPTH * level) ** 2)
     spread = np.sqrt(of_method + doubt**2 + covariance[-1, -1] / left**2)
     levels = level + hidden * LEVEL[0] + spread * rng.standard_normal(DRAWS)

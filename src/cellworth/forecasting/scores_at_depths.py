@@ -21,7 +21,7 @@ from cellworth.complete import GaussianCompleter
 from cellworth.complete.gaussian.fit_gaussian import MarginKind
 from cellworth.errors import DataError
 from cellworth.model.candidates import Candidate
-from cellworth.model.complete_rows import complete_rows_score
+from cellworth.model.complete_rows import complete_rows_score, row_counts, unknown_share
 from cellworth.model.cross_validation import Score, score_predictions, widened
 from cellworth.model.held_out_folds import HeldOutFold, make_folds
 from cellworth.progress import Steps
@@ -47,11 +47,15 @@ class DepthScores:
     complete_rows, thinned : tuple of k Score
         On complete rows, estimated, and on held-out rows of which the same share is known; all on the same
         rows.
+    unknown : float
+        The share of the variance of predictions that is not known of the rows that the scores on complete
+        rows come from, as a ratio to that of all rows: 1 if rows are alike, 0 if complete ones are enough.
     """
 
     shares: Float64Array
     complete_rows: tuple[Score, ...]
     thinned: tuple[Score, ...]
+    unknown: float = 1.0
 
 
 def scores_at_depths(
@@ -117,7 +121,8 @@ def scores_at_depths(
         _check_known(each)
     kept = _masks(X, owner, depths, masks, seed)
     trained_on = len(labels) * (1 - 1 / folds)
-    complete, thinned, shares = [], [], []
+    found: list[tuple[Float64Array, ...]] = []
+    shares = []
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
         run = map if pool is None else pool.map
         for number, keep in enumerate([*kept, None]):
@@ -135,16 +140,21 @@ def scores_at_depths(
                 return part.predict_at_hand(model), *full.predictions_of(model, part.columns)
 
             parts = list(run(predict, range(folds)))
-            less, here, drawn = (_joined(whole, labelled, each) for each in zip(*parts, strict=True))
-            score = score_predictions(labels, here, fold, classes=not is_number)
-            on_complete = complete_rows_score(labels, drawn, fold, score, classes=not is_number)
-            complete.append(widened(on_complete, X.shape[1], trained_on))
-            score = score_predictions(labels, less, fold, classes=not is_number)
-            thinned.append(widened(score, X.shape[1], trained_on))
+            found.append(tuple(_joined(whole, labelled, each) for each in zip(*parts, strict=True)))
             shares.append(_share(thin, owner))
             if progress is not None:
                 progress(number + 1, len(kept) + 1)
-    return DepthScores(np.array(shares), tuple(complete), tuple(thinned))
+    now = found[-1][2]
+    counts = row_counts(labels, now, _holes(X[labelled], owner), classes=not is_number)
+    complete, thinned = [], []
+    for less, here, drawn in found:
+        score = score_predictions(labels, here, fold, classes=not is_number)
+        on_complete = complete_rows_score(labels, drawn, fold, score, classes=not is_number, counts=counts)
+        complete.append(widened(on_complete, X.shape[1], trained_on))
+        score = score_predictions(labels, less, fold, classes=not is_number)
+        thinned.append(widened(score, X.shape[1], trained_on))
+    unknown = unknown_share(now, counts) / max(unknown_share(now), 1e-12)
+    return DepthScores(np.array(shares), tuple(complete), tuple(thinned), unknown)
 
 
 def _check_known(fold: HeldOutFold) -> None:
@@ -200,6 +210,11 @@ def _chance(known: BoolArray, seed: list[int]) -> Float64Array:
         seed = [*seed, 1]
 
 
-def _share(X: Float64Array, owner: IntArray) -> float:
+def _holes(X: Float64Array, owner: IntArray) -> BoolArray:
+    """Return the cells (n, p) that are missing."""
     _, first = np.unique(owner, return_index=True)
-    return float((~np.isnan(X[:, first])).mean())
+    return np.isnan(X[:, first])
+
+
+def _share(X: Float64Array, owner: IntArray) -> float:
+    return float((~_holes(X, owner)).mean())

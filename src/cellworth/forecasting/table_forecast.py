@@ -146,6 +146,7 @@ def outlook_of(
         np.array([score.value for score in found.complete_rows]),
         np.array([score.value for score in found.thinned]),
         covariance_of(found.complete_rows),
+        unknown=found.unknown,
         now=known,
         to=1.0,
         seed=seed,

@@ -17,6 +17,14 @@ from the training labels a second time: drawing cells from a model of cells and 
 model trained on the same labels. Several classes are taken one against the rest. For a number,
 :math:`y \mid f \sim N(a + bf, s^2)`, and all integrals are in closed form.
 
+Where some rows are nearly complete, they say more than the others: little of them is drawn. With the share
+:math:`\kappa_i` of the variance of predictions that is expected to be known of row i, given its holes, rows
+count as :math:`\kappa_i^m`, both for the curve and for the score. m is the largest of 1, 2, 4, ..., 32 that
+leaves `ENOUGH_ROWS` rows in effect; see `row_counts`. This is done only if these rows are nearly complete: on
+the tuning tables as they are at the start, rows of which a little more is known were no better. As purchases
+finish rows, the estimate becomes the score of complete rows. It takes them for rows like any other: if rows
+are complete for a reason that has to do with the label, it is theirs.
+
 The estimate is off for reasons that no resampling of rows shows: the completer's law of the cells is not the
 true one. On the scale of log-odds (of log(1 - R2) for a number) this error has the variance
 
@@ -39,7 +47,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 from scipy.special import log_expit, logsumexp
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
@@ -52,11 +60,22 @@ STEP_ERROR = 0.5
 """The standard error of the step from the score at hand, as a share of it."""
 UNKNOWN_ERROR_OF_AREA, UNKNOWN_ERROR_OF_R2 = 0.75, 0.38
 """The further standard error if nothing were known of the rows; see `unknown_share`."""
+ENOUGH_ROWS, ENOUGH_OF_CLASS = 100, 25
+"""Effective rows that are left, in all and of each side of a class, if nearly complete rows count more."""
+POWERS = (32, 16, 8, 4, 2, 1)
+MOST_UNKNOWN = 1 / 3
+"""Rows count differently only if so much of what is unknown is left, or less, in those that count."""
 RIDGE = 1e-3  # keeps the curve finite if the classes can be separated
 
 
 def complete_rows_score(
-    y: Float64Array, drawn: Float64Array, fold: IntArray, at_hand: Score, *, classes: bool
+    y: Float64Array,
+    drawn: Float64Array,
+    fold: IntArray,
+    at_hand: Score,
+    *,
+    classes: bool,
+    counts: Float64Array | None = None,
 ) -> Score:
     """Estimate the score on complete rows.
 
@@ -70,6 +89,8 @@ def complete_rows_score(
     at_hand : Score
         Of the rows as they are.
     classes : bool
+    counts : (n,) array, optional
+        How much each row counts, as `row_counts` says; by default all the same.
 
     Returns
     -------
@@ -82,28 +103,81 @@ def complete_rows_score(
     -----
     Tens of passes over `NODES` x n numbers, and a sort of them, per class.
     """
+    counts = np.ones(len(y)) if counts is None else counts
     if classes:
         chosen = scored_classes(y, drawn.shape[2])
-        value = mean_score([area_if_known(y == k, drawn[:, :, k], fold) for k in chosen]).value
+        value = mean_score([area_if_known(y == k, drawn[:, :, k], fold, counts) for k in chosen]).value
     else:
-        value = explained_if_known(y, drawn[:, :, 0]).value
+        value = explained_if_known(y, drawn[:, :, 0], counts).value
     here, there = (on_scale(score, classes=classes) for score in (at_hand.value, value))
-    influence = at_hand.influence * there[1] / here[1]
-    unknown = (UNKNOWN_ERROR_OF_AREA if classes else UNKNOWN_ERROR_OF_R2) * unknown_share(drawn) ** 0.25
+    influence = at_hand.influence * there[1] / here[1] * counts / counts.mean()
+    unknown = unknown_share(drawn, counts) ** 0.25
+    unknown *= UNKNOWN_ERROR_OF_AREA if classes else UNKNOWN_ERROR_OF_R2
     added = math.hypot(STEP_ERROR * (there[0] - here[0]), unknown)
     return Score(value, influence, at_hand.pairs, added * there[1])
 
 
-def unknown_share(drawn: Float64Array) -> float:
+def row_counts(y: Float64Array, drawn: Float64Array, holes: BoolArray, *, classes: bool) -> Float64Array:
+    """Return how much each row (n,) counts, at most 1: more if little of what matters is missing in it.
+
+    Parameters
+    ----------
+    y : (n,) array
+        Class numbers from 0, or numbers.
+    drawn : (M, n, K) array
+        Predictions for complete versions of the rows.
+    holes : (n, p) array of bool
+        Cells that were drawn.
+    classes : bool
+
+    Notes
+    -----
+    The variance of a row's predictions over its draws is small, too, if they are near 0 or 1, whatever is
+    known of the row. So it is explained by the holes, with one coefficient of at least 0 per column, and rows
+    count by what their holes explain. O(n p^2).
+    """
+    ones = np.ones(len(y))
+    if len(drawn) < 2 or not holes.any():
+        return ones
+    by_row = drawn.var(axis=0, ddof=1).sum(axis=1)
+    between = _between(drawn, float(by_row.mean()))
+    expected = holes @ nnls(holes.astype(np.float64), by_row)[0]
+    if between <= 0 or not expected.any():
+        return ones
+    known = between / (expected + between)
+    chosen = scored_classes(y, drawn.shape[2]) if classes else ()
+    sides = [side for k in chosen for side in (y == k, y != k)]
+    for power in POWERS:
+        counts = np.asarray(known**power)
+        if _effective(counts) >= ENOUGH_ROWS and all(
+            _effective(counts[side]) >= min(ENOUGH_OF_CLASS, int(side.sum())) for side in sides
+        ):
+            left = unknown_share(drawn, counts) / unknown_share(drawn)
+            return counts if left <= MOST_UNKNOWN else ones
+    return ones
+
+
+def _effective(counts: Float64Array) -> float:
+    """Return the number of rows that count the same and have as much to say."""
+    return float(counts.sum() ** 2 / max(float(counts @ counts), 1e-300))
+
+
+def _between(drawn: Float64Array, within: float) -> float:
+    """Return the variance of predictions between rows, given that between draws of the same row."""
+    return max(float(drawn.mean(axis=0).var(axis=0).sum()) - within / len(drawn), 0.0)
+
+
+def unknown_share(drawn: Float64Array, counts: Float64Array | None = None) -> float:
     """Return the share of the variance of predictions (M, n, K) that is between draws of the same row.
 
-    0 without holes; 1 if all rows are alike in what is known of them.
+    0 without holes; 1 if all rows are alike in what is known of them. Rows count as ``counts`` (n,) says.
     """
     if len(drawn) < 2:
         return 0.0
-    within = drawn.var(axis=0, ddof=1).mean(axis=0).sum()
-    between = max(float(drawn.mean(axis=0).var(axis=0).sum() - within / len(drawn)), 0.0)
-    return float(within / (within + between)) if within > 0 else 0.0
+    by_row = drawn.var(axis=0, ddof=1).sum(axis=1)
+    between = _between(drawn, float(by_row.mean()))
+    within = float(np.average(by_row, weights=counts))
+    return within / (within + between) if within > 0 else 0.0
 
 
 def on_scale(score: float, *, classes: bool) -> tuple[float, float]:
@@ -115,8 +189,14 @@ def on_scale(score: float, *, classes: bool) -> tuple[float, float]:
     return math.log(inside / (1 - inside)), inside * (1 - inside)
 
 
-def area_if_known(positive: BoolArray, drawn: Float64Array, fold: IntArray) -> Score:
-    """Return the area under the ROC curve if rows were known; ``drawn`` (M, n) are probabilities."""
+def area_if_known(
+    positive: BoolArray, drawn: Float64Array, fold: IntArray, counts: Float64Array | None = None
+) -> Score:
+    """Return the area under the ROC curve if rows were known; ``drawn`` (M, n) are probabilities.
+
+    ``counts`` (n,) is how much each row counts, by default 1.
+    """
+    counts = np.ones(len(positive)) if counts is None else counts
     logits = _log_odds(drawn)
     points, shares = np.polynomial.hermite_e.hermegauss(NODES)
     mean, variance = _mean_and_variance(logits)
@@ -128,34 +208,40 @@ def area_if_known(positive: BoolArray, drawn: Float64Array, fold: IntArray) -> S
         scores = sign * (curve[0] + curve[1] * values)
         likelihoods = log_expit(scores) + prior
         total = logsumexp(likelihoods, axis=0)
-        slopes = np.exp(likelihoods - total + log_expit(-scores)) * sign
+        slopes = np.exp(likelihoods - total + log_expit(-scores)) * sign * counts
         slope = np.array([slopes.sum(), (slopes * values).sum()])
         away = np.array([0.0, curve[1] - 1.0])
-        return float(-total.sum() + RIDGE / 2 * away @ away), -slope + RIDGE * away
+        return float(-counts @ total + RIDGE / 2 * away @ away), -slope + RIDGE * away
 
     bounds = [(None, None), (0.0, None)]
     curve = minimize(loss, np.array([0.0, 1.0]), jac=True, method="L-BFGS-B", bounds=bounds).x
     likelihoods = log_expit(sign * (curve[0] + curve[1] * values)) + prior
-    return weighted_area(positive, values, np.exp(likelihoods - logsumexp(likelihoods, axis=0)), fold)
+    shares = np.exp(likelihoods - logsumexp(likelihoods, axis=0))
+    return weighted_area(positive, values, shares, fold, counts)
 
 
-def explained_if_known(y: Float64Array, drawn: Float64Array) -> Score:
-    """Return R2 if rows were known; ``drawn`` (M, n) are predictions of the number."""
-    centre, unit = float(y.mean()), float(y.std()) or 1.0
+def explained_if_known(y: Float64Array, drawn: Float64Array, counts: Float64Array | None = None) -> Score:
+    """Return R2 if rows were known; ``drawn`` (M, n) are predictions of the number.
+
+    ``counts`` (n,) is how much each row counts, by default 1.
+    """
+    counts = np.ones(len(y)) if counts is None else counts / counts.mean()
+    centre = float(np.average(y, weights=counts))
+    unit = float(np.sqrt(np.average((y - centre) ** 2, weights=counts))) or 1.0
     truth, values = (y - centre) / unit, (drawn - centre) / unit
     mean, variance = _mean_and_variance(values)
 
     def loss(curve: Float64Array) -> float:
         spread = curve[1] ** 2 * variance + np.exp(curve[2])
-        return 0.5 * float((np.log(spread) + (truth - curve[0] - curve[1] * mean) ** 2 / spread).sum())
+        return 0.5 * float(counts @ (np.log(spread) + (truth - curve[0] - curve[1] * mean) ** 2 / spread))
 
-    start = np.array([0.0, 1.0, np.log(max(1e-9, float(((truth - mean) ** 2).mean())))])
+    start = np.array([0.0, 1.0, np.log(max(1e-9, float(counts @ (truth - mean) ** 2 / len(y))))])
     bounds = [(None, None), (0.0, None), (-20.0, 20.0)]
     a, b, log_noise = minimize(loss, start, method="L-BFGS-B", bounds=bounds).x
     spread = b**2 * variance + np.exp(log_noise)
     posterior = mean + b * variance * (truth - a - b * mean) / spread
     off = (truth - posterior) ** 2 + variance * np.exp(log_noise) / spread
-    about = truth**2
+    off, about = counts * off, counts * truth**2
     share = float(off.mean() / about.mean())
     return Score(1 - share, -(off - share * about) / float(about.mean()), 0)
 
@@ -188,12 +274,20 @@ def _mean_and_variance(draws: Float64Array) -> tuple[Float64Array, Float64Array]
     return mean.mean() + weight * (mean - mean.mean()), variance + weight * noise
 
 
-def weighted_area(positive: BoolArray, drawn: Float64Array, weights: Float64Array, fold: IntArray) -> Score:
+def weighted_area(
+    positive: BoolArray,
+    drawn: Float64Array,
+    weights: Float64Array,
+    fold: IntArray,
+    counts: Float64Array | None = None,
+) -> Score:
     """Return the area under the ROC curve of weighted draws, with the influence of each row.
 
     Draws (M, n) of rows in the same fold are compared with each other, each pair counted by the product of
-    its weights. With one draw it is `area`.
+    its weights, which sum to 1 for a row, and of the ``counts`` (n,) of its rows. With one draw and without
+    counts it is `area`.
     """
+    counts = np.ones(len(positive)) if counts is None else counts
     right = np.full(len(positive), np.nan)
     for number in np.unique(fold):
         ones, zeros = (
@@ -202,16 +296,18 @@ def weighted_area(positive: BoolArray, drawn: Float64Array, weights: Float64Arra
         )
         if len(ones) and len(zeros):
             for own, other, sign in ((ones, zeros, 1.0), (zeros, ones, -1.0)):
-                below = _weight_below(sign * drawn[:, own], sign * drawn[:, other], weights[:, other])
-                right[own] = (weights[:, own] * below).sum(axis=0) / len(other)
+                pairs = weights[:, other] * counts[other]
+                below = _weight_below(sign * drawn[:, own], sign * drawn[:, other], pairs)
+                right[own] = (weights[:, own] * below).sum(axis=0) / counts[other].sum()
     influence = np.zeros(len(right))
     for side in (positive, ~positive):
         counted = side & ~np.isnan(right)
-        size = int(counted.sum())
-        spread = right[counted] - right[counted].mean()
+        size, own = int(counted.sum()), counts[counted]
+        spread = own / own.mean() * (right[counted] - np.average(right[counted], weights=own))
         influence[counted] = len(right) / size * spread * np.sqrt(size / max(size - 1, 1))
     counted = positive & ~np.isnan(right)
-    return Score(float(right[counted].mean()), influence, int(min(positive.sum(), (~positive).sum())))
+    value = float(np.average(right[counted], weights=counts[counted]))
+    return Score(value, influence, int(min(positive.sum(), (~positive).sum())))
 
 
 def _weight_below(values: Float64Array, others: Float64Array, weights: Float64Array) -> Float64Array:
