@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 from cellworth import GaussianCompleter
 from cellworth.errors import ParameterError
 from cellworth.score import Round, TrainingGain
-from cellworth.score.training_gain import completion_gains, joint_gains, label_gains, shared_gains
+from cellworth.score.effective_rows import completion_gains, joint_gains, label_gains, shared_gains
 
 NOISE = 0.1
 

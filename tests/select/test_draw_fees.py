@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from cellworth.prices import PriceList
 from cellworth.select import Draw, Knapsack, Offer
 from cellworth.select.draw import share_clocks
+from cellworth.select.shortlist import TableNumbers
 from tests.select.offers import best_worth, budgets_for, offer_of, tiny_offers
 
 SPREADS = 5  # standard deviations of a count; the chance of one outside is 6e-7
@@ -153,10 +154,10 @@ def test_seeds_give_different_rows():
 def test_clocks_are_shared_as_far_as_the_fee_exceeds_the_price(own):
     n = 4000
     offer = visits_of(np.ones((n, 2)), 2.0, own)
-    noise = np.random.default_rng(0).gumbel(size=2 * n)
-    shared = share_clocks(offer, noise, np.random.default_rng(1))
+    noise = np.random.default_rng(0).gumbel(size=(n, 2))
+    shared = share_clocks(offer, noise, TableNumbers(np.random.default_rng(1), offer.available))
     chances = np.minimum(1, 2.0 / np.array(own))
-    kept = (shared == noise).reshape(n, 2).sum(axis=0)
+    kept = (shared == noise).sum(axis=0)
     spread = np.sqrt(n * chances * (1 - chances))
     assert (np.abs(kept - n * (1 - chances)) <= SPREADS * spread).all()
     # Whoever shares, the noise of each cell is a standard Gumbel: mean 0.577 and variance pi^2 / 6.
@@ -169,13 +170,14 @@ def test_a_group_shares_its_clock_and_open_groups_do_not():
     before = np.zeros((3, 3), dtype=bool)
     before[2, 0] = True
     offer = Offer(own, ~before, prices, before)
-    noise = np.random.default_rng(0).gumbel(size=8)
-    shared = share_clocks(offer, noise, np.random.default_rng(1))
-    assert shared[0] == shared[1] != shared[3] == shared[4]
-    assert (shared[[2, 5, 6, 7]] == noise[[2, 5, 6, 7]]).all()
+    noise = np.random.default_rng(0).gumbel(size=(3, 3))
+    shared = share_clocks(offer, noise, TableNumbers(np.random.default_rng(1), offer.available))
+    assert shared[0, 0] == shared[0, 1] != shared[1, 0] == shared[1, 1]
+    assert (shared[:, 2] == noise[:, 2]).all()
+    assert shared[2, 1] == noise[2, 1]
     visited = Offer(own, ~before, PriceList(own, [0, 0, -1], [20.0, 20.0, 0.0], [True], 50.0), before)
-    shared = share_clocks(visited, noise, np.random.default_rng(1))
-    assert len(np.unique(shared)) == 3
+    shared = share_clocks(visited, noise, TableNumbers(np.random.default_rng(1), offer.available))
+    assert len(np.unique(shared[offer.available])) == 3
 
 
 def test_scores_of_any_size_can_be_drawn():

@@ -2,13 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from cellworth.errors import ParameterError
-from cellworth.prices import PriceList
-from cellworth.select import Draw, Knapsack, Offer, Poss, Ratio, Top
-from cellworth.select.selector import best_of_each_price
+from cellworth.select import Draw, Knapsack, Poss, Ratio, Top
 from cellworth.testing.selector_contract import check_selector
 from tests.select.offers import offer_of
 
@@ -70,27 +66,3 @@ def test_a_budget_without_end_buys_everything(selector, budget):
     scores = np.random.default_rng(0).random((30, 7)) + 0.1
     offer = offer_of(scores, np.random.default_rng(1).random((30, 7)) + 0.1)
     assert len(selector.select(offer, budget=budget, rng=np.random.default_rng(0)).cells) == 210
-
-
-@given(
-    scores=st.lists(st.integers(0, 4), min_size=1, max_size=40),
-    count=st.integers(0, 6),
-    cut=st.integers(0, 40),
-)
-def test_a_shortlist_of_shortlists_is_that_of_the_whole(scores, count, cut):
-    """Two prices: each part sends at most the count of each, and together they send what the whole would."""
-    every = np.column_stack([np.array(scores, dtype=float), 1 + np.arange(len(scores)) % 2])
-
-    def shortlist(cells):
-        none = np.full(1, -1), np.zeros(1), np.zeros(0, dtype=bool)
-        there = np.ones((len(cells), 1), dtype=bool)
-        offer = Offer(cells[:, :1], there, PriceList(cells[:, 1:], *none), ~there)
-        return cells[best_of_each_price(offer, count=count)[:, 0]]
-
-    halves = [shortlist(part) for part in (every[:cut], every[cut:])]
-    assert shortlist(np.concatenate(halves)).tolist() == shortlist(every).tolist()
-    assert all(len(half) <= 2 * count for half in halves)
-    for price in (1, 2):
-        best = sorted(every[every[:, 1] == price, 0].tolist(), reverse=True)[:count]
-        sent = shortlist(every)
-        assert sorted(sent[sent[:, 1] == price, 0].tolist(), reverse=True) == best

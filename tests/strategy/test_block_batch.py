@@ -1,89 +1,177 @@
-"""Batches from blocks are those of the selectors in memory."""
+"""Advice on a table in row blocks is the advice on the same table in memory, to the cell."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from sklearn.base import clone
 
-from cellworth import GaussianCompleter, SupervisedCompleter, Table, advise
+from cellworth import GaussianCompleter, Group, Prices, Strategy, SupervisedCompleter, Table, advise, strategy
 from cellworth.blocks import ThreadEngine, open_blocks
-from cellworth.errors import ParameterError
-from cellworth.prices import PriceList, Prices
-from cellworth.score import PosteriorVariance
+from cellworth.errors import DataError, ParameterError
+from cellworth.score import PosteriorVariance, Random, TrainingGain
 from cellworth.score.block_scores import BlockScores
 from cellworth.score.scorer import Memoryless
-from cellworth.select import Knapsack, Offer, Ratio, Top
-from cellworth.strategy import Strategy
-from cellworth.strategy.block_batch import choose_from_blocks
+from cellworth.select import Draw, Knapsack, Poss, Ratio, Top
 from tests.blocks.tables import make_table
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
+N = 160
+NORMAL = GaussianCompleter(margins="normal", label_trust=0, shrinkage=3.0)
+ON_BLOCKS = [
+    "afasmc",
+    "afasmc-window4",
+    "afasmc-ratio",
+    "afasmc-poss",
+    "afasmc-knapsack",
+    "random",
+    "random-gaussian",
+    "posterior",
+    "posterior-impact",
+    "linear-impact",
+    "recommended",
+    "cells-only",
+]
 
-NORMAL = GaussianCompleter(margins="normal", label_trust=0)
+
+def make_frame(rng, n=N):
+    """Return a table with a number, a whole number, a category, a yes/no, a date and some labels."""
+    base = rng.normal(size=n)
+    days = np.datetime64("2020-01-01") + (100 + 20 * base + rng.normal(size=n)).astype("timedelta64[D]")
+    columns = {
+        "weight": 70 + 10 * base + rng.normal(size=n),
+        "visits": np.rint(5 + base + rng.normal(size=n)).astype(int),
+        "hue": np.array(["blue", "green", "red"])[np.digitize(base + rng.normal(size=n), [-0.5, 0.5])],
+        "smoker": np.where(base + rng.normal(size=n) > 0, "yes", "no"),
+        "seen": days,
+    }
+    holes = rng.random((n, 5)) < 0.4
+    found = {name: pa.array(v.tolist(), mask=holes[:, j]) for j, (name, v) in enumerate(columns.items())}
+    found["ill"] = pa.array((base + rng.normal(size=n) > 0).astype(int), mask=rng.random(n) < 0.1)
+    found["id"] = pa.array([f"p{i}" for i in rng.permutation(n)])
+    return pa.table(found)
+
+
+def both_of(folder, frame, block_rows=37, **said):
+    """Return the table in blocks and in memory."""
+    (folder / "big").mkdir(parents=True)
+    for k, rows in enumerate((np.arange(len(frame) // 3), np.arange(len(frame) // 3, len(frame)))):
+        pq.write_table(frame.take(rows), folder / "big" / f"{k}.parquet", row_group_size=50)
+    pq.write_table(frame, folder / "all.parquet")
+    said = {"target": "ill", "row_id": "id"} | said
+    big = Table.open(folder / "big", engine=ThreadEngine(1, block_rows), **said)
+    return big, Table.read(folder / "all.parquet", **said)
 
 
 @pytest.fixture(scope="module")
-def scored():
-    """The worths of a completed table, block by block and in one piece."""
-    X, y = make_table(300, 4, 3)
-    with ThreadEngine(n_jobs=1, block_rows=41) as engine:
-        done = clone(NORMAL).fit(open_blocks(X, target=y, columns=list("abcd"), engine=engine)).completed_
-        scores = PosteriorVariance().score_blocks(done, np.random.default_rng(0))
-        yield X, scores, scores.gather()
+def both(tmp_path_factory):
+    return both_of(tmp_path_factory.mktemp("advice"), make_frame(np.random.default_rng(0)))
 
 
-def select_whole(X, scores, own, selector, **limits):
-    holes = np.isnan(X)
-    none = np.full(4, -1), np.zeros(4), np.zeros(0, dtype=bool)
-    offer = Offer(scores, holes, PriceList(np.tile(own, (len(X), 1)), *none), ~holes)
-    return selector.select(offer, rng=np.random.default_rng(0), **limits)
+def same(found, expected):
+    assert found.cells == expected.cells
+    assert [each.price for each in found] == [each.price for each in expected]
+    worth = [each.worth for each in expected]
+    assert [each.worth for each in found] == pytest.approx(worth, rel=1e-5, abs=1e-9)
+    assert [each.group for each in found] == [each.group for each in expected]
 
 
-def select_from_blocks(scores, selector, **settings):
-    return choose_from_blocks(selector, scores, rng=np.random.default_rng(0), **settings)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ON_BLOCKS)
+def test_every_strategy_that_runs_on_blocks_gives_the_same_list(both, name):
+    big, whole = both
+    found, expected = (advise(table, budget=12, strategy=name, seed=3) for table in (big, whole))
+    same(found, expected)
+    assert [each.why for each in found] == [each.why for each in expected]
 
 
-def names(selection):
-    return [(str(row), "abcd"[column]) for row, column in selection.cells.tolist()]
+def test_the_others_say_why_they_do_not(both):
+    big, _ = both
+    for name in set(strategy.names()) - set(ON_BLOCKS) - {"auto"}:
+        with pytest.raises(ParameterError, match="row blocks"):
+            advise(big, budget=12, strategy=name)
 
 
-@pytest.mark.parametrize("count", [0, 1, 17, 10_000])
-def test_top_is_that_of_the_selector(scored, count):
-    X, scores, gathered = scored
-    batch = select_from_blocks(scores, Top(), count=count)
-    whole = select_whole(X, gathered, np.ones(4), Top(), count=count)
-    assert batch.cells == names(whole)
-    assert [each.worth for each in batch] == whole.scores.tolist()
+PRICES = {
+    "column": Prices.per_column({"weight": 2.0, "hue": 5.5}, default=1.25),
+    "cell": {("p3", "weight"): 0.5, ("p77", "hue"): 9.0},
+    "group": Prices.per_column(
+        {"weight": 2.0, "visits": 1.0, "seen": 3.0},
+        groups=[Group("talk", ["hue", "smoker"], first=6.0, then=1.5)],
+    ),
+    "visit": Prices.same(1.5, visit=4.0),
+    "all": Prices.per_column(
+        {"weight": 2.0, "visits": 1.0, "seen": 3.0},
+        groups=[Group("talk", ["hue", "smoker"], first=6.0, then=1.5, lasting=True)],
+        visit=2.0,
+    ),
+}
+SELECTORS = [
+    Top(per_row=1),
+    Ratio(),
+    Draw("price", by="auto"),
+    Draw("price", crowding=0.5),
+    Poss(500),
+    Knapsack(),
+]
 
 
-@given(
-    own=st.lists(st.sampled_from([0.5, 1.0, 2.0, 3.25, 7.0]), min_size=4, max_size=4),
-    budget=st.floats(0, 60),
-    count=st.none() | st.integers(0, 20),
-    selector=st.sampled_from([Top(), Ratio(), Knapsack()]),
-)
-@settings(max_examples=60)
-def test_budgets_buy_the_same(scored, own, budget, count, selector):
-    X, scores, gathered = scored
-    prices = Prices.per_column(dict(zip("abcd", own, strict=True)))
-    limits = {"budget": budget, "count": count}
-    batch = select_from_blocks(scores, selector, prices=prices, **limits)
-    whole = select_whole(X, gathered, np.array(own), selector, **limits)
-    assert batch.cost <= budget
-    # Bounded by the millionth to which Knapsack with a count is solved; else equal up to the order of sums.
-    assert batch.worth == pytest.approx(whole.score, rel=2e-6 if count is not None else 1e-12)
-    if not isinstance(selector, Knapsack):
-        assert batch.cells == names(whole)
+def prices_of(kind):
+    if kind == "function":
+        return Prices.per_cell(lambda row, column: 1.0 + len(column) + int(row[1:]) % 3)
+    given = PRICES[kind]
+    return Prices.per_cell(given, default=2.0) if isinstance(given, dict) else given
 
 
-def test_ratio_without_a_budget_looks_at_prices_all_the_same(scored):
-    X, scores, gathered = scored
-    own = [0.5, 1.0, 2.0, 7.0]
-    prices = Prices.per_column(dict(zip("abcd", own, strict=True)))
-    whole = select_whole(X, gathered, np.array(own), Ratio(), count=9)
-    assert select_from_blocks(scores, Ratio(), prices=prices, count=9).cells == names(whole)
+@pytest.mark.parametrize("kind", [*PRICES, "function"])
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_prices_of_all_kinds_and_limits_by_row(both, kind, selector):
+    big, whole = both
+    mine = Strategy("mine", NORMAL, PosteriorVariance(), selector)
+    prices = prices_of(kind)
+    refused = [("p5", "weight"), ("p8", "hue")]
+    found, expected = (
+        advise(table, prices=prices, budget=40, strategy=mine, seed=1, refused=refused)
+        for table in (big, whole)
+    )
+    if isinstance(selector, Knapsack):
+        assert sum(e.worth for e in found) == pytest.approx(sum(e.worth for e in expected), rel=1e-5)
+    else:
+        same(found, expected)
+
+
+def test_prices_as_a_matrix(both):
+    big, whole = both
+    prices = Prices.per_cell(np.random.default_rng(1).uniform(1, 3, whole.shape).round(2))
+    mine = Strategy("mine", NORMAL, PosteriorVariance(), Draw("price"))
+    same(*(advise(table, prices=prices, budget=30, strategy=mine) for table in (big, whole)))
+
+
+@pytest.mark.parametrize("block_rows", [1, 16, 1000])
+def test_blocks_of_any_size(tmp_path, block_rows):
+    big, whole = both_of(tmp_path, make_frame(np.random.default_rng(1), 60), block_rows)
+    mine = Strategy("mine", NORMAL, TrainingGain(model="logistic regression"), Draw("price", by="auto"))
+    same(*(advise(table, budget=9, strategy=mine, prices=Prices.same(1, visit=2)) for table in (big, whole)))
+
+
+def test_columns_that_nobody_has_measured_come_first(tmp_path):
+    frame = make_frame(np.random.default_rng(2)).append_column("dose", pa.nulls(N, pa.float64()))
+    said = {"kinds": {"dose": "number"}, "bounds": {"dose": (0, 12)}}
+    big, whole = both_of(tmp_path, frame, **said)
+    mine = Strategy("mine", NORMAL, PosteriorVariance(), Draw())
+    found, expected = (advise(table, count=15, strategy=mine) for table in (big, whole))
+    same(found, expected)
+    assert [each.column for each in found].count("dose") >= 8
+    assert [each.why for each in found] == [each.why for each in expected]
+
+
+@pytest.mark.slow
+def test_auto_chooses_on_the_rows(both):
+    big, whole = both
+    found, expected = (advise(table, budget=6, strategy="auto") for table in (big, whole))
+    same(found, expected)
+    assert found.choice == expected.choice
 
 
 def far_from_the_middle(filled, middle, width):
@@ -97,7 +185,7 @@ class Rareness(Memoryless):
         width = np.nanstd(this_round.X, axis=0)
         return np.abs(this_round.completed - np.nanmean(this_round.X, axis=0)) / width * this_round.holes
 
-    def score_blocks(self, completed, rng):
+    def score_blocks(self, completed, rng, prices=None):
         scaling = completed.summary.scaling("standard", np.float64)
         return BlockScores(completed, far_from_the_middle, shared=(scaling.offset, scaling.width))
 
@@ -113,46 +201,39 @@ class OwnSelector:
         return Top().shortlist(offer, budget=budget, count=count)
 
 
-def test_own_scorers_and_selectors_run_on_blocks_by_their_methods(local):
-    X, y = make_table(240, 4, 1)
-    local.block_rows = 50
-    mine = Strategy("mine", clone(NORMAL), Rareness(), OwnSelector())
-    columns = list("abcd")
-    source = open_blocks(X, target=y, columns=columns, engine=local)
-    expected = advise(Table.from_arrays(X, y, columns=columns), strategy=mine, count=12)
-    batch = advise(source, strategy=mine, count=12)
-    assert batch.cells == expected.cells
-    assert [p.worth for p in batch] == pytest.approx([p.worth for p in expected])
+def test_own_scorers_and_selectors_run_on_blocks_by_their_methods(both):
+    mine = Strategy("mine", NORMAL, Rareness(), OwnSelector())
+    same(*(advise(table, strategy=mine, count=12) for table in both))
     assert mine.selector.called
 
 
-@pytest.mark.parametrize("name", ["afasmc", "afasmc-ratio", "afasmc-knapsack", "random", "random-gaussian"])
-def test_advice_on_blocks_is_that_on_the_table(name, local):
-    X, y = make_table(150, 4, 2)
-    local.block_rows = 40
-    columns = list("abcd")
-    prices = Prices.per_column({"a": 1.0, "b": 0.1, "c": 2.5, "d": 0.7})
-    settings = {"prices": prices, "budget": 9.3, "seed": 5}
-    expected = advise(Table.from_arrays(X, y, columns=columns), strategy=name, **settings)
-    batch = advise(open_blocks(X, target=y, columns=columns, engine=local), strategy=name, **settings)
-    assert batch.cells == expected.cells
-    assert batch.cost == expected.cost
+def test_a_source_is_a_table_of_numbers():
+    X, y = make_table(90, 4, 5, labelled=0.8)
+    mine = Strategy("mine", NORMAL, Random(), Top())
+    source = open_blocks(X, target=y, columns=list("abcd"), engine=ThreadEngine(1, 20))
+    same(
+        advise(source, count=7, strategy=mine),
+        advise(
+            Table.from_arrays(X, y, columns=list("abcd"), target_kind="two classes"), count=7, strategy=mine
+        ),
+    )
 
 
-def test_what_blocks_cannot_do_is_refused(scored):
-    _, scores, _ = scored
-    source = scores.completed.source
-    with pytest.raises(ParameterError, match=r"TrainingGain.* has no method score_blocks"):
-        advise(source, count=3)
-    with pytest.raises(ParameterError, match=r"Draw.* has no method shortlist"):
-        advise(source, count=3, strategy="linear-impact")
-    with pytest.raises(ParameterError, match=r"QueryByCommittee.* has no method score_blocks"):
-        advise(source, count=3, strategy="qbc")
-    with pytest.raises(ParameterError, match="without limits by row"):
-        select_from_blocks(scores, Top(per_row=1), count=3)
-    with pytest.raises(ParameterError, match="without groups and visits"):
-        select_from_blocks(scores, Top(), budget=3, prices=Prices.same(1, visit=2))
-    X, y = make_table(50, 3, 0)
-    plain = SupervisedCompleter(max_iter=3).fit(open_blocks(X, target=y)).completed_
+def test_what_cannot_be_done_is_refused(both, tmp_path):
+    big, whole = both
+    with pytest.raises(ParameterError, match="labels can be bought in tables in memory only"):
+        advise(big, prices=dict.fromkeys((*whole.column_names, "ill"), 1.0), budget=3)
+    with pytest.raises(DataError, match=r"the prices: .*no row 'p999'"):
+        advise(big, prices=Prices.per_cell({("p999", "hue"): 1.0}, default=1.0), budget=3)
+    with pytest.raises(DataError, match="every column needs a price"):
+        advise(big, prices={"hue": 1.0}, budget=3)
+    with pytest.raises(DataError, match="no row 'p999'"):
+        advise(big, budget=3, refused=[("p999", "hue")])
+    with pytest.raises(DataError, match="must have the shape"):
+        advise(big, prices=Prices.per_cell(np.ones((2, 2))), budget=3)
+    full = Table.open(np.ones((5, 2)) + np.arange(5)[:, None])
+    with pytest.raises(ParameterError, match="no holes"):
+        advise(full, budget=3)
+    own = Strategy("own", SupervisedCompleter(), PosteriorVariance(), Top())
     with pytest.raises(ParameterError, match="needs a completer with a variance"):
-        PosteriorVariance().score_blocks(plain, np.random.default_rng(0))
+        advise(big, budget=3, strategy=own)

@@ -19,7 +19,7 @@ from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.column_digest import ColumnDigest
 from cellworth.blocks.parquet_source import parquet_table
 from cellworth.blocks.protocol import Blocks, Engine, join
-from cellworth.blocks.row_source import StoredTable
+from cellworth.blocks.row_source import Source, StoredTable
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.setting_names import setting
@@ -46,7 +46,27 @@ def open_table(
     stored, names = _stored(path, columns, labels, said)
     if labels is not None:
         said = replace(said, target=names[-1])
-    origin = Origin(str(path) if isinstance(path, str | PathLike) else f"the {type(path).__name__}")
+    name = str(path) if isinstance(path, str | PathLike) else f"the {type(path).__name__}"
+    return _described_table(stored, names, said, Origin(name), engine)
+
+
+def table_of_source(source: Source) -> BlockTable:
+    """Return a table of numbers in row blocks, as `open_blocks` opens it, with its target and row ids."""
+    stored = source.table
+    if not all(hasattr(block, "cells") for block in source.blocks.items[:1]):
+        raise ParameterError(
+            f"{type(stored).__name__} gives numbers only, not the cells of a table. Open its files with "
+            "Table.open."
+        )
+    names = [*stored.columns, *(name for name in (stored.target, stored.row_id) if name is not None)]
+    said = TableKeywords(stored.target, stored.row_id)
+    return _described_table(stored, names, said, Origin("the table"), source.engine)
+
+
+def _described_table(
+    stored: StoredTable, names: Sequence[str], said: TableKeywords, origin: Origin, engine: Engine | None
+) -> BlockTable:
+    """Make the pass that finds kinds, categories, labels and holes."""
     check_names(names, origin)
     said.check(names, origin)
     declared = getattr(stored, "declared", {})

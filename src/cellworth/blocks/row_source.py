@@ -42,9 +42,13 @@ class Part:
 
     def every(self, k: int) -> Part:
         """Return the rows whose index in the whole table is a multiple of k."""
-        rows = slice((-self.start) % k, None, k)
+        first = (-self.start) % k
+        return replace(self.some(slice(first, None, k)), start=self.start + first)
+
+    def some(self, rows: Any) -> Part:
+        """Return some rows, given by a slice or by their numbers in this part."""
         y, row_ids = (None if a is None else a[rows] for a in (self.y, self.row_ids))
-        return Part(self.X[rows], y, row_ids, self.start + rows.start)
+        return Part(self.X[rows], y, row_ids, self.start)
 
 
 class Block(Protocol):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any
 
 import numpy as np
 
-from cellworth.arrays import FloatArray
+from cellworth.arrays import FloatArray, IntArray
 from cellworth.blocks.protocol import Blocks, Engine, join
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.writing import FilledPart, write_blocks
@@ -65,6 +65,20 @@ class CompletedBlocks:
         do, *others = self._on_filled(function, blocks)
         return self.source.reduce(do, merge, *others, shared=shared)
 
+    def rows(self, numbers: IntArray) -> FilledPart:
+        """Return some completed rows, given by their numbers in increasing order, in one place.
+
+        Reads the blocks that they are in, and completes these rows alone, unless the completer needs what is
+        kept of whole blocks.
+        """
+        if self._states is None:
+            return _completed(_together(self.source.reduce(_pick, join, shared=(numbers,))), self.completer)
+        parts = self.reduce(_pick_filled, join, shared=(numbers,))
+        part = _together([filled.part for filled in parts])
+        variances = [filled.variance for filled in parts if filled.variance is not None]
+        completed = np.concatenate([filled.completed for filled in parts])
+        return FilledPart(part, completed, np.concatenate(variances) if variances else None)
+
     def gather(self) -> tuple[FloatArray, FloatArray | None]:
         """Return the completed table (n, d) and its variances or None; both must fit in memory."""
         parts = self.reduce(_both, join)
@@ -116,6 +130,39 @@ class OnFilled:
         """Return the function's result on the completed rows."""
         completed, variance = self.completer.complete_rows(part, *others[: self.n_states])
         return self.function(FilledPart(part, completed, variance), *others[self.n_states :])
+
+
+def _completed(part: Part, completer: Any) -> FilledPart:
+    return FilledPart(part, *completer.complete_rows(part))
+
+
+def _pick(part: Part, numbers: IntArray) -> tuple[Part, ...]:
+    """Return the wanted rows of a block; of the first one also if there are none, for its columns."""
+    here = _within(numbers, part.start, len(part.X))
+    return (part.some(here),) if len(here) or not part.start else ()
+
+
+def _pick_filled(filled: FilledPart, numbers: IntArray) -> tuple[FilledPart, ...]:
+    part = filled.part
+    here = _within(numbers, part.start, len(part.X))
+    if not len(here) and part.start:
+        return ()
+    variance = None if filled.variance is None else filled.variance[here]
+    return (FilledPart(part.some(here), filled.completed[here], variance),)
+
+
+def _within(numbers: IntArray, start: int, length: int) -> IntArray:
+    first, last = np.searchsorted(numbers, [start, start + length])
+    rows: IntArray = numbers[first:last] - start
+    return rows
+
+
+def _together(parts: Sequence[Part]) -> Part:
+    y, ids = (
+        None if getattr(parts[0], name) is None else np.concatenate([getattr(part, name) for part in parts])
+        for name in ("y", "row_ids")
+    )
+    return Part(np.concatenate([part.X for part in parts]), y, ids, 0)
 
 
 def _both(filled: FilledPart) -> tuple[tuple[FloatArray, FloatArray | None], ...]:

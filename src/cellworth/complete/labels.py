@@ -133,6 +133,18 @@ class LabelCode:
             targets[labelled] = _coded(places, len(self.classes), self.loss)
         return targets, labelled
 
+    def numbers(self, y: AnyArray | None, n_rows: int) -> FloatArray:
+        """Return class numbers from 0, or the numbers themselves, (m,); NaN where the label is missing."""
+        found = np.full(n_rows, np.nan)
+        if y is not None and self.n_labelled:
+            labelled = ~is_missing(y)
+            known = y[labelled]
+            if self.classes is None:
+                found[labelled] = known.astype(np.float64)
+            else:
+                found[labelled] = np.searchsorted(self.classes, known.astype(self.classes.dtype))
+        return found
+
     def columns(self, targets: FloatArray, labelled: BoolArray) -> FloatArray:
         """Return targets with mean 0 and variance 1 over the labelled rows, 0 in the others."""
         return np.where(labelled[:, None], (targets - self.mean) / self.spread, 0)

@@ -11,10 +11,14 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.blocks.protocol import Blocks, join
+from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.errors import ParameterError
 from cellworth.score.scorer import Scorer
+
+PartPrices = Callable[[Part], Float64Array]
+"""What each cell (m, d) of some rows costs."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,9 @@ class BlockScores:
 class BlockScorer(Scorer, Protocol):
     """A scorer that also works on row blocks."""
 
-    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+    def score_blocks(
+        self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
+    ) -> BlockScores:
         """Take the completed table of a round and return the scores that `score` would give.
 
         Called once per round, in order. The memory of earlier rounds may stay where the blocks are: it is not
@@ -79,6 +85,8 @@ class BlockScorer(Scorer, Protocol):
         completed : CompletedBlocks
         rng : Generator
             This round's generator. `numbers_from` gives each block its numbers.
+        prices : callable, optional
+            Given a `Part`, returns what each of its cells (m, d) costs; see ``Round.prices``.
         """
         ...
 

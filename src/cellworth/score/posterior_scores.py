@@ -12,7 +12,7 @@ from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_number
 from cellworth.complete.linear_model import LinearModel
 from cellworth.errors import ParameterError
-from cellworth.score.block_scores import BlockScores, check_variance, column_variances
+from cellworth.score.block_scores import BlockScores, PartPrices, check_variance, column_variances
 from cellworth.score.scorer import Memoryless, Round
 
 
@@ -42,8 +42,10 @@ class PosteriorVariance(Memoryless):
         """Return the scores (n, d), in variances of the columns."""
         return posterior_variances(this_round) / this_round.column_variances
 
-    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
-        """Do the same for a table of row blocks; ``rng`` is not used."""
+    def score_blocks(
+        self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
+    ) -> BlockScores:
+        """Do the same for a table of row blocks; ``rng`` and ``prices`` are not used."""
         check_variance(completed)
         return BlockScores(completed, _unexplained, shared=(column_variances(completed),))
 
@@ -102,8 +104,10 @@ class PosteriorImpact(Memoryless):
             return variances / this_round.column_variances
         return impacts(variances, this_round.completed, model, self.power)
 
-    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
-        """Do the same for a table of row blocks; ``rng`` is not used."""
+    def score_blocks(
+        self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
+    ) -> BlockScores:
+        """Do the same for a table of row blocks; ``rng`` and ``prices`` are not used."""
         check_variance(completed)
         model = LinearModel.fit_blocks(completed)
         if not model.knows_something:

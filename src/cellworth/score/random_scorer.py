@@ -12,7 +12,7 @@ from cellworth.blocks.protocol import join
 from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
-from cellworth.score.block_scores import BlockScores, numbers_from, skip
+from cellworth.score.block_scores import BlockScores, PartPrices, numbers_from, skip
 from cellworth.score.scorer import Memoryless, Round
 
 
@@ -48,7 +48,9 @@ class Random(Memoryless):
         scores[holes] = 1.0 - this_round.rng.random(np.count_nonzero(holes))
         return scores
 
-    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+    def score_blocks(
+        self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
+    ) -> BlockScores:
         """Draw the same scores for a table of row blocks; each block jumps to its place in the stream."""
         starts, counts = zip(*completed.source.reduce(_count_holes, join), strict=True)
         before = np.cumsum([0, *counts[:-1]]).tolist()

@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.blocks.protocol import add, join
+from cellworth.blocks.row_source import Part
+from cellworth.blocks.writing import FilledPart
+from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_number
+from cellworth.complete.labels import is_missing, label_code
 from cellworth.errors import ParameterError
 from cellworth.model import Candidate, FittedModel, fit_candidate
-from cellworth.score.posterior_scores import posterior_variances
+from cellworth.score.block_scores import (
+    BlockScores,
+    PartPrices,
+    check_variance,
+    column_variances,
+)
+from cellworth.score.effective_rows import (
+    completion_gains,
+    completion_rate,
+    completion_sum,
+    joint_gains,
+    label_gains,
+    shared_gains,
+)
+from cellworth.score.posterior_scores import PosteriorVariance, posterior_variances
 from cellworth.score.scorer import Memoryless, Round
 
 TRAINING_ROWS = 4_000
@@ -20,8 +39,6 @@ EFFECT_ROWS = 400
 """The most rows whose predictions show what a column does."""
 PREDICTED_AT_ONCE = 10_000
 """About how many rows the model predicts in one call: a forest's calls are slow, and rows take memory."""
-LABEL_FIRST = 1e-9
-"""By how much a label is ahead of the cells that pay together with it: they are bought after it."""
 
 
 @dataclass(eq=False)
@@ -125,8 +142,12 @@ class TrainingGain(Memoryless):
         if labels is None or len(np.unique(labels[~np.isnan(labels)])) < 2:
             # Labels first: without two different ones there is nothing to learn.
             return np.column_stack([0 * unexplained, this_round.unlabelled]) if sells else unexplained
-        model, noise = self._fit(this_round, labels)
-        explained = unexplained * self._effects(this_round, model, unexplained) * this_round.holes
+        n_labelled = int((~np.isnan(labels)).sum())
+        trained, seed, judged = self._rows(this_round.rng, n_labelled, len(labels))
+        model, noise = self._fit(this_round, labels, trained, seed)
+        draws = _draws(this_round, judged)
+        effects = self._effects_of(model, draws, this_round.holes[judged], unexplained[judged])
+        explained = unexplained * effects * this_round.holes
         unlabelled, prices = this_round.unlabelled, this_round.label_prices
         if self.buys == "labels" and sells:
             return label_gains(explained, noise, unlabelled)
@@ -140,41 +161,95 @@ class TrainingGain(Memoryless):
         gains[:, :-1] *= this_round.holes
         return gains
 
-    def _fit(self, this_round: Round, labels: Float64Array) -> tuple[FittedModel, float]:
-        """Return the model, and the noise of a label; for classes, squares are summed over the classes."""
-        rows = np.flatnonzero(~np.isnan(labels))
-        if len(rows) > TRAINING_ROWS:
-            rows = np.sort(this_round.rng.choice(rows, TRAINING_ROWS, replace=False))
+    def score_blocks(
+        self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
+    ) -> BlockScores:
+        """Do the same for a table of row blocks whose labels cannot be bought.
+
+        The model and the effects are learned from rows that are gathered in one pass.
+        """
+        check_variance(completed)
+        labels, units = completed.summary.labels, column_variances(completed)
+        if labels is None or (labels.classes is not None and len(labels.classes) < 2):
+            return PosteriorVariance().score_blocks(completed, rng)
+        kind: Any = getattr(completed.completer, "target", "auto")
+        code = label_code(labels, "squared", kind, f"the target {completed.source.target!r}")
+        n, before = completed.shape[0], np.cumsum([0, *completed.summary.labelled])
+        trained, seed, judged = self._rows(rng, int(before[-1]), n)
+        if before[-1] < n:
+            found = completed.source.reduce(
+                _labelled_rows, join, shared=(trained, _starts(completed, before))
+            )
+            trained = np.array(found, dtype=np.intp)
+        numbers = np.union1d(trained, judged)
+        some = completed.rows(numbers)
+        learned = _Learned(some, np.searchsorted(numbers, trained))
+        y = np.asarray(code.numbers(learned.part.y, len(trained)), dtype=np.float64)
+        is_number = code.classes is None
+        model = fit_candidate(self.model, learned, learned.part.X, y, is_number=is_number, seed=seed)
+        noise = self._noise_of(y, is_number=is_number)
+        at = np.searchsorted(numbers, judged)
+        shown, holes = some.part.some(at), some.holes[at]
+        draws = _drawn_part(completed.completer, shown, rng)
+        assert some.variance is not None
+        effects = self._effects_of(model, draws, holes, some.variance[at] * holes / units)
+        through = None
+        if before[-1] < n:
+            known = completed.summary.counts
+            summed = completed.reduce(_completion_sums, add, shared=(units, effects, noise))[0]
+            through = completion_rate(known) * summed
+        return BlockScores(completed, _gains_of_block, shared=(units, effects, noise, through, prices))
+
+    def _rows(self, rng: np.random.Generator, n_labelled: int, n: int) -> tuple[IntArray, int, IntArray]:
+        """Return which labelled rows to train on, counted among them, a seed, and the rows to judge on."""
+        trained, judged = np.arange(n_labelled), np.arange(n)
+        if n_labelled > TRAINING_ROWS:
+            trained = np.sort(rng.choice(n_labelled, TRAINING_ROWS, replace=False))
+        seed = int(rng.integers(2**31))
+        if n > EFFECT_ROWS:
+            judged = np.sort(rng.choice(n, EFFECT_ROWS, replace=False))
+        return trained, seed, judged
+
+    def _noise_of(self, y: Float64Array, *, is_number: bool) -> float:
+        """Return the noise of a label; for classes, squares are summed over the classes."""
+        if is_number:
+            return self.noise * float(y.var())
+        shares = np.bincount(y.astype(np.intp)) / len(y)
+        return self.noise * float((shares * (1 - shares)).sum())
+
+    def _fit(
+        self, this_round: Round, labels: Float64Array, trained: IntArray, seed: int
+    ) -> tuple[FittedModel, float]:
+        """Return the model trained on some of the labelled rows, and the noise of a label."""
+        rows = np.flatnonzero(~np.isnan(labels))[trained]
         used = np.full(len(labels), np.nan)
         used[rows] = labels[rows]
         is_number = this_round.target == "number"
         model = fit_candidate(
-            self.model, this_round.completer, this_round.X, used, is_number=is_number, seed=_seed(this_round)
+            self.model, this_round.completer, this_round.X, used, is_number=is_number, seed=seed
         )
-        if is_number:
-            return model, self.noise * float(labels[rows].var())
-        shares = np.bincount(labels[rows].astype(np.intp)) / len(rows)
-        return model, self.noise * float((shares * (1 - shares)).sum())
+        return model, self._noise_of(labels[rows], is_number=is_number)
 
-    def _effects(self, this_round: Round, model: FittedModel, unexplained: Float64Array) -> Float64Array:
-        """Return the effect (d,) of a cell in each column of which nothing is known."""
-        n, d = unexplained.shape
-        rows = np.arange(n)
-        if n > EFFECT_ROWS:
-            rows = np.sort(this_round.rng.choice(n, EFFECT_ROWS, replace=False))
-        first, second = _draws(this_round, rows)
+    def _effects_of(
+        self, model: FittedModel, draws: Float64Array, holes: BoolArray, unexplained: Float64Array
+    ) -> Float64Array:
+        """Return the effect (d,) of a cell in each column of which nothing is known.
+
+        ``draws`` (2, m, d) are those of the rows to judge on, ``holes`` and ``unexplained`` (m, d) theirs.
+        """
+        (m, d), (first, second) = holes.shape, draws
         of_first = model.predict_complete(first)
         effects = np.zeros(d)
-        columns = np.flatnonzero(this_round.holes[rows].any(axis=0))
+        columns = np.flatnonzero(holes.any(axis=0))
         if not len(columns):
             return np.ones(d)
-        for some in np.array_split(columns, max(1, len(columns) * len(rows) // PREDICTED_AT_ONCE)):
-            of, open_rows = np.nonzero(this_round.holes[rows][:, some].T)
+        for some in np.array_split(columns, max(1, len(columns) * m // PREDICTED_AT_ONCE)):
+            of, open_rows = np.nonzero(holes[:, some].T)
             changed = first[open_rows]
             changed[np.arange(len(of)), some[of]] = second[open_rows, some[of]]
             moved = model.predict_complete(changed) - of_first[open_rows]
             squares = (moved**2).reshape(len(of), -1).sum(axis=1)
-            unknown = unexplained[rows[open_rows], some[of]]
+            unknown = unexplained[open_rows, some[of]]
             sums = [np.bincount(of, each, minlength=len(some)) for each in (squares, unknown)]
             effects[some] = sums[0] / 2 / np.maximum(sums[1], 1e-12)
         if not effects.any():
@@ -182,110 +257,79 @@ class TrainingGain(Memoryless):
         return (1 - self.doubt) * effects + self.doubt * effects.mean()
 
 
-def shared_gains(explained: Float64Array, noise: float, prices: Float64Array | None = None) -> Float64Array:
-    """Return what each cell adds in effective rows, (n, d), if cells that pay together share their gain.
-
-    ``explained`` (n, d) is the variance that each cell explains, 0 where known; ``prices`` (n, d) are
-    positive, by default 1.
-    """
-    prices = np.ones(explained.shape) if prices is None else prices
-    order, money, curve = _ordered(explained, noise, prices)
-    shared = np.empty_like(explained)
-    np.put_along_axis(shared, order, _concave_slopes(money, curve), axis=1)
-    return shared * prices
-
-
-def _ordered(
-    explained: Float64Array, noise: float, prices: Float64Array
-) -> tuple[IntArray, Float64Array, Float64Array]:
-    """Return the order of the cells (n, d), and money and effective rows (n, d + 1) after the first k."""
-    n, d = explained.shape
-    order = np.argsort(-explained / prices, axis=1, kind="stable")
-    money, left = np.zeros((n, d + 1)), np.zeros((n, d + 1))
-    np.cumsum(np.take_along_axis(prices, order, axis=1), axis=1, out=money[:, 1:])
-    backwards = np.take_along_axis(explained, order, axis=1)[:, ::-1]
-    left[:, :-1] = np.cumsum(backwards, axis=1)[:, ::-1]
-    return order, money, noise / (noise + left)
-
-
-def label_gains(explained: Float64Array, noise: float, unlabelled: BoolArray) -> Float64Array:
-    """Return what each label adds alone in effective rows, in the last column of (n, d + 1); cells have 0."""
-    gains = np.zeros((len(explained), explained.shape[1] + 1))
-    gains[:, -1] = np.where(unlabelled, noise / (noise + explained.sum(axis=1)), 0.0)
-    return gains
-
-
-def joint_gains(
-    explained: Float64Array,
-    noise: float,
-    unlabelled: BoolArray,
-    prices: Float64Array | None,
-    label_prices: Float64Array,
-) -> Float64Array:
-    """Return what cells and labels add in effective rows, (n, d + 1), if those that pay together share it.
-
-    Like `shared_gains`; the labels of the ``unlabelled`` rows (n,) are the last column, and come first.
-    """
-    n, d = explained.shape
-    prices = np.ones((n, d)) if prices is None else prices
-    gains = np.zeros((n, d + 1))
-    labelled = np.flatnonzero(~unlabelled)
-    gains[labelled, :-1] = shared_gains(explained[labelled], noise, prices[labelled])
-    rows = np.flatnonzero(unlabelled)
-    order, money, curve = _ordered(explained[rows], noise, prices[rows])
-    first = label_prices[rows, np.newaxis]
-    slopes = _concave_slopes(
-        np.hstack([np.zeros_like(first), first + money]), np.hstack([np.zeros_like(first), curve])
-    )
-    shared = np.empty((len(rows), d))
-    np.put_along_axis(shared, order, slopes[:, 1:], axis=1)
-    gains[rows, :-1] = shared * prices[rows]
-    gains[rows, -1] = slopes[:, 0] * label_prices[rows] * (1 + LABEL_FIRST)
-    return gains
-
-
-def completion_gains(
-    explained: Float64Array, holes: BoolArray, noise: float, unlabelled: BoolArray
-) -> Float64Array:
-    """Return what one more cell of each column (d,) adds to the labelled rows through the completion."""
-    d, known = explained.shape[1], (~holes).sum(axis=0)
-    of_row = np.where(unlabelled, 0.0, noise / np.square(noise + explained.sum(axis=1)))
-    return d / (np.maximum(known, 1) * (known + 1.0)) * (of_row @ explained)
-
-
-def _concave_slopes(money: Float64Array, curve: Float64Array) -> Float64Array:
-    """Return the slopes (n, d) of the least concave curve above each row of ``curve`` (n, d + 1).
-
-    ``money`` (n, d + 1) has the place of each point; it increases.
-    """
-    n, d = curve.shape[0], curve.shape[1] - 1
-    slopes = np.zeros((n, d))
-    start = np.zeros(n, dtype=np.intp)
-    steps, active = np.arange(d + 1), np.arange(n)
-    while len(active):
-        begun = start[active, np.newaxis]
-        run = money[active] - np.take_along_axis(money[active], begun, axis=1)
-        rise = curve[active] - np.take_along_axis(curve[active], begun, axis=1)
-        slope = np.where(steps > begun, rise / np.where(run > 0, run, 1.0), -np.inf)
-        end = d - slope[:, ::-1].argmax(axis=1)  # the furthest of equals
-        best = slope[np.arange(len(active)), end]
-        here = (steps[:-1] >= begun) & (steps[:-1] < end[:, np.newaxis])
-        slopes[active] = np.where(here, best[:, np.newaxis], slopes[active])
-        start[active] = end
-        active = active[end < d]
-    return slopes
-
-
-def _seed(this_round: Round) -> int:
-    return int(this_round.rng.integers(2**31))
-
-
 def _draws(this_round: Round, rows: IntArray) -> Float64Array:
     """Return two draws (2, m, d) of the posterior of some rows."""
-    sample = getattr(this_round.completer, "sample", None)
-    if sample is None:
-        raise ParameterError(
-            "this scorer needs a completer that draws from its posterior; "
-            f"{type(this_round.completer).__name__} has no method sample. Use GaussianCompleter."
-        )
-    return np.asarray(sample(2, this_round.rng), dtype=np.float64)[:, rows]
+    completer = this_round.completer
+    if hasattr(completer, "sample_rows"):
+        return np.asarray(completer.sample_rows(rows, 2, this_round.rng), dtype=np.float64)
+    if not hasattr(completer, "sample"):
+        raise ParameterError(_no_draws(completer))
+    return np.asarray(completer.sample(2, this_round.rng), dtype=np.float64)[:, rows]
+
+
+class _Learned:
+    """The rows that a model is trained on, as the completer that has completed them."""
+
+    def __init__(self, filled: FilledPart, rows: IntArray) -> None:
+        self.part = filled.part.some(rows)
+        self.completed_ = np.asarray(filled.completed[rows], dtype=np.float64)
+
+
+def _drawn_part(completer: Any, part: Part, rng: np.random.Generator) -> Float64Array:
+    """Return two draws (2, m, d) of rows of a table of row blocks."""
+    if not hasattr(completer, "sample_part"):
+        raise ParameterError(_no_draws(completer))
+    return np.asarray(completer.sample_part(part, 2, rng), dtype=np.float64)
+
+
+def _no_draws(completer: Any) -> str:
+    return (
+        "this scorer needs a completer that draws from its posterior; "
+        f"{type(completer).__name__} has no method sample. Use GaussianCompleter."
+    )
+
+
+def _starts(completed: CompletedBlocks, before: IntArray) -> dict[int, int]:
+    """Return how many labelled rows come before each block, by the number of its first row."""
+    starts = np.cumsum([0, *completed.summary.rows])[:-1]
+    return dict(zip(starts.tolist(), before[:-1].tolist(), strict=True))
+
+
+def _labelled_rows(part: Part, wanted: IntArray, before: dict[int, int]) -> tuple[int, ...]:
+    """Return the numbers of a block's rows that are wanted, counted among the labelled rows."""
+    first = before[part.start]
+    labelled = np.flatnonzero(~_unlabelled(part))
+    here = wanted[slice(*np.searchsorted(wanted, [first, first + len(labelled)]))] - first
+    return tuple((part.start + labelled[here]).tolist())
+
+
+def _explained(filled: FilledPart, units: Float64Array, effects: Float64Array) -> Float64Array:
+    assert filled.variance is not None
+    return filled.variance.astype(np.float64) * filled.holes / units * effects
+
+
+def _completion_sums(
+    filled: FilledPart, units: Float64Array, effects: Float64Array, noise: float
+) -> tuple[Float64Array]:
+    unlabelled = _unlabelled(filled.part)
+    return (completion_sum(_explained(filled, units, effects), noise, unlabelled),)
+
+
+def _gains_of_block(
+    filled: FilledPart,
+    units: Float64Array,
+    effects: Float64Array,
+    noise: float,
+    through: Float64Array | None,
+    prices: PartPrices | None,
+) -> Float64Array:
+    explained = _explained(filled, units, effects)
+    gains = shared_gains(explained, noise, None if prices is None else prices(filled.part))
+    if through is not None:
+        gains[_unlabelled(filled.part)] = through
+    return gains * filled.holes
+
+
+def _unlabelled(part: Part) -> BoolArray:
+    assert part.y is not None, "a table without labels is scored by its variances"
+    return np.asarray(is_missing(part.y))

@@ -12,7 +12,7 @@ from cellworth.blocks.protocol import Blocks, Sized
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.errors import DataError
-from cellworth.score.block_scores import BlockScores, squared_ranges
+from cellworth.score.block_scores import BlockScores, PartPrices, squared_ranges
 from cellworth.score.completion_history import History, history_of
 from cellworth.score.first_round import first_round_block_scores, first_round_scores
 from cellworth.score.scorer import Round, State, check_whole_number
@@ -77,7 +77,9 @@ class Variance:
             scores[new] = first_round_scores(this_round)[new]
         return scores
 
-    def score_blocks(self, completed: CompletedBlocks, rng: np.random.Generator) -> BlockScores:
+    def score_blocks(
+        self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
+    ) -> BlockScores:
         """Do the same for a table of row blocks. Its history stays where the blocks are."""
         units, rows = squared_ranges(completed), completed.summary.rows
         if self._on_blocks is None:

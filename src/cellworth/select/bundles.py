@@ -14,6 +14,7 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.select.selector import Offer
+from cellworth.select.shortlist import bundles_in_reach
 from cellworth.select.spread import Spread
 
 CLOSE = 2.0**-40  # relative rounding error of float sums
@@ -56,6 +57,13 @@ class Bundles:
         self._at = dict(zip(rows.tolist(), range(len(rows)), strict=True))
         self.heap = list(zip((-ratios).tolist(), rows.tolist(), strict=True))
         heapq.heapify(self.heap)
+
+    def rows_in_reach(self, budget: float) -> IntArray:
+        """Return the rows that may have a bundle bought, or the first one that does not fit; at the start."""
+        ratios = np.array([-ratio for ratio, _ in self.heap])
+        rows = np.array([row for _, row in self.heap], dtype=np.intp)
+        costs = np.array([self._costs[self._at[row]] for row in rows.tolist()])
+        return np.sort(rows[bundles_in_reach(ratios, costs, budget)])
 
     def pop(self) -> tuple[int, IntArray, float]:
         """Return the row with the highest ratio, the columns of its next bundle, and that bundle's cost."""

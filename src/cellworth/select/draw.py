@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ from cellworth.errors import ParameterError
 from cellworth.select.bundles import Bundles, buy_bundles
 from cellworth.select.greedy import GreedyPurchase
 from cellworth.select.selector import Offer, Selection, as_number, check_limits
+from cellworth.select.shortlist import TableNumbers
 from cellworth.select.spread import Spread
 
 ENOUGH_CELLS = 0.015
@@ -129,21 +131,8 @@ class Draw:
         self, offer: Offer, *, budget: float | None = None, count: int | None = None, rng: np.random.Generator
     ) -> Selection:
         """Draw at most ``count`` cells that cost at most ``budget``."""
-        greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count), label_first=True)
-        worthless = greedy.scores == 0
-        fees = self.per == "price" and not offer.prices.additive
-        by_row = finishes_rows(offer) if self.by == "auto" else self.by == "row"
-        if by_row:
-            noise = rng.gumbel(size=len(offer.scores))[greedy.rows]
-        else:
-            noise = rng.gumbel(size=len(greedy.scores))
-        if fees and not by_row:
-            noise = share_clocks(offer, noise, rng)
-        if greedy.awaited.any() and not by_row:
-            together = rng.gumbel(size=len(offer.scores))[greedy.rows]
-            noise = np.where(greedy.awaited[greedy.rows], together, noise)
-        key = self.power * np.log(np.where(worthless, 1.0, greedy.scores)) + noise
-        if fees:
+        greedy, key, worthless = self._keys(self._drawn(offer, rng), budget, count)
+        if self._shares_fees(offer):
             return self._buy_bundles(greedy, key, worthless)
         if self.per == "price":
             key -= np.log(greedy.prices)
@@ -158,17 +147,69 @@ class Draw:
 
         return greedy.run(key, crowded if slower < 1 else None, worthless)
 
-    def _buy_bundles(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Selection:
-        """Buy the bundles with the highest drawn worth, exp(key), per price; then single cells."""
+    def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
+        """Return the rows (k,) that a batch could touch; see `BlockSelector`. The offer has its noise."""
+        greedy, key, worthless = self._keys(offer, budget, count)
+        if not len(key):
+            return np.zeros(0, dtype=np.intp)
+        if self._shares_fees(offer):
+            best = greedy.rows[[int(np.argmax(np.where(worthless, -np.inf, key)))]]  # the unit of worths
+            bundles = self._bundles(greedy, key, worthless).rows_in_reach(greedy.budget)
+            alone = greedy.rows_in_reach(key - np.log(greedy.prices), worthless)
+            return np.unique(np.concatenate([best, bundles, alone]))
+        priority = key - np.log(greedy.prices) if self.per == "price" else key
+        return greedy.rows_in_reach(priority, worthless)
+
+    def noise(self, offer: Offer, numbers: TableNumbers) -> Float64Array:
+        """Return the Gumbel variables of the cells (n, p); 0 where nothing is on offer."""
+        drawn = np.zeros(offer.scores.shape)
+        if self._by_row(offer):
+            return drawn + numbers.for_rows("gumbel")
+        drawn[offer.available] = numbers.for_cells("gumbel")
+        if self._shares_fees(offer):
+            drawn = share_clocks(offer, drawn, numbers)
+        if offer.awaited.any():
+            drawn = np.where(offer.awaited[:, np.newaxis], numbers.for_rows("gumbel"), drawn)
+        return drawn
+
+    def _drawn(self, offer: Offer, rng: np.random.Generator) -> Offer:
+        """Return the offer with its noise, drawn now unless it has been."""
+        if offer.noise is not None:
+            return offer
+        return replace(offer, noise=self.noise(offer, TableNumbers(rng, offer.available)))
+
+    def _by_row(self, offer: Offer) -> bool:
+        return finishes_rows(offer) if self.by == "auto" else self.by == "row"
+
+    def _shares_fees(self, offer: Offer) -> bool:
+        return self.per == "price" and not offer.prices.additive
+
+    def _keys(
+        self, offer: Offer, budget: float | None, count: int | None
+    ) -> tuple[GreedyPurchase, Float64Array, BoolArray]:
+        """Return an empty batch, the keys (N,) of the cells on offer, and which are worthless."""
+        assert offer.noise is not None
+        greedy = GreedyPurchase(offer, self._spread, *check_limits(budget, count), label_first=True)
+        worthless = greedy.scores == 0
+        scores = np.where(worthless, 1.0, greedy.scores)
+        return greedy, self.power * np.log(scores) + offer.noise[offer.available], worthless
+
+    def _bundles(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Bundles:
+        """Return the bundles of the drawn worths, exp(key)."""
         offer = greedy.offer
         slower = max(self.crowding**self.power, float(np.finfo(float).tiny))
         worthy = ~worthless & (greedy.prices <= greedy.left)
         worths = np.zeros(offer.scores.shape)
         worths.flat[greedy.places[worthy]] = np.exp(key[worthy] - key[worthy].max(initial=-np.inf))
         wanted = worths > 0  # not those lost to underflow, which may still be bought one by one
-        bundles = Bundles(
-            Offer(worths, wanted, offer.prices, offer.before), wanted, Spread(self.per_row, slower)
-        )
+        drawn = Offer(worths, wanted, offer.prices, offer.before)
+        return Bundles(drawn, wanted, Spread(self.per_row, slower))
+
+    def _buy_bundles(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Selection:
+        """Buy the bundles with the highest drawn worth, exp(key), per price; then single cells."""
+        offer = greedy.offer
+        slower = max(self.crowding**self.power, float(np.finfo(float).tiny))
+        bundles = self._bundles(greedy, key, worthless)
         chosen, _ = buy_bundles(bundles, greedy.budget, greedy.count, skip=False)
 
         def renewed(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
@@ -183,37 +224,35 @@ class Draw:
 
 def finishes_rows(offer: Offer) -> bool:
     """Return whether few enough columns count that rows should be finished; O(n p)."""
-    cells = slice(0, -1 if offer.prices.labels else None)
-    on_offer = offer.available[:, cells].sum(axis=0)
-    sums = np.where(offer.available, offer.scores, 0.0)[:, cells].sum(axis=0)
+    cells, totals = slice(0, -1 if offer.prices.labels else None), offer.totals
+    on_offer, sums = totals.cells[cells], totals.worth[cells]
     means = sums[on_offer > 0] / on_offer[on_offer > 0]
     if not means.any():
         return False
     means /= means.max()  # squares of very small scores would vanish
     counting = means.sum() ** 2 / np.square(means).sum()
-    return bool(counting**2 <= ENOUGH_CELLS * offer.scores.size)
+    return bool(counting**2 <= ENOUGH_CELLS * totals.rows * offer.scores.shape[1])
 
 
-def share_clocks(offer: Offer, noise: Float64Array, rng: np.random.Generator) -> Float64Array:
-    """Return the noise of the available cells (N,), made the same for cells that share a fee; O(n p).
+def share_clocks(offer: Offer, noise: Float64Array, numbers: TableNumbers) -> Float64Array:
+    """Return the noise of the cells (n, p), made the same for cells that share a fee; O(n p).
 
     A cell takes on the noise of its group, if a fee is due there, with probability fee / own price. A group,
     or a cell on its own, takes on the noise of its row with probability visit / price without the visit. A
     ratio above 1 means always.
     """
-    prices = offer.prices
-    shared = np.zeros(offer.scores.shape)
-    shared[offer.available] = noise
+    prices, width = offer.prices, offer.scores.shape[1]
     fees = offer.opening_fees()
-    row = rng.gumbel(size=(len(shared), 1))
+    row = numbers.for_rows("gumbel")
     alone = prices.own + fees
-    shared = np.where(rng.random(shared.shape) * alone < prices.visit, row, shared)
+    shared = np.where(numbers.for_rows("random", width) * alone < prices.visit, row, noise)
     for group in range(len(prices.lasting)):
         columns = np.flatnonzero(prices.group_of == group)
         if not columns.size:
             continue
         cheapest = np.where(offer.available, alone, np.inf)[:, columns].min(axis=1, keepdims=True)
-        clock = np.where(rng.random(row.shape) * cheapest < prices.visit, row, rng.gumbel(size=row.shape))
-        joins = rng.random((len(row), len(columns))) * prices.own[:, columns] < fees[:, columns]
+        of_row = numbers.for_rows("random") * cheapest < prices.visit
+        clock = np.where(of_row, row, numbers.for_rows("gumbel"))
+        joins = numbers.for_rows("random", len(columns)) * prices.own[:, columns] < fees[:, columns]
         shared[:, columns] = np.where(joins, clock, shared[:, columns])
-    return shared[offer.available]
+    return shared

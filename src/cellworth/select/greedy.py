@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.select.selector import Offer, Selection, best_of_each_price, check_limits, fits, settle
+from cellworth.select.selector import Offer, Selection, check_limits, fits, settle
+from cellworth.select.shortlist import Reach, descending
 from cellworth.select.spread import Spread
 
 CLOSE = 2.0**-32  # of the budget: bound on the rounding error of float price sums
@@ -70,9 +71,9 @@ class Top:
         return batch.run(batch.scores, crowded if self.crowding < 1 else None)
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-        """Return the best cells (k, 2) of each price; no others can be in the batch. See `BlockSelector`."""
-        self._spread.refuse_on_blocks(self)
-        return best_of_each_price(offer, budget=budget, count=count)
+        """Return the rows (k,) that a batch could touch; see `BlockSelector`."""
+        batch = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
+        return batch.rows_in_reach(batch.scores)
 
 
 class Ratio:
@@ -132,9 +133,9 @@ class Ratio:
         return batch.run(batch.scores / batch.prices, None if constant else per_money)
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-        """Return the best cells (k, 2) of each price; no others can be in the batch. See `BlockSelector`."""
-        self._spread.refuse_on_blocks(self)
-        return best_of_each_price(offer, budget=budget, count=count)
+        """Return the rows (k,) that a batch could touch; see `BlockSelector`."""
+        batch = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
+        return batch.rows_in_reach(batch.scores / batch.prices)
 
 
 # New priorities for the cells of a row after a purchase in it, given their candidate numbers, what each would
@@ -208,6 +209,28 @@ class GreedyPurchase:
         else:
             self._fill_rows(_Rows(self, priority, again, tier), begin)
         return settle(self.offer, self.places[self.chosen], self.budget)
+
+    def rows_in_reach(self, priority: Float64Array, tier: BoolArray | None = None) -> IntArray:
+        """Return the rows, increasing, that `run` with this priority and tier could touch.
+
+        If a cell is the first to be bought in its row, then every cell of higher priority that costs no more
+        alone was affordable when its turn came, since the money left only shrinks. So its row has a purchase,
+        too, and the first purchase of a row costs at least what its cheapest cell does alone. If these
+        amounts exceed the budget, the cell cannot be bought. That holds for groups, visits and limits by row,
+        and among some of the rows as among all. O(N + k log k) if k cells are in reach.
+        """
+        if self.offer.prices.additive and not self.spread.active:
+            costs, counts = self.prices, np.ones(len(self.prices))
+        else:  # a purchase in a row may be due to any of its cells, so each stands for a part of it
+            cells = np.bincount(self.rows, minlength=len(self.offer.scores))[self.rows]
+            cheapest = np.full(len(self.offer.scores), np.inf)
+            np.minimum.at(cheapest, self.rows, self.prices)
+            costs, counts = cheapest[self.rows] / cells, 1.0 / cells
+        reach = Reach(self.prices, costs, counts, self.budget, self.count)
+        late = np.zeros(len(priority), dtype=bool) if tier is None else tier
+        for stage in (False, True):
+            reach.take(priority, np.flatnonzero(late == stage))
+        return np.unique(self.rows[reach.kept])
 
     @property
     def left(self) -> float:
@@ -344,30 +367,3 @@ class _Rows:
             if price <= batch.left and self.priority[c] > -math.inf:
                 entry = (bool(self.tier[c]), -float(self.priority[c]), c, self.taken[row])
                 heapq.heappush(self.heap, entry)
-
-
-def descending(
-    priority: Float64Array, candidates: IntArray, size: int, keep: Callable[[IntArray], BoolArray]
-) -> Iterator[IntArray]:
-    """Yield candidates (numbers, increasing) in chunks, from high priority to low, ties by number.
-
-    Sorting is lazy: the first chunk of about ``size`` takes O(N + size log size), and each further one is
-    four times as long. ``keep`` drops candidates that can no longer be bought.
-    """
-    rest = candidates
-    while True:
-        rest = rest[keep(rest)]
-        if not rest.size:
-            return
-        chunk, rest = _split(priority, rest, size)
-        yield chunk[np.argsort(-priority[chunk], kind="stable")]
-        size *= 4
-
-
-def _split(priority: Float64Array, rest: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Return the ``size`` candidates of highest priority, plus all that tie with the last, and the others."""
-    if 2 * size >= len(rest):
-        return rest, rest[:0]
-    values = priority[rest]
-    above = values >= np.partition(values, len(rest) - size)[len(rest) - size]
-    return rest[above], rest[~above]

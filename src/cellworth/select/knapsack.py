@@ -21,7 +21,6 @@ from cellworth.select.selector import (
     Front,
     Offer,
     Selection,
-    best_of_each_price,
     check_limits,
     positive_integer,
     settle,
@@ -176,9 +175,24 @@ class Knapsack:
         return self._best(offer, wanted, money, most)
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-        """Return the best cells (k, 2) of each price; no others can be in the batch. See `BlockSelector`."""
-        self._spread.refuse_on_blocks(self)
-        return best_of_each_price(offer, budget=budget, count=count)
+        """Return the rows (k,) that a batch could touch; see `BlockSelector`.
+
+        An exact batch has a cell only with all that are worth more and cost no more, so it is bought in the
+        order of scores; what is filled up, in the order of scores per price; and bundles by their own ratio.
+        """
+        money, most = check_limits(budget, count)
+        wanted = offer.available & (offer.scores > 0)
+        batch = GreedyPurchase(_only(offer, wanted), self._spread, money, most)
+        if not len(batch.scores):
+            return np.zeros(0, dtype=np.intp)
+        rows = [batch.rows_in_reach(batch.scores), batch.rows_in_reach(batch.scores / batch.prices)]
+        payable = np.flatnonzero(batch.prices <= money)
+        if len(payable):
+            rows.append(batch.rows[payable[[int(np.argmax(batch.scores[payable]))]]])
+        if not offer.prices.additive and not self._spread.active and budget is not None:
+            wanted = wanted & (offer.prices.marginal(offer.before) <= money)
+            rows.append(Bundles(offer, wanted).rows_in_reach(money))
+        return np.unique(np.concatenate(rows))
 
     def _best(self, offer: Offer, wanted: BoolArray, budget: float, count: float) -> Selection:
         places = np.flatnonzero(wanted)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Real
 from typing import Protocol
@@ -18,7 +18,7 @@ from cellworth.prices import PriceList
 from cellworth.prices.money import add_up, within
 from cellworth.setting_names import named
 
-SLACK = 1e-9  # relative, in how many times a price fits a budget: one cell too many does no harm
+SLACK = 1e-9  # relative, in sums of prices: one row too many in a shortlist does no harm
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +35,11 @@ class Offer:
         Prices of the same n x p cells.
     before : (n, p) array of bool
         The cells known before this batch, which may have opened price groups.
+    noise : (n, p) array or None
+        What a selector that draws has drawn for these cells, if they are some of a larger table; by default
+        it draws when it selects.
+    whole : OfferTotals or None
+        What is on offer in the larger table; by default these cells are all.
 
     Notes
     -----
@@ -45,6 +50,8 @@ class Offer:
     available: BoolArray
     prices: PriceList
     before: BoolArray
+    noise: Float64Array | None = None
+    whole: OfferTotals | None = None
 
     def __post_init__(self) -> None:
         shape = self.prices.own.shape
@@ -69,6 +76,31 @@ class Offer:
             )
 
     @property
+    def totals(self) -> OfferTotals:
+        """What is on offer in the whole table; O(n p) unless these are some of its rows."""
+        return OfferTotals.of(self) if self.whole is None else self.whole
+
+    def of_rows(self, rows: IntArray) -> Offer:
+        """Return what is on offer in some rows (m,), given by number."""
+        noise = None if self.noise is None else self.noise[rows]
+        cells = (self.scores[rows], self.available[rows], self.prices.of_rows(rows), self.before[rows])
+        return Offer(*cells, noise, self.whole)
+
+    def followed_by(self, other: Offer) -> Offer:
+        """Return the cells of two parts of a table, these first."""
+        noise = None
+        if self.noise is not None and other.noise is not None:
+            noise = np.vstack([self.noise, other.noise])
+        return Offer(
+            np.vstack([self.scores, other.scores]),
+            np.vstack([self.available, other.available]),
+            replace(self.prices, own=np.vstack([self.prices.own, other.prices.own])),
+            np.vstack([self.before, other.before]),
+            noise,
+            self.whole,
+        )
+
+    @property
     def awaited(self) -> BoolArray:
         """(n,) bool, the rows whose label is on offer and worth buying: their cells pay only with it."""
         if not self.prices.labels:
@@ -85,6 +117,35 @@ class Offer:
         grouped = np.flatnonzero(self.prices.group_of >= 0)
         fees[:, grouped] = np.where(opened[:, self.prices.group_of[grouped]], 0.0, fees[:, grouped])
         return fees
+
+
+@dataclass(frozen=True, eq=False)
+class OfferTotals:
+    """What is on offer in a table; totals of two parts can be added.
+
+    Attributes
+    ----------
+    rows : int
+        Rows of the table.
+    cells : (p,) int array
+        Cells on offer in each column.
+    worth : (p,) array
+        The sum of their scores.
+    """
+
+    rows: int
+    cells: IntArray
+    worth: Float64Array
+
+    @classmethod
+    def of(cls, offer: Offer) -> OfferTotals:
+        """Return the totals of an offer; O(n p)."""
+        worth = np.where(offer.available, offer.scores, 0.0).sum(axis=0)
+        return cls(len(offer.scores), offer.available.sum(axis=0), worth)
+
+    def added(self, other: OfferTotals) -> OfferTotals:
+        """Return the totals of both parts."""
+        return OfferTotals(self.rows + other.rows, self.cells + other.cells, self.worth + other.worth)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,52 +211,18 @@ class Selector(Protocol):
 class BlockSelector(Selector, Protocol):
     """A selector that also works on row blocks, where the scores are not all in one place.
 
-    Each block sends its shortlist, and the batch is selected from the shortlists. Prices must be additive and
-    per column. The cells of several shortlists are offered as a single column, (k, 1), in the order of the
-    table: by row, then by column.
+    Each block sends the rows of its shortlist, and the batch is selected from all of them together. A
+    selector that draws also has ``noise(offer, numbers)``, which returns what it draws for the cells (n, p)
+    of some rows, with the numbers of a `TableNumbers`; `select` uses ``offer.noise`` if it is there.
     """
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-        """Return the cells (k, 2) of a part of a table that a batch from the whole table could include.
+        """Return the rows (k,), increasing, of a part of a table that a batch from the whole could touch.
 
-        `select` must choose the same cells from the combined shortlists of all parts as from the whole table.
-        A selector whose settings do not allow that raises a ParameterError.
+        `select` must choose the same cells from these rows of all parts as from the whole table. What it
+        needs to know of the whole is in ``offer.totals``.
         """
         ...
-
-
-def best_of_each_price(offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
-    """Return the best cells (k, 2) of each price, as many as the limits allow, ties by position.
-
-    A shortlist for any selector that takes the better of two cells of equal price. O(N) for N cells and few
-    prices, O(N log N) if prices differ from row to row.
-    """
-    money, most = check_limits(budget, count)
-    own, flat = offer.prices.own, np.flatnonzero(offer.available)
-    scores = offer.scores.ravel()[flat]
-    if own.strides[0] == 0:  # the same prices in all rows
-        distinct, column_kind = np.unique(own[:1].ravel(), return_inverse=True)
-        kind = column_kind[flat % own.shape[1]]
-    else:
-        distinct, kind = np.unique(own.ravel()[flat], return_inverse=True)
-    kept = [np.zeros(0, dtype=np.intp)]
-    for number, price in enumerate(distinct.tolist()):
-        of_price = np.flatnonzero(kind == number)
-        limit = min(most, money / price * (1 + SLACK), len(of_price))
-        kept.append(of_price[_highest(scores[of_price], int(limit))])
-    chosen = flat[np.sort(np.concatenate(kept))]
-    return np.column_stack(np.unravel_index(chosen, offer.scores.shape)).astype(np.intp)
-
-
-def _highest(scores: Float64Array, k: int) -> IntArray:
-    """Return the positions of the k highest scores in increasing order, ties by position; O(N)."""
-    if k >= len(scores):
-        return np.arange(len(scores))
-    if k == 0:
-        return np.zeros(0, dtype=np.intp)
-    limit = np.partition(scores, len(scores) - k)[len(scores) - k]
-    above, level = np.flatnonzero(scores > limit), np.flatnonzero(scores == limit)
-    return np.sort(np.concatenate([above, level[: k - len(above)]]))
 
 
 def check_limits(budget: float | None, count: int | None) -> tuple[float, float]:

@@ -43,14 +43,6 @@ class Spread:
         """Maximum number of cells per row; infinite if there is no limit."""
         return math.inf if self.per_row is None else self.per_row
 
-    def refuse_on_blocks(self, selector: object) -> None:
-        """Raise if spreading is on: merging blocks does not keep the cells of a row together."""
-        if self.active:
-            raise ParameterError(
-                f"over row blocks cells are chosen without limits by row; got {selector!r}. Leave "
-                "out per_row and crowding."
-            )
-
     def worth(self, scores: Float64Array) -> float:
         """Return what cells of one row with these scores (m,) are worth together.
 

@@ -10,13 +10,16 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from cellworth.blocks.row_source import Source
+from cellworth.blocks.block_table import BlockTable
+from cellworth.blocks.open_table import table_of_source
+from cellworth.blocks.row_source import Part, Source
 from cellworth.errors import ParameterError
 from cellworth.messages import shorten
 from cellworth.prices import AnyPrices, Prices
 from cellworth.select.selector import check_limits
-from cellworth.strategy.batch import Batch
+from cellworth.strategy.batch import Batch, Purchase
 from cellworth.strategy.block_batch import check_parts, choose_from_blocks
+from cellworth.strategy.block_prices import BlockPrices
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choose_batch import Adviser
 from cellworth.strategy.reasons import Reasons
@@ -25,9 +28,12 @@ from cellworth.table import Table
 from cellworth.table.any_table import AnyTable, as_table
 from cellworth.table.frames import GivenFrame
 
+SAMPLE_ROWS = 2_000
+"""Of a table in row blocks, "auto" sees at least this many rows, if there are more."""
+
 
 def advise(
-    table: AnyTable | Source,
+    table: AnyTable | BlockTable | Source,
     *,
     target: str | None = None,
     prices: AnyPrices | None = None,
@@ -41,10 +47,10 @@ def advise(
 
     Parameters
     ----------
-    table : Table, pandas or polars DataFrame, pyarrow Table, path of a file, or Source
-        A table with holes; with a target, strategies can see what the cells do for a classifier. A `Source`,
-        from `cellworth.blocks.open_blocks`, is a table read in row blocks; then the strategy's parts must run
-        on row blocks, and prices must be by column.
+    table : Table, pandas or polars DataFrame, pyarrow Table, path of a file, BlockTable or Source
+        A table with holes; with a target, strategies can see what the cells do for a classifier. A
+        `BlockTable`, from `Table.open`, and a `Source`, from `cellworth.blocks.open_blocks`, are read in row
+        blocks; then the strategy's parts must run on them. "auto" chooses on every k-th of many rows.
     target : str, optional
         The column of a frame or file to predict. A `Table` has its own.
     prices : Prices, float, mapping or path, optional
@@ -84,8 +90,9 @@ def advise(
     if check_limits(budget, count)[0] == 0:
         raise ParameterError("a budget of 0 buys nothing; give an amount of money above 0")
     if isinstance(table, Source):
-        prices = None if prices is None else Prices.of(prices)
-        return _advise_on_blocks(table, prices, budget, count, get(strategy), refused, seed)
+        table = table_of_source(table)
+    if isinstance(table, BlockTable):
+        return _advise_on_blocks(table, Prices.of(prices), budget, count, get(strategy), refused, seed)
     given = GivenFrame.of(table)
     table = as_table(table, target=target)
     stated = Prices.of(prices)
@@ -131,8 +138,8 @@ def _nothing_to_buy(table: Table) -> str:
 
 
 def _advise_on_blocks(
-    source: Source,
-    prices: Prices | None,
+    table: BlockTable,
+    stated: Prices,
     budget: float | None,
     count: int | None,
     strategy: Strategy,
@@ -140,14 +147,50 @@ def _advise_on_blocks(
     seed: int,
 ) -> Batch:
     """Choose the missing cells of a table in row blocks that are worth buying now; see `advise`."""
-    if list(refused):
-        raise ParameterError("refused cells are not supported on row blocks, only for tables in memory")
+    if not table.n_holes:
+        raise ParameterError("the table has no holes, so there is nothing to buy")
+    cells = [(row, table.column_index(column)) for row, column in refused]
+    rows = table.row_numbers([str(row) for row, _ in cells])
+    gone = np.column_stack([rows, [column for _, column in cells]]).astype(np.intp).reshape(-1, 2)
+    prices = BlockPrices.of(stated, table)
     if strategy.is_open:
-        raise ParameterError(
-            f"strategy {strategy.name!r} chooses on a table in memory, not on row blocks; name another"
-        )
+        strategy = strategy.settled(_sampled_task(table, prices, seed))
     scorer, selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
-    completed = clone(strategy.completer).fit(source).completed_
+    completer = clone(strategy.completer)
+    if table.target is not None and completer.get_params().get("target") == "auto":
+        completer.set_params(target=table.target.label_kind)
+    source = table.source()
+    if prices.needs_ids:
+        source = source.with_blocks(lambda block: replace(block, with_ids=True))  # type: ignore[type-var]
+    completed = completer.fit(source).completed_
     rng = np.random.default_rng([seed, 0])
-    scores = scorer.score_blocks(completed, rng)
-    return choose_from_blocks(selector, scores, prices=prices, budget=budget, count=count, rng=rng)
+    scores = scorer.score_blocks(completed, rng, prices.alone)
+    limits: Any = {"budget": budget, "count": count}
+    gone = gone[np.argsort(gone[:, 0], kind="stable")]
+    choice = choose_from_blocks(selector, scores, table, prices, gone=gone, rng=rng, **limits)
+    why = choice.reasons(completed, table, selector)
+    chosen = choice.selection
+    ids = table.row_ids(choice.rows[chosen.cells[:, 0]])
+    groups = {column: group.name for group in stated.groups for column in group.columns}
+    names = table.column_names
+    return Batch(
+        (
+            Purchase(row, names[j], price, worth, groups.get(names[j]), reason)
+            for row, j, price, worth, reason in zip(
+                ids, chosen.cells[:, 1], chosen.prices.tolist(), chosen.scores.tolist(), why, strict=True
+            )
+        ),
+        strategy.choice,
+    )
+
+
+def _sampled_task(table: BlockTable, prices: BlockPrices, seed: int) -> BuyingTask:
+    """Return what an open strategy is chosen on: every k-th row, `SAMPLE_ROWS` to twice as many."""
+    every = max(1, table.n_rows // SAMPLE_ROWS)
+    some = table.every(every)
+    X = some.encode(prior=True).X
+    parts = (Part(X[[i]], None, np.array([row]), i * every) for i, row in enumerate(some.row_ids))
+    own = np.vstack([prices.on(part).own for part in parts])
+    listed = replace(prices.base, own=own)
+    kind = None if table.target is None else table.target.label_kind
+    return BuyingTask(X, some.y, table.layout, kind, listed, seed)

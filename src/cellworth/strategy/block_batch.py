@@ -1,87 +1,35 @@
-"""Choose a batch without collecting every score in one place: each row block sends a shortlist."""
+"""Choose a batch from a table in row blocks: each block sends the rows that the batch could touch."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from cellworth.arrays import AnyArray, Float64Array, IntArray
+from cellworth.arrays import AnyArray, BoolArray, Float64Array, IntArray
+from cellworth.blocks.block_table import BlockTable
+from cellworth.blocks.protocol import join
 from cellworth.blocks.writing import FilledPart
+from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.errors import ParameterError
-from cellworth.prices import PriceList, Prices
-from cellworth.prices.rules import ByColumn
 from cellworth.score.block_scores import BlockScorer, BlockScores
 from cellworth.score.scorer import Scorer
-from cellworth.select.selector import BlockSelector, Offer, Selector
-from cellworth.strategy.batch import Batch, Purchase
-from cellworth.table import Table
-
-
-def choose_from_blocks(
-    selector: BlockSelector,
-    scores: BlockScores,
-    *,
-    prices: Prices | None = None,
-    budget: float | None = None,
-    count: int | None = None,
-    rng: np.random.Generator,
-) -> Batch:
-    """Spend a budget on the holes of a table in row blocks, without collecting every score in one place.
-
-    Parameters
-    ----------
-    selector : BlockSelector
-        `Top`, `Ratio`, `Knapsack`, or any selector with a ``shortlist`` method.
-    scores : BlockScores
-        What a scorer's ``score_blocks`` returned.
-    prices : Prices, optional
-        By column, without groups and visits; by default every cell costs 1.
-    budget, count : float and int, optional
-        At least one is required.
-    rng : Generator
-
-    Returns
-    -------
-    Batch
-        Rows without ids are named by their numbers, from 0.
-
-    Notes
-    -----
-    One pass. Memory on the caller's side: about 100 bytes per shortlisted cell.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from cellworth import GaussianCompleter
-    >>> from cellworth.blocks import open_blocks
-    >>> from cellworth.score import PosteriorVariance
-    >>> from cellworth.select import Top
-    >>> rng = np.random.default_rng(0)
-    >>> height = rng.normal(170, 10, size=500)
-    >>> X = np.column_stack([height, height - 100 + rng.normal(0, 5, size=500)])
-    >>> X[3], X[4] = [180, np.nan], [np.nan, np.nan]
-    >>> source = open_blocks(X, columns=["height", "weight"])
-    >>> completed = GaussianCompleter(margins="normal").fit(source).completed_
-    >>> scores = PosteriorVariance().score_blocks(completed, rng)
-    >>> choose_from_blocks(Top(), scores, count=2, rng=rng).cells
-    [('4', 'height'), ('4', 'weight')]
-    """
-    names = scores.completed.source.columns
-    shortlister = _Shortlister(selector, _column_prices(prices, names), budget, count)
-    found: Candidates = scores.reduce(shortlister.of_block, shortlister.of_both)
-    selection = selector.select(shortlister.offer(found), budget=budget, count=count, rng=rng)
-    chosen = found.take(selection.cells[:, 0])
-    each = zip(chosen.ids.tolist(), chosen.columns.tolist(), selection.prices.tolist(), strict=True)
-    return Batch(
-        Purchase(str(row), names[column], price, worth)
-        for (row, column, price), worth in zip(each, chosen.scores.tolist(), strict=True)
-    )
+from cellworth.select.selector import BlockSelector, Offer, OfferTotals, Selection, Selector
+from cellworth.select.shortlist import TableNumbers
+from cellworth.strategy.block_prices import BlockPrices
+from cellworth.strategy.choose_batch import AHEAD, FIRST_CELLS
+from cellworth.strategy.reasons import Reasons, WorthOnOffer
 
 
 def check_parts(scorer: Scorer, selector: Selector) -> tuple[BlockScorer, BlockSelector]:
     """Return the scorer and selector if both run on row blocks; raise ParameterError otherwise."""
+    if getattr(scorer, "labels_only", False):
+        raise ParameterError(
+            f"{scorer!r} buys labels, which does not run on row blocks. Choose another strategy, or read the "
+            "table into memory."
+        )
     for part, method in ((scorer, "score_blocks"), (selector, "shortlist")):
         if not hasattr(part, method):
             raise ParameterError(
@@ -93,73 +41,227 @@ def check_parts(scorer: Scorer, selector: Selector) -> tuple[BlockScorer, BlockS
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
-    """Cells that may join the batch, sorted by row and then column, with ids and scores; (k,) each."""
-
-    columns: IntArray
-    ids: AnyArray
-    scores: Float64Array
-
-    def take(self, which: IntArray) -> Candidates:
-        """Return the candidates at these positions, in the order given."""
-        return Candidates(self.columns[which], self.ids[which], self.scores[which])
-
-
-@dataclass(frozen=True)
-class _Shortlister:
-    """Shortlists a block and merges two shortlists; it is sent to the workers that hold the blocks.
+class BlockOffers:
+    """Makes the offer of each block; sent to the workers that hold the blocks.
 
     Attributes
     ----------
-    selector : BlockSelector
-    own : (d,) array
-        The price of each column.
-    budget, count : float and int, or None
+    prices : BlockPrices
+    unmeasured : (p,) array of bool
+        Columns without a known value.
+    gone : (k, 2) int array
+        Row and column numbers, sorted by row, of holes that cannot be bought.
+    first_cells : dict of column number to row numbers
+        The cells of unmeasured columns that come before all others.
+    average, best : float
+        The worth of other cells of unmeasured columns, and of the best cell elsewhere.
     """
 
-    selector: BlockSelector
-    own: Float64Array
-    budget: float | None
-    count: int | None
+    prices: BlockPrices
+    unmeasured: BoolArray
+    gone: IntArray
+    first_cells: dict[int, IntArray] = field(default_factory=dict)
+    average: float = 0.0
+    best: float = 0.0
 
-    def of_block(self, filled: FilledPart, scores: Float64Array) -> Candidates:
-        """Return the shortlist of a block."""
-        holes, part = filled.holes, filled.part
-        own = np.broadcast_to(self.own, holes.shape)
-        cells = self._shortlist(Offer(scores, holes, _additive(own), ~holes))
-        rows, columns = cells[:, 0], cells[:, 1]
-        ids = rows + part.start if part.row_ids is None else part.row_ids[rows]
-        return Candidates(columns, ids, scores[rows, columns])
-
-    def of_both(self, a: Candidates, b: Candidates) -> Candidates:
-        """Merge two shortlists into one; ``a`` comes before ``b`` in the table."""
-        pairs = ((a.columns, b.columns), (a.ids, b.ids), (a.scores, b.scores))
-        both = Candidates(*(np.concatenate(pair) for pair in pairs))
-        return both.take(self._shortlist(self.offer(both))[:, 0])
-
-    def offer(self, found: Candidates) -> Offer:
-        """Return the candidates as an offer of one column, (k, 1)."""
-        shape = len(found.scores), 1
-        all_there = np.ones(shape, dtype=bool)
-        prices = _additive(self.own[found.columns].reshape(shape))
-        return Offer(found.scores.reshape(shape), all_there, prices, ~all_there)
-
-    def _shortlist(self, offer: Offer) -> IntArray:
-        return self.selector.shortlist(offer, budget=self.budget, count=self.count)
+    def offer(self, filled: FilledPart, scores: Float64Array) -> Offer:
+        """Return what is on offer in the rows of a block, given the scores (m, d) of its numeric columns."""
+        part, layout = filled.part, self.prices.layout
+        known = layout.known(np.asarray(part.X, dtype=np.float64))
+        known[:, self.unmeasured] = False  # what is there was made up for the fit
+        available = ~known
+        start, stop = part.start, part.start + len(known)
+        first, last = np.searchsorted(self.gone[:, 0], [start, stop])
+        available[self.gone[first:last, 0] - start, self.gone[first:last, 1]] = False
+        worth = layout.sum_by_cell(scores)
+        if self.unmeasured.any():
+            worth = worth.copy()
+            worth[:, self.unmeasured] = self.average
+            for j, rows in self.first_cells.items():
+                here = rows[(rows >= start) & (rows < stop)] - start
+                worth[here, j] = AHEAD * self.best
+        return Offer(worth, available, self.prices.on(part), known)
 
 
-def _additive(own: Float64Array) -> PriceList:
-    p = own.shape[1]
-    return PriceList(own, np.full(p, -1), np.zeros(p), np.zeros(0, dtype=bool))
+@dataclass(frozen=True, eq=False)
+class BlockTotals:
+    """What is on offer in adjacent blocks.
 
+    Attributes
+    ----------
+    offer : OfferTotals
+    worth : WorthOnOffer
+    cells : tuple of (first row, cells on offer), of each block
+    """
 
-def _column_prices(prices: Prices | None, columns: tuple[str, ...]) -> Float64Array:
-    """Return the price of each column, (d,); ParameterError unless prices are by column alone."""
-    if prices is None:
-        return np.ones(len(columns))
-    if not isinstance(prices.cells, ByColumn) or prices.groups or prices.visit:
-        raise ParameterError(
-            f"on row blocks, prices must be by column, without groups and visits; got {prices!r}"
+    offer: OfferTotals
+    worth: WorthOnOffer
+    cells: tuple[tuple[int, int], ...]
+
+    def added(self, other: BlockTotals) -> BlockTotals:
+        """Return the totals of both."""
+        return BlockTotals(
+            self.offer.added(other.offer), self.worth.added(other.worth), self.cells + other.cells
         )
-    one_row = Table.from_arrays(np.zeros((1, len(columns))), columns=list(columns))
-    return np.array(prices.on(one_row).own[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Shortlist:
+    """Rows that the batch may touch: their numbers (k,) in the table and what is on offer in them."""
+
+    rows: IntArray
+    offer: Offer
+
+
+@dataclass(frozen=True, eq=False)
+class Shortlister:
+    """Shortlists a block and merges two shortlists; sent to the workers that hold the blocks."""
+
+    selector: BlockSelector
+    offers: BlockOffers
+    totals: BlockTotals
+    rng: np.random.Generator
+    limits: dict[str, Any]
+
+    def of_block(self, filled: FilledPart, scores: Float64Array) -> Shortlist:
+        """Return the shortlist of a block."""
+        start = filled.part.start
+        offer = replace(self.offers.offer(filled, scores), whole=self.totals.offer)
+        if hasattr(self.selector, "noise"):
+            numbers = TableNumbers(
+                self.rng,
+                offer.available,
+                start=start,
+                n_rows=self.totals.offer.rows,
+                before=sum(cells for first, cells in self.totals.cells if first < start),
+                n_cells=int(self.totals.offer.cells.sum()),
+            )
+            offer = replace(offer, noise=self.selector.noise(offer, numbers))
+        rows = self.selector.shortlist(offer, **self.limits)
+        return Shortlist(rows + start, offer.of_rows(rows))
+
+    def of_both(self, a: Shortlist, b: Shortlist) -> Shortlist:
+        """Merge two shortlists into one; ``a`` comes before ``b`` in the table."""
+        both, numbers = a.offer.followed_by(b.offer), np.concatenate([a.rows, b.rows])
+        rows = self.selector.shortlist(both, **self.limits)
+        return Shortlist(numbers[rows], both.of_rows(rows))
+
+
+@dataclass(frozen=True, eq=False)
+class BlockChoice:
+    """A batch chosen from row blocks.
+
+    Attributes
+    ----------
+    selection : Selection
+        Its rows are places in ``rows``.
+    rows : (k,) int array
+        The numbers of the shortlisted rows in the table.
+    offer : Offer
+        What was on offer in them.
+    totals : BlockTotals
+    """
+
+    selection: Selection
+    rows: IntArray
+    offer: Offer
+    totals: BlockTotals
+
+    def reasons(self, completed: CompletedBlocks, table: BlockTable, selector: Selector) -> list[str]:
+        """Return one sentence for each cell; reads the blocks of the chosen rows."""
+        chosen = np.unique(self.selection.cells[:, 0])
+        if not len(chosen):
+            return []
+        filled = completed.rows(self.rows[chosen])
+        offer = self.offer.of_rows(chosen)
+        found = Reasons(
+            table.columns,
+            _Completed(filled.completed, filled.variance),
+            offer.scores,
+            selector,
+            prices=offer.prices,
+            available=offer.available,
+            before=offer.before,
+            on_offer=self.totals.worth,
+            unmeasured=table.unmeasured,
+        )
+        places = np.searchsorted(chosen, self.selection.cells[:, 0])
+        cells = np.column_stack([places, self.selection.cells[:, 1]])
+        return found.of(replace(self.selection, cells=cells))
+
+
+@dataclass(frozen=True)
+class _Completed:
+    """Some completed rows, as the completer that has completed them."""
+
+    completed_: AnyArray
+    variance_: AnyArray | None
+
+
+def choose_from_blocks(
+    selector: BlockSelector,
+    scores: BlockScores,
+    table: BlockTable,
+    prices: BlockPrices,
+    *,
+    gone: IntArray,
+    budget: float | None = None,
+    count: int | None = None,
+    rng: np.random.Generator,
+) -> BlockChoice:
+    """Spend a budget on the holes of a table in row blocks, without collecting every score in one place.
+
+    The same as `choose` on the whole table, with the same random numbers. Two passes, and a third if there
+    are columns that nobody has measured. Memory on the caller's side: about 30 p bytes per shortlisted row.
+
+    Parameters
+    ----------
+    selector : BlockSelector
+    scores : BlockScores
+        What a scorer's ``score_blocks`` returned.
+    table : BlockTable
+    prices : BlockPrices
+    gone : (k, 2) int array
+        Row and column numbers of holes that cannot be bought, sorted by row.
+    budget, count : float and int, optional
+        At least one is required.
+    rng : Generator
+        As scoring has left it.
+    """
+    offers = BlockOffers(prices, table.unmeasured, gone)
+    if table.unmeasured.any():
+        offers = _explored(offers, scores, table.n_rows, rng)
+    totals: BlockTotals = scores.reduce(_Totals(offers), BlockTotals.added)
+    limits: Any = {"budget": budget, "count": count}
+    shortlister = Shortlister(selector, offers, totals, deepcopy(rng), limits)
+    found: Shortlist = scores.reduce(shortlister.of_block, shortlister.of_both)
+    selection = selector.select(found.offer, rng=rng, **limits)
+    return BlockChoice(selection, found.rows, found.offer, totals)
+
+
+@dataclass(frozen=True, eq=False)
+class _Totals:
+    offers: BlockOffers
+
+    def __call__(self, filled: FilledPart, scores: Float64Array) -> BlockTotals:
+        offer = self.offers.offer(filled, scores)
+        alone = offer.prices.marginal(offer.before)[offer.available]
+        worth = WorthOnOffer.of(offer.scores[offer.available], alone)
+        return BlockTotals(OfferTotals.of(offer), worth, ((filled.part.start, int(offer.available.sum())),))
+
+
+def _explored(offers: BlockOffers, scores: BlockScores, n_rows: int, rng: np.random.Generator) -> BlockOffers:
+    """Return the offers with what cells of unmeasured columns are worth; see `explored`."""
+    parts = scores.reduce(_worthy, join, shared=(offers.prices.layout, offers.unmeasured))
+    count, total, best = (list(each) for each in zip(*parts, strict=True))
+    average, highest = (sum(total) / sum(count), max(best)) if sum(count) else (1.0, 1.0)
+    first = {int(j): rng.permutation(n_rows)[:FIRST_CELLS] for j in np.flatnonzero(offers.unmeasured)}
+    return replace(offers, first_cells=first, average=average, best=highest)
+
+
+def _worthy(
+    filled: FilledPart, scores: Float64Array, layout: Any, unmeasured: BoolArray
+) -> tuple[tuple[int, float, float]]:
+    others = layout.sum_by_cell(scores)[:, ~unmeasured]
+    worth = others[others > 0]
+    return ((worth.size, float(worth.sum()), float(worth.max(initial=0.0))),)

@@ -6,6 +6,7 @@ The price itself is not repeated: wherever there is room for a reason, it is bes
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,33 @@ from cellworth.prices import PriceList
 from cellworth.select import Draw, Selection, Top
 from cellworth.select.selector import Selector
 from cellworth.table import Column, ColumnLayout
+
+
+@dataclass(frozen=True)
+class WorthOnOffer:
+    """How many cells are on offer, what they are worth and cost alone; parts can be added."""
+
+    cells: int
+    worth: float
+    money: float
+    cheapest: float
+    dearest: float
+
+    @classmethod
+    def of(cls, worth: Float64Array, alone: Float64Array) -> WorthOnOffer:
+        """Return the totals of cells with these worths and prices, (k,) each."""
+        ends = float(alone.min(initial=np.inf)), float(alone.max(initial=-np.inf))
+        return cls(len(worth), float(worth.sum()), float(alone.sum()), *ends)
+
+    def added(self, other: WorthOnOffer) -> WorthOnOffer:
+        """Return the totals of both."""
+        return WorthOnOffer(
+            self.cells + other.cells,
+            self.worth + other.worth,
+            self.money + other.money,
+            min(self.cheapest, other.cheapest),
+            max(self.dearest, other.dearest),
+        )
 
 
 class Reasons:
@@ -38,6 +66,10 @@ class Reasons:
         Of (n, p) cells, n >= m.
     available, before : (n, p) arrays of bool
         The cells that could be bought, and those known before.
+    on_offer : WorthOnOffer, optional
+        What all cells on offer are worth, if these are some of them.
+    unmeasured : (p,) array of bool, optional
+        Columns without a known value, likewise.
     """
 
     def __init__(
@@ -50,20 +82,24 @@ class Reasons:
         prices: PriceList,
         available: BoolArray,
         before: BoolArray,
+        on_offer: WorthOnOffer | None = None,
+        unmeasured: BoolArray | None = None,
     ) -> None:
-        self._unmeasured = np.asarray(~before.any(axis=0))
+        self._unmeasured = np.asarray(~before.any(axis=0)) if unmeasured is None else unmeasured
         self._before = before
         self._layout = ColumnLayout(tuple(columns))
         self._completer = completer
         self._draw = selector if isinstance(selector, Draw) else None
-        width = scores.shape[1]  # labels may have a price but no score
-        offered = available[: len(scores), :width]
-        worth, alone = scores[offered], prices.marginal(before)[: len(scores), :width][offered]
+        if on_offer is None:
+            width = scores.shape[1]  # labels may have a price but no score
+            offered = available[: len(scores), :width]
+            alone = prices.marginal(before)[: len(scores), :width]
+            on_offer = WorthOnOffer.of(scores[offered], alone[offered])
         by_worth = isinstance(selector, Top) or (self._draw is not None and self._draw.per == "score")
-        self._per_money = not by_worth and bool(len(alone)) and float(alone.min()) < float(alone.max())
+        self._per_money = not by_worth and on_offer.cheapest < on_offer.dearest
         self._by_row = self._per_money and not prices.additive
-        money = float(alone.sum()) if self._per_money else len(worth)
-        self._average = float(worth.sum()) / money if len(worth) else 0.0
+        money = on_offer.money if self._per_money else on_offer.cells
+        self._average = on_offer.worth / money if on_offer.cells else 0.0
 
     def of(self, selection: Selection) -> list[str]:
         """Return one sentence for each cell of a selection; O(cells)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from cellworth.arrays import IntArray
 from cellworth.errors import ParameterError
 from cellworth.prices import PriceList
 from cellworth.select.selector import Offer, Selection
+from cellworth.select.shortlist import TableNumbers
 
 
 def check_selector(selector: Any, *, seed: int = 0) -> None:
@@ -22,7 +24,8 @@ def check_selector(selector: Any, *, seed: int = 0) -> None:
     over a better one; the same generator state gives the same batch; the offer is not modified; the
     selector's ``per_row``, if any, is respected; costs and scores increase along a front; nothing on offer,
     or too small a budget, gives an empty batch; invalid limits are refused. With a ``shortlist``, selecting
-    from the shortlists of two parts of a table gives the same total score as selecting from the whole.
+    from the shortlists of two parts of a table, and from a shortlist of both, gives the cells, or at least
+    the total score, of selecting from the whole.
 
     Parameters
     ----------
@@ -39,7 +42,7 @@ def check_selector(selector: Any, *, seed: int = 0) -> None:
         for limits in _limits(offer, rng):
             _check_batch(selector, offer, limits, f"with {name} and {limits}")
         _check_empty(selector, offer, name)
-        if hasattr(selector, "shortlist") and offer.prices.additive:
+        if hasattr(selector, "shortlist"):
             _check_shortlist(selector, offer, rng, name)
     _check_worthless(selector, rng)
     _check_refusals(selector, random_offers(rng)["prices per column"])
@@ -157,35 +160,53 @@ def _check_empty(selector: Any, offer: Offer, name: str) -> None:
 
 
 def _check_shortlist(selector: Any, offer: Offer, rng: np.random.Generator, name: str) -> None:
-    """Split the cells on offer in two, and select from the shortlists of both halves."""
-    cells = np.argwhere(offer.available)
-    cut = int(rng.integers(len(cells)))
+    """Split the rows in two, and select from the shortlists of both parts."""
+    cut = int(rng.integers(1, len(offer.scores)))
+    halves = [np.arange(cut), np.arange(cut, len(offer.scores))]
     for limits in _limits(offer, rng):
-        named = []
-        for half in (cells[:cut], cells[cut:]):
-            try:
-                which = selector.shortlist(_column_of(offer, half), **limits)
-            except ParameterError:
-                return  # its settings do not support row blocks
-            named.append(half[which[:, 0]])
-        both = np.concatenate(named)
-        few = selector.select(_column_of(offer, both), **limits, rng=np.random.default_rng(5))
-        whole = selector.select(_column_of(offer, cells), **limits, rng=np.random.default_rng(5))
-        np.testing.assert_allclose(
-            few.score,
-            whole.score,
-            rtol=2e-6,
-            err_msg=f"with {name} and {limits}: shortlists must include all that select would choose",
-        )
+        where = f"with {name} and {limits}"
+        seed = int(rng.integers(1000))
+        whole = selector.select(offer, **limits, rng=np.random.default_rng(seed))
+        parts, rows = [], []
+        for half in halves:
+            part = _with_noise(selector, offer, half, seed)
+            kept = np.asarray(selector.shortlist(part, **limits))
+            assert (np.diff(kept) > 0).all(), f"{where}: the rows of a shortlist must increase; got {kept}"
+            parts.append(part.of_rows(kept))
+            rows.append(half[kept])
+        both = parts[0].followed_by(parts[1])
+        again = selector.shortlist(both, **limits)
+        for few, numbers in (
+            (both, np.concatenate(rows)),
+            (both.of_rows(again), np.concatenate(rows)[again]),
+        ):
+            found = selector.select(few, **limits, rng=np.random.default_rng(seed))
+            cells = np.column_stack([numbers[found.cells[:, 0]], found.cells[:, 1]])
+            if np.array_equal(cells, whole.cells):
+                continue
+            np.testing.assert_allclose(
+                found.score,
+                whole.score,
+                rtol=2e-6,
+                err_msg=f"{where}: shortlists must include all that select would choose",
+            )
+            assert not hasattr(selector, "noise"), f"{where}: a draw must not depend on the parts"
 
 
-def _column_of(offer: Offer, cells: IntArray) -> Offer:
-    """Return an offer of some cells (k, 2) as a single column (k, 1), as row blocks do."""
-    rows, columns = cells.T
-    own = offer.prices.own[rows, columns][:, np.newaxis]
-    prices = PriceList(own, np.array([-1]), np.zeros(1), np.zeros(0, dtype=bool))
-    there = np.ones(own.shape, dtype=bool)
-    return Offer(offer.scores[rows, columns][:, np.newaxis], there, prices, ~there)
+def _with_noise(selector: Any, offer: Offer, rows: IntArray, seed: int) -> Offer:
+    """Return some rows of an offer as a part of the whole, with what the selector draws for them."""
+    part = replace(offer, whole=offer.totals).of_rows(rows)
+    if not hasattr(selector, "noise"):
+        return part
+    numbers = TableNumbers(
+        np.random.default_rng(seed),
+        part.available,
+        start=int(rows[0]),
+        n_rows=len(offer.scores),
+        before=int(offer.available[: rows[0]].sum()),
+        n_cells=int(offer.available.sum()),
+    )
+    return replace(part, noise=selector.noise(part, numbers))
 
 
 def _check_worthless(selector: Any, rng: np.random.Generator) -> None:

@@ -233,6 +233,11 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         """Return the ends of the intervals of a block's cells, (m, d) each; see `predict_interval`."""
         return self._interval(part.X, self._fitted.posterior(self._form.cells(part)), level)
 
+    def sample_part(self, part: Part, n_draws: int, rng: np.random.Generator) -> FloatArray:
+        """Draw rows of a table of row blocks; (n_draws, m, d), as `sample_rows` draws rows in memory."""
+        cells = self._form.cells(part)
+        return self._sampled(part.X, cells, self._fitted.posterior(cells), n_draws, rng)
+
     def fitted_state(self) -> dict[str, Any]:
         """Return the state of a fit to an array, as plain data."""
         state = state_of(self, FITTED) | {"fitted": self._fitted.to_state()}

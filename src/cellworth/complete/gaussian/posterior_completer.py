@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from cellworth.arrays import BoolArray, FloatArray
+from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete.completer import Completer
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
@@ -105,7 +105,34 @@ class PosteriorCompleter(Completer):
             Generator.
         """
         check_number("n_draws", n_draws, minimum=1)
-        table, cells, posterior = self._rows(X)
+        rows = self._rows(X)
+        return self._sampled(*rows, n_draws, random_state, shared=shared, parameters=parameters)
+
+    def sample_rows(
+        self, rows: IntArray, n_draws: int, random_state: int | np.random.Generator | None = None
+    ) -> FloatArray:
+        """Draw some rows (m,), given by number, of the table passed to `fit`: (n_draws, m, d)."""
+        table, cells, posterior = self._rows(None)
+        some = Cells(cells.scores[rows], cells.observed[rows])
+        return self._sampled(
+            table[rows],
+            some,
+            Posterior(posterior.mean[rows], posterior.variance[rows]),
+            n_draws,
+            random_state,
+        )
+
+    def _sampled(
+        self,
+        table: FloatArray,
+        cells: Cells,
+        posterior: Posterior,
+        n_draws: int,
+        random_state: int | np.random.Generator | None,
+        *,
+        shared: bool = False,
+        parameters: bool = False,
+    ) -> FloatArray:
         with worker_threads(1):
             rng = np.random.default_rng(random_state)
             if parameters:

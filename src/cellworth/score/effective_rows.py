@@ -1,0 +1,114 @@
+"""The effective number of training rows that cells and labels add; see `TrainingGain` for the model."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cellworth.arrays import BoolArray, Float64Array, IntArray
+
+LABEL_FIRST = 1e-9
+"""By how much a label is ahead of the cells that pay together with it: they are bought after it."""
+
+
+def shared_gains(explained: Float64Array, noise: float, prices: Float64Array | None = None) -> Float64Array:
+    """Return what each cell adds in effective rows, (n, d), if cells that pay together share their gain.
+
+    ``explained`` (n, d) is the variance that each cell explains, 0 where known; ``prices`` (n, d) are
+    positive, by default 1.
+    """
+    prices = np.ones(explained.shape) if prices is None else prices
+    order, money, curve = _ordered(explained, noise, prices)
+    shared = np.empty_like(explained)
+    np.put_along_axis(shared, order, _concave_slopes(money, curve), axis=1)
+    return shared * prices
+
+
+def _ordered(
+    explained: Float64Array, noise: float, prices: Float64Array
+) -> tuple[IntArray, Float64Array, Float64Array]:
+    """Return the order of the cells (n, d), and money and effective rows (n, d + 1) after the first k."""
+    n, d = explained.shape
+    order = np.argsort(-explained / prices, axis=1, kind="stable")
+    money, left = np.zeros((n, d + 1)), np.zeros((n, d + 1))
+    np.cumsum(np.take_along_axis(prices, order, axis=1), axis=1, out=money[:, 1:])
+    backwards = np.take_along_axis(explained, order, axis=1)[:, ::-1]
+    left[:, :-1] = np.cumsum(backwards, axis=1)[:, ::-1]
+    return order, money, noise / (noise + left)
+
+
+def label_gains(explained: Float64Array, noise: float, unlabelled: BoolArray) -> Float64Array:
+    """Return what each label adds alone in effective rows, in the last column of (n, d + 1); cells have 0."""
+    gains = np.zeros((len(explained), explained.shape[1] + 1))
+    gains[:, -1] = np.where(unlabelled, noise / (noise + explained.sum(axis=1)), 0.0)
+    return gains
+
+
+def joint_gains(
+    explained: Float64Array,
+    noise: float,
+    unlabelled: BoolArray,
+    prices: Float64Array | None,
+    label_prices: Float64Array,
+) -> Float64Array:
+    """Return what cells and labels add in effective rows, (n, d + 1), if those that pay together share it.
+
+    Like `shared_gains`; the labels of the ``unlabelled`` rows (n,) are the last column, and come first.
+    """
+    n, d = explained.shape
+    prices = np.ones((n, d)) if prices is None else prices
+    gains = np.zeros((n, d + 1))
+    labelled = np.flatnonzero(~unlabelled)
+    gains[labelled, :-1] = shared_gains(explained[labelled], noise, prices[labelled])
+    rows = np.flatnonzero(unlabelled)
+    order, money, curve = _ordered(explained[rows], noise, prices[rows])
+    first = label_prices[rows, np.newaxis]
+    slopes = _concave_slopes(
+        np.hstack([np.zeros_like(first), first + money]), np.hstack([np.zeros_like(first), curve])
+    )
+    shared = np.empty((len(rows), d))
+    np.put_along_axis(shared, order, slopes[:, 1:], axis=1)
+    gains[rows, :-1] = shared * prices[rows]
+    gains[rows, -1] = slopes[:, 0] * label_prices[rows] * (1 + LABEL_FIRST)
+    return gains
+
+
+def completion_gains(
+    explained: Float64Array, holes: BoolArray, noise: float, unlabelled: BoolArray
+) -> Float64Array:
+    """Return what one more cell of each column (d,) adds to the labelled rows through the completion."""
+    return completion_rate((~holes).sum(axis=0)) * completion_sum(explained, noise, unlabelled)
+
+
+def completion_rate(known: IntArray) -> Float64Array:
+    """Return by how much one more cell of each column (d,) improves its guesses, given the known cells."""
+    return len(known) / (np.maximum(known, 1) * (known + 1.0))
+
+
+def completion_sum(explained: Float64Array, noise: float, unlabelled: BoolArray) -> Float64Array:
+    """Return what one less unit of each column's variance (d,) would add to the labelled rows."""
+    of_row = np.where(unlabelled, 0.0, noise / np.square(noise + explained.sum(axis=1)))
+    summed: Float64Array = of_row @ explained
+    return summed
+
+
+def _concave_slopes(money: Float64Array, curve: Float64Array) -> Float64Array:
+    """Return the slopes (n, d) of the least concave curve above each row of ``curve`` (n, d + 1).
+
+    ``money`` (n, d + 1) has the place of each point; it increases.
+    """
+    n, d = curve.shape[0], curve.shape[1] - 1
+    slopes = np.zeros((n, d))
+    start = np.zeros(n, dtype=np.intp)
+    steps, active = np.arange(d + 1), np.arange(n)
+    while len(active):
+        begun = start[active, np.newaxis]
+        run = money[active] - np.take_along_axis(money[active], begun, axis=1)
+        rise = curve[active] - np.take_along_axis(curve[active], begun, axis=1)
+        slope = np.where(steps > begun, rise / np.where(run > 0, run, 1.0), -np.inf)
+        end = d - slope[:, ::-1].argmax(axis=1)  # the furthest of equals
+        best = slope[np.arange(len(active)), end]
+        here = (steps[:-1] >= begun) & (steps[:-1] < end[:, np.newaxis])
+        slopes[active] = np.where(here, best[:, np.newaxis], slopes[active])
+        start[active] = end
+        active = active[end < d]
+    return slopes

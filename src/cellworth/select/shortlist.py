@@ -1,0 +1,169 @@
+"""What selecting from a part of a table takes: what is in reach of the money, and its random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.errors import ParameterError
+from cellworth.select.selector import SLACK
+
+FIRST_CHUNK = 1024
+
+
+class Reach:
+    """Finds the items that can be bought; items are given by decreasing priority, in as many calls as wanted.
+
+    Parameters
+    ----------
+    prices : (N,) array
+        What each item costs if it is the first of its row.
+    costs : (N,) array
+        What a purchase because of this item adds to the bill at least; 0 or more.
+    counts : (N,) array
+        How many cells it adds at least.
+    budget, count : float
+        Infinite for no limit.
+    """
+
+    def __init__(
+        self, prices: Float64Array, costs: Float64Array, counts: Float64Array, budget: float, count: float
+    ) -> None:
+        self.prices, self.costs, self.counts = prices, costs, counts
+        self.budget, self.count = budget * (1 + SLACK), count * (1 - SLACK)
+        self.kept = np.zeros(0, dtype=np.intp)
+        self._sorted = np.zeros(0)
+        self._spent, self._bought = np.zeros(1), np.zeros(1)
+
+    def affordable(self, items: IntArray) -> BoolArray:
+        """Return which items could be bought after all kept ones of no higher price."""
+        before = np.searchsorted(self._sorted, self.prices[items], side="right")
+        possible: BoolArray = (self._spent[before] <= self.budget) & (self._bought[before] < self.count)
+        return possible & (self.prices[items] <= self.budget)
+
+    def take(self, priority: Float64Array, items: IntArray) -> None:
+        """Keep the affordable items among these, which come after all kept ones; O(N log N) at most."""
+        for chunk in descending(priority, items, FIRST_CHUNK, self.affordable):
+            while len(chunk):
+                step = max(FIRST_CHUNK, len(self.kept) // 4)
+                self._keep(chunk[:step])
+                chunk = chunk[step:]
+                chunk = chunk[self.affordable(chunk)]
+
+    def _keep(self, items: IntArray) -> None:
+        new = items[self.affordable(items)]
+        if len(new):
+            self.kept = np.concatenate([self.kept, new])
+            order = np.argsort(self.prices[self.kept], kind="stable")
+            self._sorted = self.prices[self.kept][order]
+            self._spent = np.concatenate([[0.0], np.cumsum(self.costs[self.kept][order])])
+            self._bought = np.concatenate([[0.0], np.cumsum(self.counts[self.kept][order])])
+
+
+def descending(
+    priority: Float64Array, candidates: IntArray, size: int, keep: Callable[[IntArray], BoolArray]
+) -> Iterator[IntArray]:
+    """Yield candidates (numbers, increasing) in chunks, from high priority to low, ties by number.
+
+    Sorting is lazy: the first chunk of about ``size`` takes O(N + size log size), and each further one is
+    four times as long. ``keep`` drops candidates that can no longer be bought.
+    """
+    rest = candidates
+    while True:
+        rest = rest[keep(rest)]
+        if not rest.size:
+            return
+        chunk, rest = _split(priority, rest, size)
+        yield chunk[np.argsort(-priority[chunk], kind="stable")]
+        size *= 4
+
+
+def _split(priority: Float64Array, rest: IntArray, size: int) -> tuple[IntArray, IntArray]:
+    """Return the ``size`` candidates of highest priority, plus all that tie with the last, and the others."""
+    if 2 * size >= len(rest):
+        return rest, rest[:0]
+    values = priority[rest]
+    above = values >= np.partition(values, len(rest) - size)[len(rest) - size]
+    return rest[above], rest[~above]
+
+
+def bundles_in_reach(ratios: Float64Array, costs: Float64Array, budget: float) -> IntArray:
+    """Return which rows could have their bundle bought, or be the first whose bundle does not fit.
+
+    ``ratios`` and ``costs`` (r,) are those of the first bundle of each row; bundles are bought by decreasing
+    ratio.
+    """
+    reach = Reach(costs, costs, np.zeros(len(costs)), budget, np.inf)
+    reach.budget = max(reach.budget, 0.0)
+    reach.take(ratios, np.arange(len(ratios)))
+    first = _first_that_does_not_fit(ratios, costs, budget)
+    return np.union1d(reach.kept, first).astype(np.intp)
+
+
+def _first_that_does_not_fit(ratios: Float64Array, costs: Float64Array, budget: float) -> IntArray:
+    """Return the rows up to and including the first, by decreasing ratio, at which the money runs out."""
+    order = np.argsort(-ratios, kind="stable")
+    before = np.concatenate([[0.0], np.cumsum(costs[order])[:-1]])
+    rows: IntArray = order[before <= budget * (1 + SLACK)]
+    return rows
+
+
+class TableNumbers:
+    """The random numbers of a table, of which some rows take their own.
+
+    The numbers of all rows are one stream, so what a row gets does not depend on how the table is cut.
+
+    Parameters
+    ----------
+    rng : Generator
+        At the start of the stream. Advanced for the whole table, not modified for a part of it.
+    available : (m, p) array of bool
+        The cells on offer in these rows.
+    start, n_rows : int, optional
+        The number of the first of these rows, and of all rows of the table.
+    before, n_cells : int, optional
+        How many cells are on offer in the rows before these, and in the whole table.
+    """
+
+    def __init__(
+        self,
+        rng: np.random.Generator,
+        available: BoolArray,
+        *,
+        start: int = 0,
+        n_rows: int | None = None,
+        before: int = 0,
+        n_cells: int | None = None,
+    ) -> None:
+        self._is_part = n_rows is not None
+        self._rng: Any = deepcopy(rng) if self._is_part else rng
+        if self._is_part and not hasattr(self._rng.bit_generator, "advance"):
+            raise ParameterError(
+                "over row blocks random numbers must come from PCG64 or Philox; got "
+                f"{type(self._rng.bit_generator).__name__}"
+            )
+        self._here = len(available), int(available.sum())
+        self._first = start, before
+        self._all = (n_rows or len(available), self._here[1] if n_cells is None else n_cells)
+
+    def for_rows(self, how: str, width: int = 1) -> Float64Array:
+        """Return ``width`` numbers for each row, (m, width); ``how`` is "random" or "gumbel"."""
+        return self._draw(how, 0, width).reshape(-1, width)
+
+    def for_cells(self, how: str) -> Float64Array:
+        """Return a number for each cell on offer, in the order of the table."""
+        return self._draw(how, 1, 1)
+
+    def _draw(self, how: str, unit: int, width: int) -> Float64Array:
+        here, first, total = self._here[unit], self._first[unit], self._all[unit]
+        if self._is_part:
+            self._rng.bit_generator.advance(first * width)
+        # Each takes one number from the stream: a Gumbel variable another with probability 2**-53.
+        drawn: Float64Array = getattr(self._rng, how)(size=here * width)
+        if self._is_part:
+            self._rng.bit_generator.advance((total - first - here) * width)
+        return drawn
