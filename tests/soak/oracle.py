@@ -24,6 +24,7 @@ KIND = {
     "budget": "budget changed",
     "prices": "prices changed",
     "clock": "clock set",
+    "stage": "stage changed",
 }
 
 
@@ -80,11 +81,13 @@ class Book:
         self.out, self.asked_at, self.refused = {}, {}, set()
         self.spent = Decimal(0)
         self.last = record.created
+        self.stage = "open"
 
     def apply(self, event):
         """Follow one event, and check that it may happen."""
         data = event.data
         names = [tuple(cell[:2]) for cell in data.get("cells", ())]
+        assert self.stage == "open" or event.kind == "stage changed", "recorded while it was closed"
         if event.kind == "clock set":
             back = timedelta(seconds=data["back"])
             assert abs(self.last - back - event.time) < timedelta(seconds=1)
@@ -126,6 +129,9 @@ class Book:
             assert self.spent + self.reserved(event.time) <= self.budget
         elif event.kind == "prices changed":
             self.price = _money(data["prices"]["cells"]["default"])
+        elif event.kind == "stage changed":
+            assert data["old"] == self.stage != data["new"]
+            self.stage = data["new"]
         self.last = event.time
 
     def _ask(self, event, data):
@@ -149,6 +155,7 @@ class Book:
     def check(self, campaign, time):
         """Compare what a campaign, or a replay of it, says."""
         totals, table = campaign.totals(), campaign.table
+        assert campaign.stage == self.stage
         assert _money(totals.spent) == self.spent
         assert _money(totals.reserved) == self.reserved(time)
         assert _money(totals.left) == self.budget - self.spent - self.reserved(time)

@@ -95,3 +95,10 @@ def test_the_oracle_notices_what_is_lost_doubled_or_made_up(worked):
     ):
         with pytest.raises(AssertionError):
             follow(changed, by)
+    closed = asked.__class__(
+        1, record.created, "stage changed", "w", None, {"old": "open", "new": "closed", "reason": None}
+    )
+    book = Book(record)
+    book.apply(closed)
+    with pytest.raises(AssertionError, match="while it was closed"):
+        book.apply(asked)

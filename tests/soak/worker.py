@@ -90,7 +90,9 @@ class Worker:
             self.journal.note(who, "refused", why=str(error)[:200])
             if "cellworth clock" in str(error):
                 self.offset = timedelta(0)
-                self.settle(f"{who}c")
+                self.settle(f"{who}c", "clock", lambda who: self.campaign.set_clock(who=who))
+            elif "Open it again" in str(error):
+                self.settle(f"{who}o", "stage", lambda who: self.campaign.change_stage("open", who=who))
         except CellworthError as error:
             self.limit(NO_LIMIT)
             self.journal.note(who, "failed", why=str(error)[:200])
@@ -99,11 +101,11 @@ class Worker:
             self.limit(NO_LIMIT)
             self.journal.note(who, "done", new=new)
 
-    def settle(self, who):
-        """Set the campaign's time right, as a manager would."""
-        self.journal.note(who, "begin", op="clock", full=False)
+    def settle(self, who, op, work):
+        """Set the campaign's time right, or open it again, as a manager would."""
+        self.journal.note(who, "begin", op=op, full=False)
         try:
-            self.journal.note(who, "done", new=int(self.campaign.set_clock(who=who)))
+            self.journal.note(who, "done", new=int(work(who)))
         except CellworthError as error:
             self.journal.note(who, "failed", why=str(error)[:200])
 
@@ -178,6 +180,10 @@ def prices(w, who):
     return int(w.campaign.change_prices(Prices.same(round(w.rng.uniform(0.01, 3), 2)), who=who))
 
 
+def stage(w, who):
+    return int(w.campaign.change_stage(w.rng.choice(["open", "closed", "archived"]), who=who))
+
+
 def look(w, who):
     w.campaign.totals(), w.campaign.history(after=max(0, w.campaign.number - 20))
     return 0
@@ -195,6 +201,7 @@ OPERATIONS = {
     "cancel": (6, cancel),
     "budget": (5, budget),
     "prices": (2, prices),
+    "stage": (2, stage),
     "look": (5, look),
 }
 
