@@ -1,6 +1,7 @@
 """Events about a whole campaign say what they changed; a new kind of event is one class."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -34,6 +35,13 @@ def test_added_rows_are_shown_by_their_ids_without_their_packed_table():
     assert content.shown() == {"rows": ["p8", "p9"]}
     assert [line.row for line in content.lines()] == ["p8", "p9"]
     assert (content.size, content.change(None)) == (2, None)
+
+
+def test_every_kind_is_explained():
+    pages = Path(__file__).parents[2] / "docs"
+    for page in ("explanation/never-lose-an-answer.md", "reference/campaign.md"):
+        said = (pages / page).read_text("utf-8")
+        assert [kind for kind in KINDS if f"| {kind} |" not in said] == []
 
 
 @pytest.fixture
