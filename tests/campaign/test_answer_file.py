@@ -126,14 +126,14 @@ def test_another_encoding_is_passed(tmp_path):
 
 def test_every_wrong_line_is_named(tmp_path):
     text = (
-        "row,column,value\np1,dose,1.5\nq,dose,1\np1,dos,1\np1,outcome,ill\n,dose,1\np1,,1\np1,dose,much\n"
+        "row,column,value\np1,dose,1.5\nq,dose,1\np1,dos,1\np1,outcome,dead\n,dose,1\np1,,1\np1,dose,much\n"
         'p1,dose,2.5\n"p\n1",dose,1\np2,age,1.5\n'
     )
     found = problems(write(tmp_path, text))
     beginnings = [
         "line 3, column 'row': There is no row 'q'.",
         "line 4, column 'column': There is no column 'dos'. Did you mean 'dose'?",
-        "line 5, column 'column': 'outcome' is the target; labels are not bought",
+        "line 5, column 'value': row 'p1', column 'outcome': expected one of 'ill', 'well', got 'dead'",
         "line 6, column 'row': expected the name of a row, got a blank.",
         "line 7, column 'column': expected the name of a column, got a blank.",
         "line 8, column 'value': row 'p1', column 'dose': expected a number",

@@ -47,7 +47,7 @@ def test_values_come_in_the_users_own_terms(campaign, column, value, stands_for)
     [
         (("p99x", "dose", 1.0), "no row 'p99x'"),
         (("p1", "dosis", 1.0), "no column 'dosis'. Did you mean 'dose'"),
-        (("p1", "outcome", "ill"), "'outcome' is the target"),
+        (("p1", "outcome", "dead"), "row 'p1', column 'outcome': expected one of 'ill', 'well', got 'dead'"),
         ((None, "stage", "IV"), "row 'p.*', column 'stage': expected one of 'I', 'II', 'III', got 'IV'"),
         ((None, "age", 61.5), "row 'p.*', column 'age': expected a whole number from 0 to 120, got 61.5"),
         ((None, "age", 121), "from 0 to 120, got 121"),

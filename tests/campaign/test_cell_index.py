@@ -4,20 +4,37 @@ import pytest
 
 from cellworth.campaign.cell_index import CellIndex
 from cellworth.errors import DataError
-from cellworth.table import Column
+from cellworth.table import Table
 
-COLUMNS = (Column("age", "integer"), Column("dose", "number"))
+
+def index_of(*row_ids, target=True):
+    y = ["ill", "well"] if target else None
+    return CellIndex(
+        Table.from_arrays(
+            [[61, 1.5], [47, 2.5]], y, columns=["age", "dose"], row_ids=row_ids, target="outcome"
+        )
+    )
 
 
 def test_names_lead_to_positions_and_back():
-    index = CellIndex(["p1", "p2"], COLUMNS, "outcome")
+    index = index_of("p1", "p2")
     assert index.cell("p2", "dose") == (1, 1)
     assert index.names((1, 1)) == ("p2", "dose")
     assert index.words((0, 0)) == "row 'p1', column 'age'"
 
 
+def test_a_label_is_a_cell_of_the_last_column():
+    index = index_of("p1", "p2")
+    assert index.cell("p2", "outcome") == (1, 2)
+    assert (index.features, len(index.columns)) == (2, 3)
+    bare = index_of("p1", "p2", target=False)
+    assert (bare.features, len(bare.columns)) == (2, 2)
+    with pytest.raises(DataError, match="no column 'outcome'"):
+        bare.cell("p2", "outcome")
+
+
 def test_rows_are_added_at_the_end():
-    index = CellIndex(["p1", "p2"], COLUMNS, None)
+    index = index_of("p1", "p2")
     assert "p3" not in index
     index.add(["p3", "p4"])
     assert "p3" in index
@@ -26,7 +43,7 @@ def test_rows_are_added_at_the_end():
 
 
 def test_a_number_finds_the_row_of_that_name():
-    assert CellIndex(["7", "8"], COLUMNS, None).row(8) == 1
+    assert index_of("7", "8").row(8) == 1
 
 
 @pytest.mark.parametrize(
@@ -35,9 +52,8 @@ def test_a_number_finds_the_row_of_that_name():
         ("p01", "age", "no row 'p01'. Did you mean 'p1'"),
         ("p1", "doze", "no column 'doze'. Did you mean 'dose'"),
         ("p1", 3, "no column 3"),
-        ("p1", "outcome", "'outcome' is the target"),
     ],
 )
 def test_what_is_not_there_is_named_with_what_may_be_meant(row, column, message):
     with pytest.raises(DataError, match=message):
-        CellIndex(["p1", "x2"], COLUMNS, "outcome").cell(row, column)
+        index_of("p1", "x2").cell(row, column)

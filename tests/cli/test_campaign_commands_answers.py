@@ -46,7 +46,8 @@ def test_tell_names_every_wrong_line_and_records_nothing(begun):
     assert (done.code, done.out) == (3, "")
     one, two, three = done.err.splitlines()
     assert one.startswith("cellworth: asks.csv, line 2, column 'row': There is no row 'p999'.")
-    assert two.startswith("cellworth: asks.csv, line 3, column 'column': 'outcome' is the target")
+    assert two.startswith("cellworth: asks.csv, line 3, column 'value': row ")
+    assert "column 'outcome': expected one of 'ill', 'well'" in two
     assert three.startswith("cellworth: asks.csv, line 4, column 'value': row ")
     assert three.endswith(" No value was recorded.")
     assert begun.kinds() == ["asked"]

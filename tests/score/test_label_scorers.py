@@ -3,13 +3,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from cellworth import GaussianCompleter
+from cellworth.complete.linear_model import variance_reduction
 from cellworth.errors import ParameterError
 from cellworth.score import Round
 from cellworth.score.label_scorers import (
     ErrorReduction,
     LabelUncertainty,
     entropy_reduction,
-    variance_reduction,
 )
 from cellworth.testing import check_scorer
 

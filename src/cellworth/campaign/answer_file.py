@@ -154,7 +154,7 @@ def read_answers(
     FileAnswer(line=2, row='a', column='dose', value='2.5')
     FileAnswer(line=3, row='b', column='age', value=None)
     """
-    index = _index(table)
+    index = CellIndex(table)
     first: dict[Cell, tuple[int, float]] = {}
     problems: list[WrongLine] = []
     answers: list[FileAnswer] = []
@@ -175,7 +175,7 @@ def read_answers(
 
 def read_cells(path: AnyFile, table: Table, *, encoding: str | None = None) -> list[tuple[str, str]]:
     """Read (row, column) pairs from a file with these two fields; like `read_answers`."""
-    index = _index(table)
+    index = CellIndex(table)
     problems: list[WrongLine] = []
     cells: list[tuple[str, str]] = []
     for line, (row, column) in read_lines(file_of(path), ("row", "column"), encoding):
@@ -275,12 +275,8 @@ def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:
     >>> parse_cells(["site:1:dose"], table)
     [('site:1', 'dose')]
     """
-    index = _index(table)
+    index = CellIndex(table)
     return [_parse_cell(text, index) for text in texts]
-
-
-def _index(table: Table) -> CellIndex:
-    return CellIndex(table.row_ids, table.columns, None if table.target is None else table.target.name)
 
 
 def _check(index: CellIndex, answer: FileAnswer, first: dict[Cell, tuple[int, float]]) -> WrongLine | None:

@@ -116,6 +116,7 @@ class Asker:
             return None
         available, before, limit = offered
         prices = self._price_list()
+        refused = state.status[:, -1] == CellStatus.REFUSED if prices.labels else None
         newest = self._own_rounds().newest(since=since, may_run=may_run, tentative=tentative)
         selection = choose(
             self._strategy.selector,
@@ -126,11 +127,12 @@ class Asker:
             budget=limit,
             count=wish.count,
             asks_before=state.asks_by_round[newest.round],
+            refused_labels=refused,
         )
         if len(selection.cells) == 0:
             return None
         reasons = Reasons(
-            state.index.columns,
+            state.index.columns[: state.index.features],
             newest.completer,
             newest.scored.scores,
             self._strategy.selector,
@@ -164,7 +166,8 @@ class Asker:
         available = state.status == CellStatus.HOLE
         for cell in state.open.expired(time):
             available[cell] = True
-        before = state.has(*HAS_VALUE)
+        for_sale = slice(0, self._price_list().own.shape[1])
+        available, before = available[:, for_sale], state.has(*HAS_VALUE)[:, for_sale]
         limit = wish.budget
         if self._in_force.budget is not None:
             left = state.money.spendable(self._in_force.budget, state.ended(time))
@@ -207,9 +210,12 @@ class Asker:
         )
 
     def _price_list(self) -> PriceList:
-        """Return the prices of all cells; they change only when rows are added or prices change."""
+        """Return the prices of all cells, and of labels if they have one.
+
+        They change only when rows are added or prices change.
+        """
         prices = self._in_force.prices
-        table = self._log.state.values
-        if self._list is None or self._list[0] is not prices or self._list[1].own.shape != table.shape:
+        n = len(self._log.state.values)
+        if self._list is None or self._list[0] is not prices or len(self._list[1].own) != n:
             self._list = prices, prices.on(self._log.state.table())
         return self._list[1]

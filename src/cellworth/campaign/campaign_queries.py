@@ -20,7 +20,7 @@ from cellworth.campaign.assessment.status import Gain, Judging, Status, Totals, 
 from cellworth.campaign.budget_and_prices import BudgetAndPrices
 from cellworth.campaign.campaign_events import Stage
 from cellworth.campaign.clock import Times, clock_problem
-from cellworth.campaign.current_cells import CellArrays, RowRecord, cell_arrays, row_records
+from cellworth.campaign.current_cells import CellArrays, RowRecord, cell_arrays, counts_labels, row_records
 from cellworth.campaign.events import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
 from cellworth.campaign.settings import check_strategy, read_options, strategy_of
@@ -30,7 +30,7 @@ from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy import Purchase, Strategy
-from cellworth.table import Table
+from cellworth.table import Column, Table
 from cellworth.table.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -85,6 +85,16 @@ class CampaignQueries:
     def table(self) -> Table:
         """The table with all answers filled in."""
         return self._log.newest().table()
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The columns whose cells can be told: those of the table, and last the one of the labels, if any."""
+        return self._log.state.index.columns
+
+    @property
+    def counts_labels(self) -> bool:
+        """Whether labels are bought like cells: they have a price now, or somebody has dealt with one."""
+        return counts_labels(self._log.newest(), self._in_force.prices)
 
     @property
     def original(self) -> Table:

@@ -10,7 +10,7 @@ import numpy as np
 from cellworth.arrays import IntArray
 from cellworth.errors import DataError
 from cellworth.messages import not_there, shorten
-from cellworth.table import Column
+from cellworth.table import Column, Table
 from cellworth.table.parse_values import label
 
 Cell = tuple[int, int]
@@ -18,15 +18,19 @@ Cell = tuple[int, int]
 
 
 class CellIndex:
-    """Finds rows and columns by name, in O(1); rows can be appended."""
+    """Finds rows and columns by name, in O(1); rows can be appended.
 
-    def __init__(self, row_ids: Sequence[str], columns: Sequence[Column], target: str | None) -> None:
+    Labels are cells, too: the column of the target, if there is one, is the last of ``columns``.
+    """
+
+    def __init__(self, table: Table) -> None:
         self.row_ids: list[str] = []
-        self.columns = tuple(columns)
-        self._target = target
+        target = () if table.target is None else (table.target.answer_column,)
+        self.columns: tuple[Column, ...] = (*table.columns, *target)
+        self.features = len(table.columns)
         self._rows: dict[str, int] = {}
-        self._columns = {column.name: place for place, column in enumerate(columns)}
-        self.add(row_ids)
+        self._columns = {column.name: place for place, column in enumerate(self.columns)}
+        self.add(table.row_ids)
 
     def add(self, row_ids: Sequence[str]) -> None:
         """Append rows; O(new rows)."""
@@ -41,10 +45,6 @@ class CellIndex:
         i = self.row(row)
         j = self._columns.get(column) if isinstance(column, str) else None
         if j is None:
-            if self._target is not None and column == self._target:
-                raise DataError(
-                    f"{shorten(column)} is the target; labels are not bought. Name another column."
-                )
             raise DataError(not_there("column", column, [column.name for column in self.columns]))
         return i, j
 

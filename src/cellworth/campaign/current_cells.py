@@ -12,7 +12,7 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.events import Value, value_to_json
-from cellworth.campaign.state import HAS_VALUE, CellStatus, State
+from cellworth.campaign.state import HAS_VALUE, MAY_COME, CellStatus, State
 from cellworth.prices import Prices
 
 if TYPE_CHECKING:
@@ -58,16 +58,19 @@ class RowRecord:
         Its position in the table, from 0.
     cells : list of CellRecord
         In column order.
+    label : CellRecord or None
+        The cell of the target's column; None without a target.
     """
 
     row: str
     place: int
     cells: list[CellRecord]
+    label: CellRecord | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class CellArrays:
-    """All n x p cells of the newest table.
+    """All n x p cells of the newest table; if labels have a price, they are the last of the p columns.
 
     Attributes
     ----------
@@ -91,31 +94,61 @@ class CellArrays:
     price: Float64Array
     worth: Float64Array
 
+    def of_columns(self, p: int) -> CellArrays:
+        """Return the first p columns alone."""
+        return CellArrays(**{name: array[:, :p] for name, array in vars(self).items()})
+
+
+def counts_labels(state: State, prices: Prices) -> bool:
+    """Return whether labels count as cells: they have a price, or had one when they were bought."""
+    touched = (CellStatus.TOLD, CellStatus.ASKED, CellStatus.REFUSED)
+    return prices.sells_labels(state.table()) or any(state.count(each, labels=True) for each in touched)
+
+
+def still_costs(state: State, prices: Prices, limit: float) -> float:
+    """Return the cost of all cells that can still be bought, capped at ``limit``; O(n p)."""
+    price_list = prices.on(state.table())
+    width = price_list.own.shape[1]
+    wanted = state.has(*MAY_COME)[:, :width]
+    if float(price_list.own[wanted].sum()) >= limit:
+        return limit
+    return (
+        min(limit, price_list.cost(np.argwhere(wanted), ~np.isnan(state.values[:, :width])))
+        if wanted.any()
+        else 0.0
+    )
+
 
 def row_records(state: State, time: datetime, places: Iterable[int]) -> list[RowRecord]:
     """Return the rows at some positions, as far as there are such rows; O(their cells)."""
-    columns, n = range(len(state.index.columns)), len(state.index.row_ids)
-    return [
-        RowRecord(state.index.row_ids[i], i, [_cell(state, time, (i, j)) for j in columns])
-        for i in places
-        if 0 <= i < n
-    ]
+    p, n = state.index.features, len(state.index.row_ids)
+    found = []
+    for i in places:
+        if 0 <= i < n:
+            cells = [_cell(state, time, (i, j)) for j in range(len(state.index.columns))]
+            label = cells[p] if p < len(cells) else None
+            found.append(RowRecord(state.index.row_ids[i], i, cells[:p], label))
+    return found
 
 
 def cell_arrays(state: State, prices: Prices, rounds: Rounds) -> CellArrays:
     """Return all cells, scored by the newest round, or by a new one if the table has changed."""
-    table, status = state.table(), state.status
-    available = table.holes & (status != CellStatus.REFUSED)
-    worth = np.zeros(table.shape)
+    listed = prices.on(state.table())
+    width = listed.own.shape[1]
+    status, holes = state.status[:, :width], np.isnan(state.values[:, :width])
+    available = holes & (status != CellStatus.REFUSED)
+    worth = np.zeros((len(status), width))
     if available.any():
-        worth = np.where(available, rounds.newest(since=state.table_number).scored.scores, 0.0)
+        scores = rounds.newest(since=state.table_number).scored.scores[:, :width]
+        worth[:, : scores.shape[1]] = scores
+        worth[~available] = 0.0
     return CellArrays(
         known=status == CellStatus.KNOWN,
         bought=status == CellStatus.TOLD,
         refused=status == CellStatus.REFUSED,
         asked=status == CellStatus.ASKED,
         available=available,
-        price=prices.on(table).marginal(~table.holes),
+        price=listed.marginal(~holes),
         worth=worth,
     )
 

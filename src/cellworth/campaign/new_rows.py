@@ -61,7 +61,10 @@ def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: ReadOption
     refuse_huge(new.values, new.row_ids, new.columns, may_be_hole=False)
     values = np.vstack([table.values, new.values])
     # A matrix of prices has none for new rows; fail now rather than at the next ask.
-    prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), None, table.row_id))
+    target = table.target
+    if target is not None and new.target is not None:
+        target = target.with_cells(np.concatenate([target.cells, new.target.cells]))
+    prices.on(Table(table.columns, values, (*table.row_ids, *new.row_ids), target, table.row_id))
     return Extended(tuple(new.row_ids), pack(new))
 
 
@@ -179,7 +182,7 @@ def _check_columns(given: tuple[str, ...], expected: tuple[str, ...]) -> None:
 
 
 def _labels(rows: Table, like: Table) -> Float64Array | None:
-    """Return the labels (m,) of new rows, NaN without labels; None if the campaign has no target."""
+    """Return the labels (m,) of new rows as values of their column; None if the campaign has no target."""
     given, target = rows.target, like.target
     if given is not None and (target is None or given.name != target.name):
         expected = "no target" if target is None else f"the target {shorten(target.name)}"
@@ -188,12 +191,12 @@ def _labels(rows: Table, like: Table) -> Float64Array | None:
         return None
     if given is None:
         return np.full(len(rows.row_ids), np.nan)
-    return _codes(_recoded(given.column, given.cells, target.column, rows.row_ids), like, rows.row_ids)
+    return _recoded(given.column, given.cells, target.answer_column, rows.row_ids)
 
 
 def _from_mapping(rows: Mapping[object, Mapping[str, object]], like: Table) -> Table:
     row_ids = tuple(label(row) for row in rows)
-    columns = [*like.columns, *([] if like.target is None else [like.target.column])]
+    columns = [*like.columns, *([] if like.target is None else [like.target.answer_column])]
     places = {column.name: place for place, column in enumerate(columns)}
     cells = np.full((len(rows), len(columns)), np.nan)
     for i, (row, given) in enumerate(zip(row_ids, rows.values(), strict=True)):
@@ -208,7 +211,7 @@ def _from_mapping(rows: Mapping[object, Mapping[str, object]], like: Table) -> T
                 cells[i, places[name]] = columns[places[name]].parse(value)
             except DataError as error:
                 raise DataError(f"row {shorten(row)}, {error}") from None
-    labels = None if like.target is None else _codes(cells[:, -1], like, row_ids)
+    labels = None if like.target is None else cells[:, -1]
     return _table(row_ids, cells[:, : len(like.columns)], labels, like)
 
 
@@ -243,27 +246,9 @@ def _recoded(given: Column, cells: Float64Array, column: Column, row_ids: tuple[
     return numbers
 
 
-def _codes(cells: Float64Array, like: Table, row_ids: tuple[str, ...]) -> Float64Array:
-    """Return labels (m,) as the target stores them: indices into its classes, or the numbers themselves."""
-    target = like.target
-    if target is None or target.classes is None:
-        return cells
-    code = {target.column.parse(text): float(place) for place, text in enumerate(target.classes)}
-    labels = np.full(len(cells), np.nan)
-    for i in np.flatnonzero(~np.isnan(cells)):
-        if float(cells[i]) not in code:
-            raise DataError(
-                f"row {shorten(row_ids[i])}, target {shorten(target.name)}: expected one of the classes "
-                f"{listing(target.classes, most=10)}, got {shorten(target.column.format(float(cells[i])))}."
-            )
-        labels[i] = code[float(cells[i])]
-    return labels
-
-
 def _table(row_ids: tuple[str, ...], values: Float64Array, labels: Float64Array | None, like: Table) -> Table:
     check_row_ids(row_ids, like.row_id, Origin("the new rows", row_ids))
     target = like.target
     if target is not None and labels is not None:
-        labels.setflags(write=False)
-        target = replace(target, values=labels)
+        target = target.with_cells(labels)
     return Table(like.columns, values, row_ids, target, like.row_id)

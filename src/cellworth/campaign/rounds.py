@@ -232,11 +232,11 @@ class Rounds:
     def _check_restored(self) -> None:
         """Reject a state that no campaign on this table could have produced."""
         scored, completed = self._adviser.scored, np.asarray(self._adviser.completer.completed_)
-        n, p = self._log.state.values.shape
+        n, p = len(self._log.state.values), self._log.state.index.features
         if not self._done or self._adviser.rounds != len(self._done) or scored is None:
             raise UnusableCacheError("its rounds are inconsistent")
         rows = len(scored.scores)
-        fits = scored.scores.shape == (rows, p) and len(self._log.original.row_ids) <= rows <= n
+        fits = scored.scores.shape[1] in (p, p + 1) and len(self._log.original.row_ids) <= rows <= n
         if not fits or not np.isfinite(scored.scores).all() or (scored.scores < 0).any():
             raise UnusableCacheError("its scores do not fit this table")
         if completed.shape != (rows, len(self._owner)) or not np.isfinite(completed).all():

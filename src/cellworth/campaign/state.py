@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import IntEnum
 from operator import itemgetter
@@ -26,6 +25,7 @@ from cellworth.campaign.leases import Hold, Leases
 from cellworth.campaign.spending import Due, Spending, Terms, terms_map
 from cellworth.campaign.table_codec import unpack
 from cellworth.errors import DataError
+from cellworth.prices.prices import with_target_column
 from cellworth.table import Table
 
 
@@ -78,12 +78,11 @@ class State:
 
     def __init__(self, original: Table) -> None:
         self._original = original
-        self.index = CellIndex(
-            original.row_ids, original.columns, None if original.target is None else original.target.name
-        )
-        self._values = np.array(original.values)
-        self._status = np.where(original.holes, CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
-        self._counts = _count(self._status)
+        self.index = CellIndex(original)
+        self._values = np.array(with_target_column(original).values)
+        self._status = _status_of(self._values)
+        self._counts = self._count(self._status)
+        # The labels that rows came with, by the classes of the original.
         self._labels = np.empty(len(self._values)) if original.y is None else np.array(original.y)
         self._table: tuple[int, Table] = (0, original)
         self.number = 0
@@ -101,12 +100,12 @@ class State:
 
     @property
     def values(self) -> Float64Array:
-        """The values, (n, p), NaN for a hole; do not modify."""
+        """The values, (n, p), NaN for a hole; do not modify. The labels are the last column, if any."""
         return self._values[: len(self.index.row_ids)]
 
     @property
     def status(self) -> NDArray[np.uint8]:
-        """The `CellStatus` of each cell, (n, p); do not modify."""
+        """The `CellStatus` of each cell, (n, p); do not modify. The labels are the last column, if any."""
         return self._status[: len(self.index.row_ids)]
 
     def has(self, *kinds: CellStatus) -> BoolArray:
@@ -118,25 +117,20 @@ class State:
         """Return the status of one cell."""
         return CellStatus(int(self._status[cell]))
 
-    def count(self, status: CellStatus) -> int:
-        """Return how many cells have a status; O(1)."""
-        return int(self._counts[status])
+    def count(self, status: CellStatus, *, labels: bool = False) -> int:
+        """Return how many cells have a status; if ``labels``, how many labels. O(1)."""
+        return int(self._counts[int(labels), status])
 
     def table(self) -> Table:
         """Return the table with all answers filled in; O(n p) after a change, else O(1)."""
         number, table = self._table
         if number != self.table_number:
-            n = len(self.index.row_ids)
-            target = self._original.target
-            if target is not None:
-                labels = self._labels[:n].copy()
-                labels.setflags(write=False)
-                target = replace(target, values=labels)
+            target, p = self._original.target, self.index.features
             table = Table(
                 self._original.columns,
-                self.values,
+                self.values[:, :p],
                 tuple(self.index.row_ids),
-                target,
+                None if target is None else target.with_cells(self.values[:, p]),
                 self._original.row_id,
             )
             self._table = self.table_number, table
@@ -245,8 +239,9 @@ class State:
     def extend(self, packed: bytes) -> None:
         """Append the rows of a packed table."""
         rows = unpack(packed)
-        status = np.where(rows.holes, CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
-        self._append(rows.row_ids, rows.values, status, rows.y)
+        target, cells = self._original.target, with_target_column(rows).values
+        labels = None if target is None else target.codes_of(cells[:, -1])
+        self._append(rows.row_ids, cells, _status_of(cells), labels)
 
     def hold(self, cells: Sequence[CellName], who: str, until: datetime) -> None:
         """Keep cells for somebody."""
@@ -263,20 +258,18 @@ class State:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the state as arrays and JSON, given the original table; O(n p + cells ever asked for)."""
-        old, n = self._original.values, len(self.index.row_ids)
-        known = np.where(self._original.holes, CellStatus.HOLE, CellStatus.KNOWN)
-        now = self._values[: len(old)]
-        same = (known == self._status[: len(old)]) & ((now == old) | (np.isnan(now) & np.isnan(old)))
-        rows, columns = np.nonzero(~same)
+        old, (n, p) = self._original.values, (len(self.index.row_ids), self.index.features)
+        now, status = self._values[: len(old), :p], self._status[:, :p]
+        rows, columns = np.nonzero(_differs(now, status[: len(old)], old))
         plain = {
             "number": self.number,
             "time": None if self.time is None else self.time.isoformat(),
             "table_number": self.table_number,
             "rounds": np.array(self.rounds, dtype=np.int64),
             "asks_by_round": [list(pair) for pair in sorted(self.asks_by_round.items())],
-            "changed": [slim(rows), slim(columns), slim(self._status[rows, columns]), now[rows, columns]],
+            "changed": [slim(rows), slim(columns), slim(status[rows, columns]), now[rows, columns]],
             "row_ids": self.index.row_ids[len(old) :],
-            "added": [self._values[len(old) : n], self._status[len(old) : n], self._labels[len(old) : n]],
+            "added": [self._values[len(old) : n, :p], status[len(old) : n], self._labels[len(old) : n]],
             "open": self.open.to_plain(),
             "last_terms": self.last_terms.to_plain(),
             "money": self.money.to_plain(),
@@ -284,8 +277,15 @@ class State:
             "new_budget": None if self.new_budget is None else self.new_budget.to_json(),
             "price_changes": [[number, content.to_json()] for number, content in self.price_changes],
         }
-        # Only if it is closed: the bytes of all other states, and so their snapshots, stay as they were.
-        return plain if self.stage == "open" else {**plain, "stage": self.stage}
+        # Only if closed, or if labels have changed: the bytes, and so snapshots, of others stay as they were.
+        if self.stage != "open":
+            plain["stage"] = self.stage
+        if (target := self._original.target) is not None:
+            labels, of_labels = self.values[:, p], self.status[:, p]
+            rows = np.flatnonzero(_differs(labels, of_labels, target.cells_of(self._labels[:n])))
+            if len(rows):
+                plain["labels"] = [slim(rows), slim(of_labels[rows]), labels[rows]]
+        return plain
 
     @classmethod
     def restored(cls, original: Table, plain: dict[str, Any]) -> Self:
@@ -295,6 +295,9 @@ class State:
         """
         state = cls(original)
         values, status, labels = plain["added"]
+        if original.target is not None:
+            cells = original.target.cells_of(labels)
+            values, status = np.column_stack([values, cells]), np.column_stack([status, _status_of(cells)])
         state._append(plain["row_ids"], values, status, labels)
         rows, columns, status, values = plain["changed"]
         rows, columns = (widened(each, len(values), np.int64) for each in (rows, columns))
@@ -303,7 +306,11 @@ class State:
             raise ValueError("its cells are not those of a table")
         state._values[rows, columns] = values
         state._status[rows, columns] = status
-        state._counts = _count(state.status)
+        if "labels" in plain:
+            rows, status, values = plain["labels"]
+            places = widened(rows, len(values), np.int64), -1
+            state._values[places], state._status[places] = values, widened(status, len(values), np.uint8)
+        state._counts = state._count(state.status)
         state.number, state.table_number = int(plain["number"]), int(plain["table_number"])
         state.time = None if plain["time"] is None else datetime.fromisoformat(plain["time"])
         state.rounds = plain["rounds"].tolist()
@@ -337,7 +344,7 @@ class State:
         self._labels = _with_room(self._labels, stop)
         self._values[start:stop] = values
         self._status[start:stop] = status
-        self._counts += _count(status)
+        self._counts += self._count(status)
         if labels is not None:
             self._labels[start:stop] = labels
         self.index.add(row_ids)
@@ -354,21 +361,34 @@ class State:
         self._mark(cell, status)
 
     def _mark(self, cell: Cell, status: CellStatus) -> None:
-        self._counts[self._status[cell]] -= 1
-        self._counts[status] += 1
+        counts = self._counts[int(cell[1] >= self.index.features)]
+        counts[self._status[cell]] -= 1
+        counts[status] += 1
         self._status[cell] = status
 
     def _mark_all(self, rows: IntArray, columns: IntArray, status: CellStatus) -> None:
-        places = np.sort(rows * self._status.shape[1] + columns)
+        places = np.sort(rows * (width := self._status.shape[1]) + columns)
         places = places[np.diff(places, prepend=-1) != 0]  # each cell counts once
-        self._counts -= _count(self._status.ravel()[places])
-        self._counts[status] += len(places)
+        for kind in (0, 1):
+            some = places[(places % width >= self.index.features) == kind]
+            self._counts[kind] -= np.bincount(self._status.ravel()[some], minlength=len(CellStatus))
+            self._counts[kind, status] += len(some)
         self._status[rows, columns] = status
 
+    def _count(self, status: NDArray[np.uint8]) -> NDArray[np.intp]:
+        """Return how many cells (m, p) have each `CellStatus`, and how many labels, (2, statuses)."""
+        parts = np.split(status, [self.index.features], axis=1)
+        return np.array([np.bincount(part.ravel(), minlength=len(CellStatus)) for part in parts])
 
-def _count(status: NDArray[np.uint8]) -> NDArray[np.intp]:
-    """Return how many cells have each `CellStatus`."""
-    return np.bincount(status.ravel(), minlength=len(CellStatus))
+
+def _status_of(values: Float64Array) -> NDArray[np.uint8]:
+    """Return the status of cells that nobody has asked for."""
+    return np.where(np.isnan(values), CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
+
+
+def _differs(now: Float64Array, status: NDArray[np.uint8], old: Float64Array) -> BoolArray:
+    """Return which cells are not as they were: known with the old value, or a hole."""
+    return (now != old) & ~(np.isnan(now) & np.isnan(old)) | (status != _status_of(old))
 
 
 def _with_room(array: NDArray[Any], rows: int) -> NDArray[Any]:

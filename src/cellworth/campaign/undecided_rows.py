@@ -52,7 +52,7 @@ class RowPolicies:
         state = self._log.newest()
         table = state.table()
         names = np.array(table.column_names, dtype=object)
-        status = state.status[rows]
+        status = state.status[rows, : len(names)]
         not_to_be_had = np.isin(status, NO_VALUE_EVER)
         ids = [table.row_ids[row] for row in rows]
         some = Table(table.columns, table.values[rows], ids, None, table.row_id)

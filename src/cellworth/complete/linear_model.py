@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.arrays import Float64Array, FloatArray
+from cellworth.arrays import BoolArray, Float64Array, FloatArray
 from cellworth.blocks.column_sums import ColumnSums
 from cellworth.blocks.protocol import Blocks, Engine, Sized, add
 from cellworth.blocks.threads import worker_threads
@@ -140,6 +140,21 @@ class LinearModel:
         """Convert the model of standardised columns to the units of the table."""
         coefficients = coefficients / scaling.width[:, np.newaxis]
         return cls(coefficients, intercepts - scaling.offset @ coefficients, is_number)
+
+
+def variance_reduction(X: Float64Array, judged: Float64Array, labelled: BoolArray) -> Float64Array:
+    """Return by how much each label (n,) reduces the summed variance of predictions, in units of the noise.
+
+    Parameters
+    ----------
+    X : (n, d) array
+    judged : (m, d) array
+        The rows whose predictions count.
+    labelled : (n,) array of bool
+    """
+    H = X[labelled].T @ X[labelled] + RIDGE * np.eye(X.shape[1])
+    moved = cho_solve(cho_factor(H), X.T)
+    return np.square(judged @ moved).sum(axis=0) / (1 + (X * moved.T).sum(axis=1))
 
 
 def _fit_number(X: FloatArray, y: FloatArray) -> tuple[Float64Array, Float64Array]:

@@ -201,6 +201,7 @@ def cross_validate(
     scored: BoolArray,
     *,
     is_number: bool,
+    trained_on: BoolArray | None = None,
 ) -> Score:
     """Score a candidate for one assignment of rows to folds.
 
@@ -215,6 +216,8 @@ def cross_validate(
     scored : (n,) array of bool
         Labelled rows to score; the others are only trained on.
     is_number : bool
+    trained_on : (n,) array of bool, optional
+        Labelled rows to train on, by default all of them.
 
     Returns
     -------
@@ -230,7 +233,9 @@ def cross_validate(
     predicted = np.zeros((len(y), n_classes))
     for number in np.unique(fold[scored]):
         tested = scored & (fold == number)
-        trained = np.flatnonzero(labelled & (fold != number))
+        trained = np.flatnonzero(
+            (labelled if trained_on is None else labelled & trained_on) & (fold != number)
+        )
         learners = fit_learners(candidate, rows, trained, y[trained], is_number=is_number)
         with one_core():
             model = FittedModel(candidate, None, is_number, n_classes, learners)

@@ -118,9 +118,9 @@ def columns_summary(campaign: Campaign) -> ColumnsSummary:
 
 
 def summarise_columns(inputs: SummaryInputs) -> list[ColumnSummary]:
-    """Return the summaries of all columns, best buy first."""
-    worth = _column_means(inputs.cells.worth / inputs.average_worth, inputs)
-    price = _column_means(inputs.cells.price, inputs)
+    """Return the summaries of all columns, best buy first; with that of the labels, if they have a price."""
+    worth = _column_means(inputs.on_sale.worth / inputs.average_worth, inputs)
+    price = _column_means(inputs.on_sale.price, inputs)
     per_money = worth / price
     order = np.argsort(-np.nan_to_num(per_money, nan=-1.0), kind="stable")
     return [
@@ -131,7 +131,7 @@ def summarise_columns(inputs: SummaryInputs) -> list[ColumnSummary]:
 
 def _column_means(values: Float64Array, inputs: SummaryInputs) -> Float64Array:
     """Return the mean (p,) over each column's holes that can be bought, NaN if there are none."""
-    available = inputs.cells.available
+    available = inputs.on_sale.available
     counts = available.sum(axis=0)
     sums = np.where(available, values, 0.0).sum(axis=0)
     return np.divide(sums, counts, out=np.full(len(counts), np.nan), where=counts > 0)
@@ -140,7 +140,10 @@ def _column_means(values: Float64Array, inputs: SummaryInputs) -> Float64Array:
 def _summarise_column(
     inputs: SummaryInputs, j: int, worth: float, price: float, per_money: float
 ) -> ColumnSummary:
-    column, cells, holes = inputs.table.columns[j], inputs.cells, inputs.table.holes[:, j]
+    table, cells = inputs.table, inputs.on_sale
+    is_label = j == len(table.columns)
+    column = table.target.column if is_label and table.target is not None else table.columns[j]
+    holes = ~(cells.known[:, j] | cells.bought[:, j])
     here = cells.worth[cells.available[:, j], j] / inputs.average_worth
     ends = np.quantile(here, [0.25, 0.75, 1.0]) if here.size else np.full(3, np.nan)
     return ColumnSummary(
@@ -161,8 +164,8 @@ def _summarise_column(
         missing=int(holes.sum()),
         bought=int(cells.bought[:, j].sum()),
         refused=int(cells.refused[:, j].sum()),
-        out=int(inputs.asked[:, j].sum()),
-        error=_column_error(column, inputs.fill_errors[j]),
+        out=inputs.asked_labels if is_label else int(inputs.asked[:, j].sum()),
+        error=None if is_label else _column_error(column, inputs.fill_errors[j]),
     )
 
 

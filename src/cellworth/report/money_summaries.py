@@ -222,10 +222,11 @@ def _front(inputs: SummaryInputs, ask: Event) -> tuple[BatchWorth, WorthCurve, W
     cells, table = then.cells(), then.table
     unit = float(cells.worth[cells.available].mean()) or 1.0
     rows = {row: place for place, row in enumerate(table.row_ids)}
-    columns = {name: place for place, name in enumerate(table.column_names)}
+    on_sale = then.prices.purchasable(table)
+    columns = {name: place for place, name in enumerate(on_sale.column_names)}
     chosen = np.array([(rows[cell.row], columns[cell.column]) for cell in asked])
     money = float(add_up([cell.price for cell in asked]))
-    offer = Offer(cells.worth / unit, cells.available, then.prices.on(table), ~table.holes)
+    offer = Offer(cells.worth / unit, cells.available, then.prices.on(table), ~on_sale.holes)
     rng = np.random.default_rng(0)
     greedy = Ratio().select(offer, budget=GREEDY_REACH * money, rng=rng)
     searched = then.settled.selector.select(offer, budget=money, rng=rng).front

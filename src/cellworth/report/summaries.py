@@ -146,8 +146,13 @@ class SummaryInputs:
 
     @property
     def cells(self) -> CellArrays:
-        """The cells as arrays, with prices and worths; see `Campaign.cells`."""
-        return self.once("cells", self.changed, self.view.cells)
+        """The cells as arrays, with prices and worths, without labels; see `Campaign.cells`."""
+        return self.once("cells", self.changed, lambda: self.on_sale.of_columns(self.table.shape[1]))
+
+    @property
+    def on_sale(self) -> CellArrays:
+        """The same, with the labels as the last column if they have a price."""
+        return self.once("on sale", self.changed, self.view.cells)
 
     @property
     def filled(self) -> FilledTable | None:
@@ -181,7 +186,13 @@ class SummaryInputs:
     @property
     def asked(self) -> BoolArray:
         """(n, p) bool: the cells asked for, even if their leases have expired."""
-        return self.once("asked", self.number, self._asked_cells)
+        return self.once("asked", self.number, self._asked_cells)[:, : self.table.shape[1]]
+
+    @property
+    def asked_labels(self) -> int:
+        """How many labels are asked for, even if their leases have expired."""
+        asked = self.once("asked", self.number, self._asked_cells)
+        return int(asked[:, self.table.shape[1] :].sum())
 
     def _advance(self, campaign: Campaign) -> None:
         number = campaign.number
@@ -206,13 +217,14 @@ class SummaryInputs:
                 self.answered_round, self.answered_since = self._round, self._round_since
 
     def _average_worth(self) -> float:
-        available = self.cells.available
-        return float(self.cells.worth[available].mean()) or 1.0 if available.any() else 1.0
+        available = self.on_sale.available
+        return float(self.on_sale.worth[available].mean()) or 1.0 if available.any() else 1.0
 
     def _asked_cells(self) -> BoolArray:
         rows = {row: place for place, row in enumerate(self.table.row_ids)}
-        columns = {name: place for place, name in enumerate(self.table.column_names)}
-        asked = np.zeros(self.table.shape, dtype=bool)
+        target = () if self.table.target is None else (self.table.target.name,)
+        columns = {name: place for place, name in enumerate((*self.table.column_names, *target))}
+        asked = np.zeros((len(rows), len(columns)), dtype=bool)
         for row, column in self._asked:
             asked[rows[row], columns[column]] = True
         return asked

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.complete.linear_model import INVERSE_PENALTY, RIDGE
+from cellworth.complete.linear_model import INVERSE_PENALTY, variance_reduction
 from cellworth.complete.scaling import Scaling
 from cellworth.model import Candidate, fit_candidate
 from cellworth.score.scorer import Memoryless, Round, check_whole_number
@@ -174,21 +174,6 @@ class ErrorReduction(Memoryless):
             worth = entropy_reduction(X, judged, ~unlabelled, coefficients)
             worth -= min(0.0, float(worth[unlabelled].min()))
         return _of_labels(this_round, worth, unlabelled)
-
-
-def variance_reduction(X: Float64Array, judged: Float64Array, labelled: BoolArray) -> Float64Array:
-    """Return by how much each label (n,) reduces the summed variance of predictions, in units of the noise.
-
-    Parameters
-    ----------
-    X : (n, d) array
-    judged : (m, d) array
-        The rows whose predictions count.
-    labelled : (n,) array of bool
-    """
-    H = X[labelled].T @ X[labelled] + RIDGE * np.eye(X.shape[1])
-    moved = cho_solve(cho_factor(H), X.T)
-    return np.square(judged @ moved).sum(axis=0) / (1 + (X * moved.T).sum(axis=1))
 
 
 def entropy_reduction(

@@ -14,6 +14,8 @@ from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_number
 from cellworth.complete.labels import is_missing, label_code
+from cellworth.complete.linear_model import variance_reduction
+from cellworth.complete.scaling import Scaling
 from cellworth.errors import ParameterError
 from cellworth.model import Candidate, FittedModel, fit_candidate
 from cellworth.score.block_scores import (
@@ -63,11 +65,16 @@ class TrainingGain(Memoryless):
     Where the label can be bought, too, it comes first: without it the cells of the row add nothing to the
     training, and with it alone the row adds :math:`s/(s + u_i)`. The curve of such a row starts at 0, then
     has the label, then its cells, and label and cells share what they bring as cells do: one currency. See
-    docs/explanation/labels-and-cells.md for how it follows from the variance of the predictions. A cell of a
-    row that is and stays without a label pays through the completion alone: with :math:`c_j` cells of column
-    j known and d columns, the guesses of the column carry about :math:`d/c_j` times their own variance as
-    the error of the estimated model, of which one more cell takes :math:`1/(c_j + 1)`. Its score is what
-    this adds to the labelled rows that lack column j.
+    docs/explanation/labels-and-cells.md for how it follows from the variance of the predictions. Rows differ
+    in what their label tells: all that is gained with a label is multiplied by its leverage, the reduction of
+    the variance of a linear model's predictions (see `variance_reduction`), relative to the mean over the
+    rows without a label.
+
+    A cell of a row that is and stays without a label pays through the completion alone: with :math:`c_j`
+    cells of column j known and d columns, the guesses of the column carry about :math:`d/c_j` times their own
+    variance as the error of the estimated model, of which one more cell takes :math:`1/(c_j + 1)`. Its score
+    is what this adds to the labelled rows that lack column j. If labels can be bought, it is added to the
+    scores of all cells.
 
     What a cell explains is estimated by column, where the evidence of many rows is pooled. With two draws of
     the posterior, A and B, the total effect of column j (Jansen) is half the mean square of
@@ -150,15 +157,15 @@ class TrainingGain(Memoryless):
         explained = unexplained * effects * this_round.holes
         unlabelled, prices = this_round.unlabelled, this_round.label_prices
         if self.buys == "labels" and sells:
-            return label_gains(explained, noise, unlabelled)
+            return label_gains(explained, noise, unlabelled) * _leverages(this_round)[:, np.newaxis]
         through = completion_gains(explained, this_round.holes, noise, unlabelled)
         if prices is None or not sells:
             gains = shared_gains(explained, noise, this_round.prices)
             gains[unlabelled] = through
             return gains * this_round.holes
         gains = joint_gains(explained, noise, unlabelled, this_round.prices, prices)
-        gains[unlabelled, :-1] += through
-        gains[:, :-1] *= this_round.holes
+        gains *= _leverages(this_round)[:, np.newaxis]
+        gains[:, :-1] = (gains[:, :-1] + through) * this_round.holes
         return gains
 
     def score_blocks(
@@ -255,6 +262,16 @@ class TrainingGain(Memoryless):
         if not effects.any():
             return np.ones(d)
         return (1 - self.doubt) * effects + self.doubt * effects.mean()
+
+
+def _leverages(this_round: Round) -> Float64Array:
+    """Return what the label of each row (n,) tells a linear model, relative to the mean; 1 if it has one."""
+    unlabelled = this_round.unlabelled
+    scaling = Scaling.of(this_round.completed, "standard")
+    X = np.column_stack([(this_round.completed - scaling.offset) / scaling.width, np.ones(len(unlabelled))])
+    found = variance_reduction(X, X, ~unlabelled)
+    mean = float(found[unlabelled].mean()) if unlabelled.any() else 0.0
+    return np.where(unlabelled, found / mean, 1.0) if mean > 0 else np.ones(len(found))
 
 
 def _draws(this_round: Round, rows: IntArray) -> Float64Array:

@@ -17,6 +17,8 @@ from cellworth.select.spread import Spread
 
 ENOUGH_CELLS = 0.015
 """Rows are finished if as many of them as columns that count make up at most this share of the table."""
+TIER = 1e6
+"""Added to the key of what comes before all drawn cells; the logarithm of any ratio is far below it."""
 
 
 class Draw:
@@ -70,8 +72,12 @@ class Draw:
     its bundle; without fees, each cell is its own bundle. The sets bought in a row are nested. The cost of a
     row is submodular, so no other joint distribution with these probabilities costs less on average.
 
-    **Labels.** If labels are on offer, the cells of a row without one pay only together with it. They have
-    the same Gumbel variable, and are bought after the label, or not at all.
+    **Labels.** If labels are on offer, the cells of a row without one pay only together with it, and are
+    bought after it, or not at all. Chance would spend money on labels and cells in proportion to what they
+    are worth in all, however little a label at a hundred times the price brings for the money. So a batch of
+    other cells is drawn first, to see what the money is worth there; labels, and cells together with them,
+    are bought before that batch as far as they bring more for the money, the best first, and after it
+    otherwise. No chance is needed among labels: what is learnt from a row does not crowd onto a column.
 
     Sharing a waiting time pays only if the fee matters: a cell whose own price is above the fee shares with
     probability fee / own price. As fees fall to 0, the draw becomes the one without fees. Crowding multiplies
@@ -132,6 +138,8 @@ class Draw:
     ) -> Selection:
         """Draw at most ``count`` cells that cost at most ``budget``."""
         greedy, key, worthless = self._keys(self._drawn(offer, rng), budget, count)
+        if greedy.awaited.any():
+            return self._with_labels(greedy, key, worthless)
         if self._shares_fees(offer):
             return self._buy_bundles(greedy, key, worthless)
         if self.per == "price":
@@ -168,8 +176,6 @@ class Draw:
         drawn[offer.available] = numbers.for_cells("gumbel")
         if self._shares_fees(offer):
             drawn = share_clocks(offer, drawn, numbers)
-        if offer.awaited.any():
-            drawn = np.where(offer.awaited[:, np.newaxis], numbers.for_rows("gumbel"), drawn)
         return drawn
 
     def _drawn(self, offer: Offer, rng: np.random.Generator) -> Offer:
@@ -194,6 +200,24 @@ class Draw:
         scores = np.where(worthless, 1.0, greedy.scores)
         return greedy, self.power * np.log(scores) + offer.noise[offer.available], worthless
 
+    def _with_labels(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Selection:
+        """Buy labels, and cells together with them, before or after a draw of the other cells."""
+        offer, waits = greedy.offer, greedy.awaited[greedy.rows]
+        slopes = np.log(np.where(worthless, 1.0, greedy.scores)) - np.log(greedy.prices)
+        if self.per == "price":
+            key = key - np.log(greedy.prices)
+        others = np.where(waits | worthless, -np.inf, key)
+        order = np.argsort(-others, kind="stable")[: int((~waits & ~worthless).sum())]
+        drawn = order[np.cumsum(greedy.prices[order]) <= greedy.budget]
+        money = float(greedy.prices[drawn].sum())
+        level = np.log(float(greedy.scores[drawn].sum()) / money) if money > 0 else -np.inf
+        key = np.where(waits, slopes + np.where(slopes >= level, TIER, -TIER), key)
+
+        def renewed(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
+            return key[cells] + np.log(greedy.prices[cells]) - np.log(prices)
+
+        return greedy.run(key, None if offer.prices.additive else renewed, worthless)
+
     def _bundles(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Bundles:
         """Return the bundles of the drawn worths, exp(key)."""
         offer = greedy.offer
@@ -207,7 +231,6 @@ class Draw:
 
     def _buy_bundles(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Selection:
         """Buy the bundles with the highest drawn worth, exp(key), per price; then single cells."""
-        offer = greedy.offer
         slower = max(self.crowding**self.power, float(np.finfo(float).tiny))
         bundles = self._bundles(greedy, key, worthless)
         chosen, _ = buy_bundles(bundles, greedy.budget, greedy.count, skip=False)
@@ -215,9 +238,6 @@ class Draw:
         def renewed(cells: IntArray, prices: Float64Array, taken: int, last: int) -> Float64Array:
             return key[cells] + taken * np.log(slower) - np.log(prices)
 
-        if offer.prices.labels:  # the label of a row first
-            last = offer.scores.shape[1] - 1
-            chosen.sort(key=lambda cell: cell % (last + 1) != last)
         begin = np.searchsorted(greedy.places, chosen).tolist()
         return greedy.run(key - np.log(greedy.prices), renewed, worthless, begin)
 

@@ -90,11 +90,11 @@ class Reasons:
         self._layout = ColumnLayout(tuple(columns))
         self._completer = completer
         self._draw = selector if isinstance(selector, Draw) else None
-        if on_offer is None:
-            width = scores.shape[1]  # labels may have a price but no score
+        if on_offer is None:  # labels may have a price but no score, or no price now
+            width = min(scores.shape[1], available.shape[1])
             offered = available[: len(scores), :width]
             alone = prices.marginal(before)[: len(scores), :width]
-            on_offer = WorthOnOffer.of(scores[offered], alone[offered])
+            on_offer = WorthOnOffer.of(scores[:, :width][offered], alone[offered])
         by_worth = isinstance(selector, Top) or (self._draw is not None and self._draw.per == "score")
         self._per_money = not by_worth and on_offer.cheapest < on_offer.dearest
         self._by_row = self._per_money and not prices.additive

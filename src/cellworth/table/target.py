@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
 from typing import Literal, cast, get_args
 
 import numpy as np
 
-from cellworth.arrays import Float64Array
+from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.setting_names import setting
@@ -62,11 +63,51 @@ class Target:
     @property
     def cells(self) -> Float64Array:
         """(n,) float64, the labels as values of `column`, as written back to the user's table."""
+        return self.cells_of(self.values)
+
+    def cells_of(self, labels: Float64Array) -> Float64Array:
+        """Return labels (m,), as `values` holds them, as values of `column`."""
         if self.classes is None:
-            return self.values
-        places = np.array([self.column.parse(label) for label in self.classes])
-        holes = np.isnan(self.values)
-        return np.where(holes, np.nan, places[np.where(holes, 0, self.values).astype(np.intp)])
+            return labels
+        places, holes = np.array(self._places()), np.isnan(labels)
+        return np.where(holes, np.nan, places[np.where(holes, 0, labels).astype(np.intp)])
+
+    @property
+    def answer_column(self) -> Column:
+        """The column of the labels that may be told: `column`, if it says which classes there are.
+
+        Categories, and whole numbers within bounds, may be told even if no row had them so far. Other numbers
+        are classes only if they were seen.
+        """
+        if self.classes is None or self.column.kind not in ("number", "integer"):
+            return self.column
+        if self.column.kind == "integer" and all(map(math.isfinite, self.column.bounds)):
+            return self.column
+        return ClassColumn(**vars(self.column), classes=self._places())
+
+    def with_cells(self, cells: Float64Array) -> Target:
+        """Return the target of other labels (n,), as values of `column`; classes never seen before are added.
+
+        Classes without a row stay. O(n log n).
+        """
+        if self.classes is None:
+            return replace(self, values=_read_only(cells))
+        places = np.unique(np.concatenate([self._places(), cells[~np.isnan(cells)]]))
+        codes = np.where(np.isnan(cells), np.nan, np.searchsorted(places, cells))
+        classes = tuple(cast(UserValue, self.column.format(float(value))) for value in places)
+        kind: TargetKind = "several classes" if len(classes) > 2 else self.kind
+        return replace(self, kind=kind, classes=classes, values=_read_only(codes))
+
+    def codes_of(self, cells: Float64Array) -> Float64Array:
+        """Return labels (n,), as values of `column`, as `values` holds them; NaN for unknown classes."""
+        if self.classes is None:
+            return cells
+        places = np.array(self._places())
+        codes = np.minimum(np.searchsorted(places, cells), len(places) - 1)
+        return np.where(places[codes] == cells, codes, np.nan)
+
+    def _places(self) -> tuple[float, ...]:
+        return tuple(self.column.parse(label) for label in self.classes or ())
 
     def equals(self, other: Target | None) -> bool:
         """Return whether the other target has the same name, kind, classes and labels."""
@@ -76,6 +117,23 @@ class Target:
             and self.column == other.column
             and np.array_equal(self.values, other.values, equal_nan=True)
         )
+
+
+@dataclass(frozen=True)
+class ClassColumn(Column):
+    """A column of numbers that are classes: it holds those that were seen, and no others."""
+
+    classes: tuple[float, ...] = ()
+
+    def invalid(self, values: Float64Array) -> BoolArray:
+        """Mark the values that are not among the classes; NaN (a hole) is allowed."""
+        return ~np.isin(values, self.classes) & ~np.isnan(values)
+
+    @property
+    def expected(self) -> str:
+        """What a cell may hold, in words, as in "one of the classes 0, 1"."""
+        shown = [self.format(each) for each in self.classes]
+        return f"one of the classes {listing(shown, most=10)}"
 
 
 def make_target(column: Column, cells: Float64Array, kind: str | None, origin: Origin) -> Target:

@@ -36,9 +36,9 @@ class Present:
 
 def present(state: State, prices: Prices) -> Present:
     """Return where it is; cells that are out count as not yet bought, refused ones as lost; O(n p)."""
-    known = state.has(*HAS_VALUE)
-    wanted = state.has(*MAY_COME)
-    listed = prices.on(state.table())
+    p = state.index.features  # labels are not forecast
+    known, wanted = state.has(*HAS_VALUE)[:, :p], state.has(*MAY_COME)[:, :p]
+    listed = prices.on(state.table()).of_cells()
     if listed.additive:
         cost = float(listed.own[wanted].sum())
     else:
@@ -138,5 +138,5 @@ def _weighed(found: Outlook, past: Forecast, seed: int) -> Outlook:
 
 def _can_forecast(state: State, target: Target) -> bool:
     labels = target.values[~np.isnan(target.values)]
-    left = state.has(*MAY_COME).any()
+    left = state.has(*MAY_COME)[:, : state.index.features].any()
     return bool(left and scorable(labels, classes=target.label_kind == "classes"))

@@ -106,7 +106,8 @@ def learning_curve(
 
     The scored rows are the labelled ones that were in the first snapshot; rows added later are only trained
     on. Snapshots with fewer than half of today's labelled rows are left out, so that few rows do not stand in
-    for many. No score depends on the other snapshots.
+    for many, and so are those with too few labels to train on. A row is trained on if its label was known. No
+    score depends on the other snapshots.
 
     Notes
     -----
@@ -122,9 +123,13 @@ def learning_curve(
     y = target.values[rows]
     labelled = ~np.isnan(y)
     size = int(labelled.sum())
-    kept = [shot for shot in snapshots if 2 * (rows[labelled] < shot.table.shape[0]).sum() >= size]
-    scored = labelled & (rows < kept[0].table.shape[0])
-    of_classes = scorable(y[scored], classes=classes)
+    kept = [
+        shot
+        for shot in snapshots
+        if 2 * (rows[labelled] < shot.table.shape[0]).sum() >= size and _can_train(shot.table, classes)
+    ]
+    scored = labelled & (rows < kept[0].table.shape[0]) if kept else labelled
+    of_classes = scorable(y[scored], classes=classes) if kept else []
     if not of_classes:
         return LearningCurve(metric, _too_few(target), [], [])
     deals = _deals(y, scored, labelled, folds, repeats or _repeats(size), seed, classes=classes)
@@ -159,6 +164,7 @@ def _score(
 
     assert table.target is not None
     there = rows < table.shape[0]
+    known = ~np.isnan(table.target.values[rows[there]])  # labels may have been bought since
     X = table.encode(prior=True).X[rows[there]]
     with worker_threads(1):
         completer = GaussianCompleter(label_trust=0.0, calibrate=False).fit(X)
@@ -167,10 +173,20 @@ def _score(
         candidate = candidate_named(model, is_number=is_number)
         return mean_score(
             [
-                cross_validate(candidate, filled, y[there], fold[there], scored[there], is_number=is_number)
+                cross_validate(
+                    *(candidate, filled, y[there], fold[there], scored[there]),
+                    is_number=is_number,
+                    trained_on=known,
+                )
                 for fold in deals
             ]
         )
+
+
+def _can_train(table: Table, classes: bool) -> bool:
+    """Return whether enough labels were known then; more may have been bought since."""
+    assert table.target is not None
+    return bool(scorable(table.target.values[~np.isnan(table.target.values)], classes=classes))
 
 
 def _key(model: str, rows: IntArray, y: Float64Array, scored: BoolArray, deals: list[IntArray]) -> str:

@@ -19,9 +19,10 @@ from cellworth.campaign.assessment.learning_curve import (
     take_snapshots,
 )
 from cellworth.campaign.assessment.scoring_model import model_in_use
+from cellworth.campaign.current_cells import counts_labels, still_costs
 from cellworth.campaign.log import Log
 from cellworth.campaign.settings import choice_of
-from cellworth.campaign.state import MAY_COME, CellStatus, State
+from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, decide
 from cellworth.messages import count
@@ -218,12 +219,15 @@ class Status(Totals):
 
 def totals_of(state: State, prices: Prices, budget: float | None, time: datetime) -> Totals:
     """Return the totals of a state at a given time."""
-    ended = state.ended(time)
-    known, bought, refused = map(state.count, (CellStatus.KNOWN, CellStatus.TOLD, CellStatus.REFUSED))
+    ended, labels, s = state.ended(time), counts_labels(state, prices), CellStatus
+    known, bought, refused, holes, asked = (
+        state.count(status) + labels * state.count(status, labels=True)
+        for status in (s.KNOWN, s.TOLD, s.REFUSED, s.HOLE, s.ASKED)
+    )
     return Totals(
         number=state.number,
         rows=len(state.index.row_ids),
-        columns=len(state.index.columns),
+        columns=state.index.features,
         currency=prices.currency,
         budget=budget,
         spent=state.money.spent,
@@ -233,7 +237,7 @@ def totals_of(state: State, prices: Prices, budget: float | None, time: datetime
         bought=bought,
         refused=refused,
         open=len(state.open.asked) - len(ended),
-        missing=state.status.size - known - bought,
+        missing=holes + asked + refused,
     )
 
 
@@ -292,7 +296,7 @@ def status_of(
 ) -> Status:
     """Return the status of a campaign as of the end of its log."""
     curve = _curve(log, judging, cache, progress)
-    past = _forecast(curve, _still_costs(log.state, prices, _ahead(curve, judging)), judging.seed)
+    past = _forecast(curve, still_costs(log.state, prices, _ahead(curve, judging)), judging.seed)
     prospect = None
     if curve.scores:
         model = model_in_use(log, judging.model, judging.seed, cache)
@@ -313,7 +317,7 @@ def status_of(
 def past_forecast(log: Log, prices: Prices, judging: Judging, cache: AssessmentCache) -> Forecast:
     """Return the forecast of a campaign's own curve; costs a learning curve."""
     curve = _curve(log, judging, cache, None)
-    return _forecast(curve, _still_costs(log.newest(), prices, _ahead(curve, judging)), judging.seed)
+    return _forecast(curve, still_costs(log.newest(), prices, _ahead(curve, judging)), judging.seed)
 
 
 def _ahead(curve: LearningCurve, judging: Judging) -> float:
@@ -382,16 +386,6 @@ def _forecast(curve: LearningCurve, most: float, seed: int) -> Forecast:
         most,
         np.random.default_rng(seed),
     )
-
-
-def _still_costs(state: State, prices: Prices, limit: float) -> float:
-    """Return the cost of all cells that can still be bought, capped at ``limit``; O(n p)."""
-    wanted = state.has(*MAY_COME)
-    price_list = prices.on(state.table())
-    if float(price_list.own[wanted].sum()) >= limit:
-        return limit
-    known = ~state.table().holes
-    return min(limit, price_list.cost(np.argwhere(wanted), known)) if wanted.any() else 0.0
 
 
 def _in_words(estimate: Estimate, sign: str = "") -> str:

@@ -282,6 +282,7 @@ class RowOut(ResponseModel):
 
     row: str
     cells: list[CellOut]
+    label: Annotated[CellOut | None, Field(description="The cell of the target; null without one.")] = None
 
 
 class ColumnOut(ResponseModel):
@@ -296,6 +297,7 @@ class ColumnOut(ResponseModel):
     expected: Annotated[str, Field(description="What a cell may hold, in words.")]
     group: Annotated[str | None, Field(description="The price group, such as one blood draw.")]
     missing: int
+    labels: Annotated[bool, Field(description="Whether it is the target, whose labels are bought.")] = False
 
 
 class EventOut(ResponseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import numpy as np
 from fastapi import File, HTTPException, Query, Request, Response, UploadFile
 
 from cellworth.campaign import Campaign, RowRecord
@@ -99,7 +100,10 @@ async def list_columns(name: CampaignName, pool: PoolDep) -> Page[ColumnOut]:
 def _columns(campaign: Campaign) -> list[ColumnOut]:
     table = campaign.table
     groups = {column: group.name for group in campaign.prices.groups for column in group.columns}
-    missing = table.holes.sum(axis=0)
+    missing = table.holes.sum(axis=0).tolist()
+    columns = table.columns
+    if campaign.counts_labels and table.y is not None:
+        columns, missing = campaign.columns, [*missing, int(np.isnan(table.y).sum())]
     return [
         ColumnOut(
             name=column.name,
@@ -110,9 +114,10 @@ def _columns(campaign: Campaign) -> list[ColumnOut]:
             categories=list(column.categories),
             expected=column.expected,
             group=groups.get(column.name),
-            missing=int(missing[place]),
+            missing=missing[place],
+            labels=place == len(table.columns),
         )
-        for place, column in enumerate(table.columns)
+        for place, column in enumerate(columns)
     ]
 
 

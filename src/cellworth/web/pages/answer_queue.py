@@ -162,7 +162,7 @@ def open_lines(
     """Return one page of the queue; ``typed`` says for some keys what was typed and is wrong with it."""
     head = head_of(view)
     purchases, after = _some(view, chosen, me)
-    columns = {column.name: column for column in view.original.columns}
+    columns = {column.name: column for column in view.columns}
     groups: dict[str, RowLines] = {}
     for each in purchases:
         more = dict(typed.get(key_of(each.row, each.column), {}))
@@ -216,7 +216,7 @@ async def print_queue(
 
 def printed(view: Campaign, chosen: QueueFilter, me: str | None) -> QueuePage:
     """Return all values that fit the filter; O(open values)."""
-    columns = {column.name: column for column in view.original.columns}
+    columns = {column.name: column for column in view.columns}
     groups: dict[str, RowLines] = {}
     kept = [each for each in view.open_purchases() if chosen.keeps(each, me)]
     for each in kept:

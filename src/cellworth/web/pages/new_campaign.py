@@ -94,7 +94,7 @@ async def settings(
     typed: dict[str, str] = typed_in(request).get("typed", {})
     if not typed:
         typed = {"name": file.name.rpartition(".")[0].partition(".")[0][:80]}
-    found: dict[str, Any] = {"error": None, "table": None, "lines": [], "rows": []}
+    found: dict[str, Any] = {"error": None, "table": None, "lines": [], "label": None, "rows": []}
     try:
         found |= await pool.in_thread(partial(_read, file, stated, typed))
     except CellworthError as error:
@@ -149,7 +149,7 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
     """Read the files as they are said to be written; return the table, prices, and what to show of them."""
     table = Table.read(file, **_keywords(typed))
     prices = _prices(table, stated, typed)
-    alone = prices.on(table).of_cells().alone
+    alone, target = prices.on(table).alone, table.target
     lines = [
         {
             "name": column.name,
@@ -168,7 +168,12 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
         [row, *(written(c.format(float(v))) for c, v in zip(table.columns, values, strict=True))]
         for row, values in zip(table.row_ids[:SHOWN_ROWS], table.values[:SHOWN_ROWS], strict=True)
     ]
-    return {"table": table, "prices": prices, "from_file": stated is not None, "lines": lines, "rows": rows}
+    label = None
+    if target is not None:
+        price = f"{float(alone[:, -1].min()):g}" if prices.sells_labels(table) else ""
+        label = {"name": target.name, "missing": float(np.isnan(target.values).mean()), "price": price}
+    shown = {"from_file": stated is not None, "lines": lines, "label": label, "rows": rows}
+    return {"table": table, "prices": prices, **shown}
 
 
 def _keywords(typed: Mapping[str, str]) -> dict[str, Any]:
@@ -214,6 +219,10 @@ def _prices(table: Table, stated: FileBytes | None, typed: Mapping[str, str]) ->
         found = amount(typed.get(f"price.{named[name]}", ""), f"Price of {name}") if name in named else None
         if found is not None:
             amounts[name] = found
+    if table.target is not None:
+        price = amount(typed.get("price.label", ""), f"Price of {table.target.name}")
+        if price is not None:
+            amounts[table.target.name] = price
     currency = typed.get("currency", "").strip().upper() or None
     return Prices.per_column(amounts, default=1.0, currency=currency)
 

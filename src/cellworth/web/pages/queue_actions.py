@@ -43,7 +43,7 @@ async def sent_lines(request: Request, name: CampaignName, pool: PoolDep) -> Row
     form = await request.form()
     row = _text(form, "row")
     only = _text(form, "only")
-    columns = await pool.read(name, lambda view: {each.name: each for each in view.original.columns})
+    columns = await pool.read(name, lambda view: {each.name: each for each in view.columns})
     lines = []
     for field in form:
         kind, _, key = field.partition(".")
@@ -94,7 +94,7 @@ def saved_together(campaign: Campaign, lines: list[Line], who: str | None, langu
     """Save values in one event if none is wrong, otherwise one by one; return the lines as they are then."""
     plain = [line for line in lines if line.state == "open" and not line.comment and not line.doubted]
     if len(plain) == len(lines) > 1:
-        columns = {each.name: each for each in campaign.original.columns}
+        columns = {each.name: each for each in campaign.columns}
         try:
             answers = [
                 (each.row, each.column, plain_number(each.value, columns[each.column], language))
@@ -111,7 +111,7 @@ def saved_together(campaign: Campaign, lines: list[Line], who: str | None, langu
 def saved(campaign: Campaign, line: Line, who: str | None, language: str) -> Line:
     """Save one value; return its line, saved or with what is wrong. The same value twice is insisted on."""
     insist = bool(line.value) and line.value == line.doubted
-    column = next(each for each in campaign.original.columns if each.name == line.column)
+    column = next(each for each in campaign.columns if each.name == line.column)
     try:
         value = plain_number(line.value, column, language)
         reason = line.comment or None

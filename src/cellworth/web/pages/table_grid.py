@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from starlette.responses import JSONResponse, Response
 
 from cellworth.arrays import AnyArray
-from cellworth.campaign import Campaign
+from cellworth.campaign import Campaign, CellRecord, RowRecord
 from cellworth.errors import CellworthError
 from cellworth.report.row_summaries import row_guesses, written
 from cellworth.table import Table
@@ -79,7 +79,7 @@ class GridWindow:
 
 def window_of(view: Campaign, chosen: GridFilter, first: int, count: int) -> GridWindow:
     """Return a window of the grid; O(rows sent), and once O(n log n) for a sort and O(n) for a filter."""
-    table = view.table
+    table, labels = view.table, view.counts_labels
     places = _places(table, chosen)
     total = table.shape[0] if places is None else len(places)
     first = min(first, max(0, total - 1))
@@ -89,12 +89,18 @@ def window_of(view: Campaign, chosen: GridFilter, first: int, count: int) -> Gri
         {
             "place": record.place,
             "id": record.row,
-            "cells": [[cell.status, _text(cell.value)] for cell in record.cells],
+            "cells": [[cell.status, _text(cell.value)] for cell in _shown_cells(record, labels)],
         }
         for record in view.rows_at(shown)
     ]
-    columns = [(column.name, column.unit or "") for column in table.columns]
+    shown_columns = view.columns if labels else table.columns
+    columns = [(column.name, column.unit or "") for column in shown_columns]
     return GridWindow(head_of(view), columns, total, first, rows)
+
+
+def _shown_cells(record: RowRecord, labels: bool) -> list[CellRecord]:
+    """Return the cells of a row, with its label last if labels are bought like cells."""
+    return [*record.cells, record.label] if labels and record.label is not None else record.cells
 
 
 def _text(value: object) -> str:

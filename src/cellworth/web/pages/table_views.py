@@ -153,7 +153,7 @@ def corrected(
     insist: bool,
 ) -> bool:
     """Correct a value as it was typed; a decimal comma is one in languages that have it."""
-    found = next((each for each in campaign.original.columns if each.name == column), None)
+    found = next((each for each in campaign.columns if each.name == column), None)
     plain = value if found is None else plain_number(value, found, language)
     return campaign.correct(row, column, plain, who=who, reason=reason, insist=insist)
 
@@ -165,9 +165,11 @@ def known_of(view: Campaign, place: int) -> dict[str, Any]:
     if not found:
         raise DataError(f"There is no row number {place + 1}; the table has {table.shape[0]} rows.")
     row = found[0].row
-    asks = {each.column: each for each in view.open_page(row=row, most=len(table.columns)).purchases}
+    asks = {each.column: each for each in view.open_page(row=row, most=len(view.columns)).purchases}
     cells = []
-    for column, known, number in zip(table.columns, found[0].cells, table.values[place], strict=True):
+    label = found[0].label if view.counts_labels else None
+    lines = [*found[0].cells, *([] if label is None else [label])]
+    for column, known in zip(view.columns, lines, strict=False):
         ask = asks.get(column.name)
         cells.append(
             {
@@ -175,7 +177,7 @@ def known_of(view: Campaign, place: int) -> dict[str, Any]:
                 "kind": column.kind,
                 "unit": column.unit,
                 "status": "estimated" if known.status == "missing" else known.status,
-                "value": written(column.format(float(number))),
+                "value": None if known.value is None else written(known.value),
                 "field": value_field(column),
                 "asked_because": None if ask is None else ask.why,
                 "price": None if ask is None else ask.price,
@@ -200,8 +202,8 @@ async def _row_page(
         by_column = {cell["column"]: cell for cell in thought["cells"]}
         for cell in known["cells"]:
             # Known values are newer than the estimates, which only fill in what is still missing.
-            extra = by_column[cell["column"]]
-            if cell["status"] in ("estimated", "out", "refused"):
+            extra = by_column.get(cell["column"])  # none for a label
+            if extra is not None and cell["status"] in ("estimated", "out", "refused"):
                 names = ("estimate", "low", "high", "worth", "rank", "of", "why", "unsure", "price")
                 cell.update({key: extra[key] for key in names if extra[key] is not None})
     shared = {"known": known, "place": place, "thought": thought}
