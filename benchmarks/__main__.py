@@ -27,6 +27,7 @@ PARTS = (
     "growth",
     "writers",
     "engine",
+    "out_of_core",
     "web",
     "sparse",
 )

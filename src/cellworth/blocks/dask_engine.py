@@ -148,6 +148,11 @@ class DaskEngine:
         memory, n_threads = self._resources()
         return suitable_rows(n_rows, row_bytes, memory, n_threads)
 
+    def room(self) -> int | None:
+        """Return how many bytes of results all workers keep before they go to disk; None if unlimited."""
+        memory, n_threads = self._resources()
+        return None if memory is None else n_threads * (memory_for_blocks(memory) // 2)
+
     def _resources(self) -> tuple[int | None, int]:
         """Return the smallest memory per worker thread (None if unlimited) and the total of threads."""
         info = self.client.scheduler_info(n_workers=-1)["workers"].values()

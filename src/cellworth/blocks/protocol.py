@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import Any, Protocol, TypeVar
 
@@ -46,6 +47,12 @@ class Engine(Protocol):
 
     def rows_per_block(self, n_rows: int, row_bytes: int) -> int:
         """Return how many rows a block of a table should have, given the bytes per row."""
+
+    def room(self) -> int | None:
+        """Return how many bytes of results can be kept between passes in memory; None if unlimited.
+
+        A completer that would keep more reads the table again in each pass.
+        """
 
     def map(self, function: Function, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
         """Call ``function(*of_block, *shared)`` for each block; results stay where they are computed."""
@@ -126,6 +133,15 @@ def suitable_rows(n_rows: int, row_bytes: int, memory: int | None, workers: int)
 def memory_for_blocks(memory: int) -> int:
     """Return how much of a worker's memory is left for blocks, in bytes."""
     return max(memory - PROCESS_BYTES, memory // 8)
+
+
+def free_memory() -> int | None:
+    """Return how many bytes of memory this machine has left; None if it does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+    except (OSError, StopIteration, ValueError):
+        return None
 
 
 class PassProgress:

@@ -18,6 +18,7 @@ from cellworth.blocks.protocol import (
     PassProgress,
     Watch,
     add,
+    free_memory,
     in_groups,
     merge_in_tree,
     suitable_rows,
@@ -77,6 +78,11 @@ class ThreadEngine:
     def rows_per_block(self, n_rows: int, row_bytes: int) -> int:
         """Return how many rows a block of a table should have."""
         return self.block_rows or suitable_rows(n_rows, row_bytes, None, self.n_threads)
+
+    def room(self) -> int | None:
+        """Return half of the memory that this machine has left, in bytes; None if it does not tell."""
+        free = free_memory()
+        return None if free is None else free // 2
 
     def map(self, function: Function, *blocks: Blocks, shared: tuple[Any, ...] = ()) -> Blocks:
         """Call ``function(*of_block, *shared)`` for each block."""

@@ -126,6 +126,8 @@ class AutoCompleter(Completer):
 
     Notes
     -----
+    Not on row blocks: most of its candidates are not. Choose on a sample: ``Table.open(...).every(k)``.
+
     The rule: the lowest mean error wins, but a candidate ties with it if its error is larger by at most one
     standard error of the difference, taken over rows. Among tied candidates, one that gives variances is
     preferred, then one without trees, then the one with the lowest error. So labels are used only if they

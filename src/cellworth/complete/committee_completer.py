@@ -53,6 +53,8 @@ class CommitteeCompleter(Completer):
 
     Notes
     -----
+    Not on row blocks: two of its usual members, `LMaFitCompleter` and `NNLSCompleter`, are not.
+
     Costs as much as fitting the members one by one. Memory: one array of the table's size per member
     besides what the members keep. There is no warm start.
 

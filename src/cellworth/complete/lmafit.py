@@ -116,6 +116,8 @@ class LMaFitCompleter(FactoredCompleter):
 
     Notes
     -----
+    Not on row blocks: its factors are fitted to the whole table at once. Use `SupervisedCompleter`.
+
     Per iteration at rank r: four products of 2 n d r flops and a QR of an n x r matrix; per new
     component one product of 2 n d min(n, d) flops. The choice of rank and ridge uses at most
     10,000 rows. Memory: three arrays of the table's size besides the table.

@@ -105,6 +105,8 @@ class NNLSCompleter(FactoredCompleter):
 
     Notes
     -----
+    Not on row blocks: `SupervisedCompleter` with ``label_weight=0`` minimises the same objective there.
+
     Per step, on n rows and d <= n columns: 3 n d^2 flops, about ten passes over the table and an
     eigendecomposition of a d x d matrix (n x n for n < d). The choice of the penalty uses at most
     10,000 rows. Memory: seven arrays of the table's size besides the table.

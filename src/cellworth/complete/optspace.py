@@ -125,6 +125,8 @@ class OptSpaceCompleter(FactoredCompleter):
 
     Notes
     -----
+    Not on row blocks: its factors are fitted to the whole table at once. Use `SupervisedCompleter`.
+
     Per step at rank r: about five products of 2 n d r flops, and 2 n r^2 (d + r^2) + O(r^6) flops for
     each S that the line search tries, usually one. The choice of rank and ridge uses at most 10,000 rows.
     Memory: four arrays of the table's size besides the table.

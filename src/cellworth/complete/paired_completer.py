@@ -56,6 +56,8 @@ class PairedCompleter(Completer):
 
     Notes
     -----
+    Not on row blocks: it keeps two completions of the whole table.
+
     Costs a fit of both.
 
     Examples

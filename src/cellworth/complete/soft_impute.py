@@ -105,6 +105,8 @@ class SoftImputeCompleter(FactoredCompleter):
 
     Notes
     -----
+    Not on row blocks: `SparseCompleter` minimises the same objective there.
+
     Per iteration: four products of 2 n d r flops and QR factors of an n x r and a d x r matrix. The
     choice of the penalty uses at most 10,000 rows. Memory: two arrays of the table's size besides the
     table, and four of n x r.

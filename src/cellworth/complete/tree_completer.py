@@ -77,7 +77,8 @@ class TreeCompleter(PosteriorCompleter):
     -----
     With n rows and d columns, a fit costs that of the Gaussian, d completions by it, and O(t f n log n) for
     each column with t trees and f = min(d, 30) features a split; forests are grown on at most 20,000 rows.
-    It needs the table in memory: a forest sees all its rows at once. For row blocks use `GaussianCompleter`.
+
+    Not on row blocks: a forest sees all rows of the table at once. Use `GaussianCompleter`.
 
     Intervals and draws are calibrated on out-of-bag residuals as those of `GaussianCompleter` are on
     left-out ones; draws of a row's holes are as correlated as the Gaussian says.

@@ -35,6 +35,8 @@ class QueryByCommittee(Memoryless):
 
     Notes
     -----
+    Not on row blocks: it needs the completions of a `CommitteeCompleter`, which is not.
+
     If the round was completed by a `CommitteeCompleter`, or anything else with ``completions_``, its
     completions are used and nothing is refitted. Otherwise clones of ``members`` are fitted in each round.
     Time besides the fits: O(Mnd). Keeps no state between rounds.
@@ -85,6 +87,8 @@ class CommitteeStability:
 
     Notes
     -----
+    Not on row blocks: it needs the completions of a `CommitteeCompleter`, which is not.
+
     A row that has been completed only once has not moved, so it gets the committee's disagreement, as in
     `QueryByCommittee`. This applies to the whole table in the first round, and to new rows later.
     Time besides the fits: O(Mnd). Memory: the members' last completions, for any number of rounds.

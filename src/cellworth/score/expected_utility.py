@@ -38,6 +38,8 @@ class ExpectedUtility(Memoryless):
 
     Notes
     -----
+    Not on row blocks: tables are drawn from one stream of normal variables, which cannot be cut by rows.
+
     Needs a completer with a ``sample`` method and a ``variance_``, such as `GaussianCompleter`. If the model
     cannot learn (no labels, or only one class), a row's score is the sum of its cells' `PosteriorVariance`.
     Time: the regression, the draws, and O(draws n d K) for K classes. Draws are made in parts of 32 MB. Keeps

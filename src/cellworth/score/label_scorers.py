@@ -41,6 +41,8 @@ class LabelUncertainty(Memoryless):
 
     Notes
     -----
+    Not on row blocks: labels can be bought in tables in memory only.
+
     Scores are in nats, or in squared units of the target. If the model cannot learn, all missing labels score
     1. Costs a fit of the model, or one for each member, and its predictions for n rows.
 
@@ -122,6 +124,8 @@ class ErrorReduction(Memoryless):
 
     Notes
     -----
+    Not on row blocks: labels can be bought in tables in memory only.
+
     Scores are in nats or in units of the noise, raised by a constant if some would be negative. The error is
     judged on at most `JUDGED_ROWS` rows. If the model cannot learn, all missing labels score 1. Time: O(n d^2
     + n m K^2) for m judged rows and K classes.

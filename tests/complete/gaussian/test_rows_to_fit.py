@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cellworth import GaussianCompleter
 from cellworth.blocks import ThreadEngine, open_blocks
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.rows_to_fit import SAMPLE_ROWS, ArrayRows, BlockRows, CellForm, sample_stride
@@ -47,3 +48,19 @@ def test_a_long_table_is_sampled():
     assert sample_stride(SAMPLE_ROWS) == 1
     for n_rows in (2 * SAMPLE_ROWS, 7 * SAMPLE_ROWS - 1, 10**6):
         assert SAMPLE_ROWS <= n_rows / sample_stride(n_rows) < 2 * SAMPLE_ROWS
+
+
+def test_what_does_not_fit_in_memory_is_laid_out_again(monkeypatch):
+    """Bit by bit: the blocks and the order of their sums are the same."""
+    X, y = make_table(400, 5, 0)
+    settings = {"margins": "normal", "label_trust": 0.3}
+    with ThreadEngine(2, 60) as engine:
+        source = open_blocks(X, target=y, engine=engine)
+        kept = GaussianCompleter(**settings).fit(source)
+        monkeypatch.setattr(engine, "room", lambda: 31 * X.size - 1)
+        maps = []
+        monkeypatch.setattr(engine, "map", lambda *args, **more: maps.append(args))
+        again = GaussianCompleter(**settings).fit(source)
+    assert not maps
+    assert np.array_equal(kept.log_likelihood_, again.log_likelihood_)
+    assert np.array_equal(kept.covariance_, again.covariance_)

@@ -20,6 +20,7 @@ from cellworth.complete.labels import LabelCode, code_labels, label_code
 from cellworth.complete.scaling import Scaling, scaled_cells
 from cellworth.complete.table_summary import TableSummary
 
+KEPT_BYTES = 31  # per cell: its value, and the layout of the systems of its row
 SAMPLE_ROWS = 2000  # enough to start from the covariance of a dozen columns
 
 
@@ -212,12 +213,23 @@ class BlockRows:
         return pairs, products
 
     def expect(self, kind: Any) -> Callable[[Any], Any]:
-        """Lay out the blocks; return the E step over them."""
-        prepared: Blocks = self._source.map(_prepare, shared=(self._form, kind))
+        """Lay out the blocks; return the E step over them.
+
+        If the layouts do not fit in memory, each E step reads the blocks and lays them out again: that takes
+        less time than to write and read a layout, which is four times as long as its rows.
+        """
+        source = self._source
+        room = source.engine.room()
+        kept = KEPT_BYTES * source.n_rows * len(kind.mean)
+        prepared: Blocks | None = None
+        if room is None or kept <= room:
+            prepared = source.map(_prepare, shared=(self._form, kind))
 
         def expect(model: Any) -> Any:
             np.linalg.cholesky(model.covariance)  # detect an invalid model before sending it
-            return self._source.engine.reduce(_expect, add, prepared, shared=(model,))
+            if prepared is None:
+                return source.reduce(_prepare_and_expect, add, shared=(self._form, kind, model))
+            return source.engine.reduce(_expect, add, prepared, shared=(model,))
 
         return expect
 
@@ -250,6 +262,10 @@ def _prepare(part: Part, form: CellForm, kind: Any) -> PreparedRows:
 def _expect(rows: PreparedRows, model: Any) -> tuple[Any, ...]:
     expected: tuple[Any, ...] = rows.layout.expect(model, rows.values)
     return expected
+
+
+def _prepare_and_expect(part: Part, form: CellForm, kind: Any, model: Any) -> tuple[Any, ...]:
+    return _expect(_prepare(part, form, kind), model)
 
 
 def _left_out(part: Part, fitted: FittedGaussian, form: CellForm, every: int) -> tuple[LeftOut, ...]:

@@ -1,0 +1,145 @@
+"""Tables that do not fit in the memory of their workers: an iteration against reading the table once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks import memory
+from benchmarks.isolate import run_isolated
+from benchmarks.report import Section, at_most, number
+from benchmarks.settings import Settings, progress, size_name
+
+COLUMNS, FACTORS, HOLES = 20, 5, 0.3
+ROWS = (1_000_000, 10_000_000, 100_000_000)
+QUICK_ROWS = (100_000, 300_000)
+MEMORY = 4 * 10**9  # bytes for both workers together
+FILE_ROWS, GROUP_ROWS = 1_000_000, 250_000
+STEPS = 2
+
+HEADER = [
+    "rows",
+    "table, GB",
+    "kept or read again",
+    "CPU s of reading it once",
+    "CPU s of an iteration",
+    "iteration / reading",
+    "µs per row and iteration",
+    "peak of a worker, MB",
+]
+
+
+def run(settings: Settings) -> Section:
+    """Fit the Gaussian to float32 Parquet tables of growing length, on two workers with 4 GB in all."""
+    section = Section("Out of core", HEADER, [], [])
+    place = os.environ.get("CELLWORTH_BIG_TABLES")
+    with tempfile.TemporaryDirectory() as temporary:
+        found = {}
+        for n in QUICK_ROWS if settings.quick else ROWS:
+            folder = Path(place or temporary) / f"rows-{n}"
+            progress(f"{size_name(n, COLUMNS)}: writing")
+            make_table(folder, n, settings.seed)
+            progress(f"{size_name(n, COLUMNS)}: fitting")
+            found[n] = run_isolated("benchmarks.parts.out_of_core:measure_here", folder=str(folder))
+            section.rows.append(_row(n, found[n]))
+            if place is None:
+                shutil.rmtree(folder)
+    first, last = min(found), max(found)
+    growth = (found[last]["step"] / last) / (found[first]["step"] / first)
+    section.aims.append(
+        at_most(f"an iteration per row at {last:,} rows, against {first:,}", growth, 1.3, ".2f", " times")
+    )
+    ratio = found[last]["step"] / found[last]["read"]
+    section.aims.append(
+        at_most(f"an iteration at {last:,} rows, against reading it once", ratio, 1.3, ".1f", " times")
+    )
+    section.notes.append(
+        f"{COLUMNS} columns of single precision, uncompressed Parquet, {FACTORS} factors plus noise, "
+        f"{100 * HOLES:.0f} % holes at random; longer tables are copies of a file of a million rows. Two "
+        f"workers with "
+        f"{MEMORY / 1e9:.0f} GB in all. CPU seconds of both workers together, so that other processes on the "
+        "machine do not count; on two idle cores wall time is half. Kept: the layout of the rows' systems "
+        "stays in memory between iterations. Read again: it does not fit, so every iteration reads the "
+        "table, lays it out and forgets it. CELLWORTH_BIG_TABLES names a folder where tables are kept."
+    )
+    return section
+
+
+def _row(n: int, m: dict[str, float]) -> list[str]:
+    return [
+        f"{n:,}",
+        number(n * COLUMNS * 4e-9),
+        "read again" if m["again"] else "kept",
+        number(m["read"]),
+        number(m["step"]),
+        number(m["step"] / m["read"], ".1f"),
+        number(1e6 * m["step"] / n, ".2f"),
+        f"{m['peak'] / 1e6:.0f}",
+    ]
+
+
+def make_table(folder: Path, n: int, seed: int) -> None:
+    """Write a table of n rows, unless it is there: a file of `FILE_ROWS`, and copies of it."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    if folder.exists():
+        return
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    loadings = np.random.default_rng(seed).normal(size=(FACTORS, COLUMNS)).astype(np.float32)
+    schema = pa.schema([(f"c{j}", pa.float32()) for j in range(COLUMNS)])
+    first = partial / "part-0000.parquet"
+    with parquet.ParquetWriter(first, schema, compression="none", use_dictionary=False) as writer:
+        for start in range(0, min(n, FILE_ROWS), GROUP_ROWS):
+            rng, m = np.random.default_rng([seed, start]), min(GROUP_ROWS, n - start)
+            X = rng.standard_normal((m, FACTORS), dtype=np.float32) @ loadings
+            X += np.float32(0.5) * rng.standard_normal((m, COLUMNS), dtype=np.float32)
+            holes = rng.random((m, COLUMNS), dtype=np.float32) < HOLES
+            arrays = [pa.array(X[:, j], mask=holes[:, j]) for j in range(COLUMNS)]
+            writer.write_table(pa.table(arrays, schema=schema), row_group_size=GROUP_ROWS)
+    for copy in range(1, n // FILE_ROWS):
+        shutil.copyfile(first, partial / f"part-{copy:04d}.parquet")
+    partial.rename(folder)
+
+
+def measure_here(folder: str) -> dict[str, Any]:
+    """Return the CPU seconds of both workers for reading the table and for an iteration, and their peak."""
+    from cellworth import GaussianCompleter
+    from cellworth.blocks import DaskEngine, open_blocks
+    from cellworth.blocks.protocol import add
+    from cellworth.complete.gaussian.rows_to_fit import KEPT_BYTES
+
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as spilled, DaskEngine(2, MEMORY, folder=spilled) as engine:
+        source = open_blocks(folder, engine=engine)
+
+        def cpu() -> float:
+            return sum(engine.client.run(time.process_time).values())
+
+        before = cpu()
+        source.reduce(_known, add)
+        read = cpu() - before
+        clocks: list[float] = []
+
+        def note(_: Any) -> None:
+            clocks.append(cpu())
+
+        settings = {"margins": "normal", "label_trust": 0.0, "shrinkage": 3.0, "calibrate": False}
+        GaussianCompleter(**settings, tol=0, max_iter=STEPS + 1, callback=note).fit(source)
+        peak = max(engine.client.run(memory.peak).values())
+        room = engine.room()
+        again = room is not None and KEPT_BYTES * source.n_rows * COLUMNS > room
+    return {"read": read, "step": float(np.median(np.diff(clocks))), "peak": peak, "again": again}
+
+
+def _known(part: Any) -> tuple[int]:
+    return (int(part.X.size - np.isnan(part.X).sum()),)
