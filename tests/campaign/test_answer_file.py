@@ -270,3 +270,15 @@ def test_answers_may_be_written_as_the_table_was(tmp_path):
         assert campaign.table.to_csv(";", ",") == (
             "id;dose;seen\na;1,5;4.7.2020\nb;1,75;5.7.2020\nc;2,5;12.12.2020\n"
         )
+
+
+def test_doubtful_values_are_named_beside_wrong_lines(tmp_path):
+    table = Table.from_arrays(
+        [[float(k % 5), float(k)] for k in range(30)] + [[None, None], [None, 1.0]], columns=["count", "x"]
+    )
+    with Campaign.create(table, strategy="random", store=tmp_path / "s.db") as campaign:
+        campaign.ask(count=3)
+        path = write(tmp_path, "row,column,value\n30,count,-99999999\n31,count,many\n")
+        with pytest.raises(WrongAnswersError) as both:
+            campaign.tell_file(path)
+        assert [problem.split(", ")[1] for problem in both.value.problems] == ["line 2", "line 3"]

@@ -48,3 +48,8 @@ def test_what_is_refused(quick, words, code, message):
     done = quick(*words)
     assert (done.code, done.out) == (code, "")
     assert message in done.err
+
+
+def test_a_campaign_whose_rows_all_have_labels_says_so(quick, monkeypatch):
+    monkeypatch.setattr("cellworth.campaign.Campaign.undecided", lambda *_, **__: [])
+    assert "All rows have a label" in quick("next", "--confidence", "0.9").out

@@ -138,3 +138,13 @@ def test_the_same_command_goes_on_after_an_interruption(tmp_path):
 def read_all(path, target=None):
     blocks = open_blocks(path, target=target).blocks.items
     return np.concatenate([block.read().X for block in blocks])
+
+
+@pytest.mark.parametrize(
+    ("out", "message"), [("z.docx", "Write one of these, and convert it"), ("none/z.csv", "no folder none")]
+)
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(study, monkeypatch, out, message):
+    monkeypatch.setattr("cellworth.complete.fill", lambda *_, **__: 1 / 0)
+    done = study("fill", "table.csv", *study.reading(), "--out", out)
+    assert done.code == 3
+    assert message in done.err

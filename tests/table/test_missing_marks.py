@@ -72,3 +72,9 @@ def test_lookalikes_are_categories_with_a_warning_that_names_the_option(tmp_path
         warnings.simplefilter("error")
         assert Table.read(path, missing=[mark]).holes[0, 0]
         Table.read(path, categories={"drug": [mark, "aspirin", "ibuprofen"]})
+
+
+def test_several_lookalikes_are_named_together():
+    texts = [["A"], ["?"], ["unknown"], ["B"], ["A"]]
+    with pytest.warns(MissingMarkWarning, match=r"are read as categories.*\['\?'\] missing=\['unknown'\]"):
+        Table.from_arrays(texts, columns=["kind"])

@@ -1,5 +1,7 @@
 """Delimited files, as tables and as lists."""
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,3 +115,16 @@ def test_a_header_that_does_not_fit_is_refused(tmp_path, header, words):
 def test_lists_are_no_parquet_files(tmp_path):
     with pytest.raises(DataError, match=r"ends in \.csv"):
         list(read_lines(tmp_path / "list.parquet", ["row"]))
+
+
+def test_a_file_from_a_german_spreadsheet_is_told_all_it_needs_at_once(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id;size;seen\na;;4.7.2020\nb;1,5;31.12.2020\n")
+    said = "delimiter=';', decimal=',' and date_format='DD.MM.YYYY'; for a file"
+    with pytest.raises(DataError, match=re.escape(said)):
+        Table.read(path)
+    table = Table.read(path, row_id="id", delimiter=";", decimal=",", date_format="DD.MM.YYYY")
+    assert [column.kind for column in table.columns] == ["number", "date"]
+    path.write_text("id;size\na;2\nb;1\n")
+    with pytest.raises(DataError, match="Pass delimiter=';'; for a file"):
+        Table.read(path)

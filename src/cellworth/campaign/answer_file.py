@@ -7,7 +7,7 @@ hand or in a spreadsheet, it is a file of answers; only ``row``, ``column`` and 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,7 +168,8 @@ def read_answers(
     if problems:
         if state is not None:
             rejected, _ = _rejected(state, answers, unsolicited=unsolicited)
-            problems = sorted([*problems, *rejected], key=lambda each: each.line)[:MOST_WRONG_LINES]
+            odd = _odd_lines(state, answers, {each.line for each in rejected})
+            problems = sorted([*problems, *rejected, *odd], key=lambda each: each.line)[:MOST_WRONG_LINES]
         raise WrongAnswersError(path, problems)
     return answers
 
@@ -245,6 +246,13 @@ def _raise_by_line(state: State, path: AnyFile, answers: Iterable[FileAnswer], *
     problems, all_conflicts = _rejected(state, answers, unsolicited=unsolicited)
     if problems:
         raise (ConflictingAnswersError if all_conflicts else WrongAnswersError)(path, problems) from None
+
+
+def _odd_lines(state: State, answers: Iterable[FileAnswer], rejected: Set[int]) -> list[WrongLine]:
+    """Return the other lines whose values are far outside what was seen in their columns."""
+    given = [each for each in answers if each.value is not None and each.line not in rejected]
+    odd = questioned(state, as_answers(state, triples(given)))
+    return _doubted(given, {state.index.names(cell): words for cell, words in odd.items()})
 
 
 def _rejected(

@@ -200,6 +200,9 @@ def _of_file(policy: Policy, known: Table, reading: TableOptions, rows: Path) ->
 
 
 def _describe_steps(found: list[NextStep]) -> None:
+    if not found:
+        print("All rows have a label: there is nothing to decide. For new rows, give a ROWFILE.")
+        return
     for step in found:
         print(step)
     if len(found) == 1 and not found[0].stop:

@@ -190,7 +190,7 @@ def fill(
     if table is not None and _is_text(table):
         from cellworth.complete import fill as fill_table
 
-        make_way(out, force=force)
+        _check_out(out, force=force)
         with usage():
             read = reading.table(table, target)
             with working("Filling the table"):
@@ -213,7 +213,7 @@ def fill(
         _fill_blocks(big, reading, checkpoint, as_json=as_json)
         return
     with on.campaign() as campaign:
-        make_way(out, force=force)
+        _check_out(out, force=force)
         with working("Filling the table"):
             filled = campaign.fill(level)
         _write(
@@ -225,6 +225,15 @@ def fill(
             spreadsheet=spreadsheet,
             as_json=as_json,
         )
+
+
+def _check_out(out: Path | None, *, force: bool) -> None:
+    """Fail before the work if its result cannot be written."""
+    from cellworth.table.write_table import check_can_write
+
+    if out is not None:
+        check_can_write(out)
+        make_way(out, force=force)
 
 
 def _write(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress, product
 
@@ -114,13 +114,20 @@ def _without(values: Float64Array, marks: tuple[float, ...]) -> Float64Array:
     return np.where(np.isin(values, marks), np.nan, values)
 
 
+def _words(found: Sequence[str]) -> str:
+    if len(found) == 1:
+        return f"{listing(found)} is read as a category like any other."
+    return f"{listing(found)} are read as categories like any others."
+
+
 def warn_of_lookalikes(categories: Collection[str], name: str, where: str) -> None:
     """Warn if some categories look like marks of holes."""
     found = sorted(text for text in categories if text.casefold() in LOOKALIKES)
     if found and len(found) < len(categories):
         warnings.warn(
-            f"{where}: {listing(found)} is read as a category like any other. If it marks a hole, say "
-            f"{setting('missing', found[0])}; to keep it and silence this, name it in "
+            f"{where}: {_words(found)} If {'it marks' if len(found) == 1 else 'they mark'} a hole, say "
+            f"{' '.join(setting('missing', text) for text in found)}; to keep "
+            f"{'it' if len(found) == 1 else 'them'} and silence this, name all categories in "
             f"{setting('categories', column=name)}.",
             MissingMarkWarning,
             stacklevel=2,

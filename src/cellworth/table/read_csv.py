@@ -13,10 +13,12 @@ from cellworth.table.arrow_csv import FEWEST_BYTES, Wishes, column_name, parse_q
 from cellworth.table.csv_format import unguard
 from cellworth.table.excel import read_sheet
 from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
+from cellworth.table.parse_values import is_comma_number
 from cellworth.table.raw_cells import Origin, RawColumn, TextCells, as_texts
-from cellworth.table.text_file import TextFile, decoded
+from cellworth.table.text_file import TextFile, decoded, likely_date_formats
 
 OTHER_DELIMITERS = ";\t|"
+SAMPLE = 50  # records that show how a file is written
 _SEPARATORS = (",", ";", "\t", "|")  # spreadsheets use different ones in different countries
 
 
@@ -64,7 +66,7 @@ def read_csv(
             f"{name}: expected rows below the column names, got only line {line_of_header}. Add rows."
         )
     if delimiter is None:
-        _refuse_other_delimiter(header, records[0], name)
+        _refuse_other_delimiter(header, records, name)
     _check_widths(records, lines, len(header), name)
     columns = [
         RawColumn(column, TextCells([record[place].strip() for record in records]))
@@ -199,16 +201,30 @@ def _split(text: str, delimiter: str, name: str) -> tuple[list[list[str]], list[
     return records, lines
 
 
-def _refuse_other_delimiter(header: Sequence[str], first: Sequence[str], name: str) -> None:
+def _refuse_other_delimiter(header: Sequence[str], records: Sequence[Sequence[str]], name: str) -> None:
     if len(header) != 1:
         return
     for other in OTHER_DELIMITERS:
-        if other in header[0] and (header[0].count(other) == sum(field.count(other) for field in first)):
+        if other in header[0] and header[0].count(other) == sum(field.count(other) for field in records[0]):
             raise DataError(
                 f"{name}: expected columns separated by a comma, got a single column {shorten(header[0])}. "
-                f"Pass {setting('delimiter', other)}; for a file that does have one column pass "
+                f"Pass {_all_at_once(records[:SAMPLE], other)}; for a file that does have one column pass "
                 f"{setting('delimiter', ',')}."
             )
+
+
+def _all_at_once(records: Sequence[Sequence[str]], delimiter: str) -> str:
+    """Return the settings that a file with this delimiter needs, by its first records."""
+    lines = [",".join(record).split(delimiter) for record in records]
+    fields = [field.strip() for line in lines for field in line]
+    said = [setting("delimiter", delimiter)]
+    if any(map(is_comma_number, fields)):
+        said.append(setting("decimal", ","))
+    dates = [field for field in fields if likely_date_formats([field])]
+    formats = likely_date_formats(dates)
+    if formats:
+        said.append(" or ".join(setting("date_format", each) for each in formats))
+    return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]
 
 
 def _check_widths(records: Sequence[Sequence[str]], lines: Sequence[int], width: int, name: str) -> None:

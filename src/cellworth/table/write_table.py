@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.errors import ParameterError
+from cellworth.errors import DataError, ParameterError
 from cellworth.messages import LONGEST_SHOWN, listing, shorten
 from cellworth.optional_packages import require
+from cellworth.setting_names import by_door
 from cellworth.table.column import KINDS, LABELLED, Column
 from cellworth.table.csv_format import csv_text, guard, separator_of, with_mark, write_text
 from cellworth.table.dates import stamps_from_days
@@ -50,7 +51,7 @@ def write_table(
     decimal: str = ".",
 ) -> None:
     """Write the table in the format given by the path's suffix; O(n p)."""
-    file_format = format_of(path, "For other files use to_frame and write the frame.")
+    file_format = format_of(path, _other_files())
     if file_format == "xlsx":
         write_sheet(path, _sheet_rows(row_id, row_ids, columns))
     elif file_format == "parquet":
@@ -60,6 +61,20 @@ def write_table(
     else:
         text = table_as_csv(row_id, row_ids, columns, separator_of(path, delimiter), decimal)
         write_text(path, text)
+
+
+def _other_files() -> str:
+    return by_door(
+        python="For other files use to_frame and write the frame.",
+        command_line="Write one of these, and convert it.",
+    )
+
+
+def check_can_write(path: Path) -> None:
+    """Raise DataError if a table cannot be written there: another format, or no such folder."""
+    format_of(path, _other_files())
+    if not path.parent.is_dir():
+        raise DataError(f"{path}: there is no folder {path.parent}. Create it, or choose another place.")
 
 
 def table_as_csv(
