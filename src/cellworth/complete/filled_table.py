@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -12,6 +13,7 @@ from cellworth.arrays import AnyArray, BoolArray, Float64Array, FloatArray
 from cellworth.blocks.block_table import BlockTable
 from cellworth.complete.filled_blocks import FilledBlocks, fill_blocks
 from cellworth.complete.gaussian import GaussianCompleter
+from cellworth.complete.hold_out import hide_cells
 from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.table import Table
@@ -21,6 +23,11 @@ from cellworth.table.encoded import ColumnLayout
 from cellworth.table.frames import GivenFrame, as_array, frame_of_columns
 from cellworth.table.unmeasured_column import UniformPrior
 from cellworth.table.write_table import Library, usual_library
+
+CATEGORICAL = ("boolean", "category")
+HIDDEN = 0.15  # share of the known cells of categories, to choose how far chances move to the shares
+WEIGHTS = np.linspace(0.02, 1.0, 50)
+COMMON_CELLS = 30.0
 
 
 @dataclass(frozen=True)
@@ -105,31 +112,55 @@ class FilledTable:
 
         In the order of the column's ``categories``; for a boolean, no and yes. A known cell has 1 for its own
         category. In a hole, the completer's estimates of the category's columns, which are regressions of
-        0 and 1, are cut to [0, 1], mixed with the shares of the known cells with the weight of one known cell
-        for each category, and add up to 1.
+        0 and 1, are cut to [0, 1], add up to 1, and are mixed with the shares of the known cells. How far is
+        chosen on known cells that are hidden for it, so the first call costs one more fit.
 
         Raises DataError if the column is neither a category nor a boolean.
         """
         j = self.table.column_index(column)
         described = self.table.columns[j]
-        if described.kind not in ("boolean", "category"):
+        if described.kind not in CATEGORICAL:
             raise DataError(
                 f"column {shorten(column)} holds {described.kind} values, which have no probabilities; only "
                 "categories and booleans have. Use interval(...)."
             )
+        holes = self.guessed[:, j] if self.guessed.size else np.zeros(len(self.table.values), dtype=bool)
+        own = _indicators(self.table, j, ColumnLayout(self.table.columns).encode(self.table.values))
+        if not holes.any():
+            return own
+        weight = self._weights_of_shares[j]
+        estimate, shares = _chances(_indicators(self.table, j, self.completer.completed_), own, ~holes)
+        return np.where(holes[:, None], (1 - weight) * estimate + weight * shares, own)
+
+    @cached_property
+    def _weights_of_shares(self) -> dict[int, float]:
+        """How far the chances in each column of categories move towards the shares of its known cells.
+
+        Some known cells are hidden, and the completer is fitted to the others. The weight of a column is the
+        one with the least log-loss on its hidden cells, where those of all columns count as much as
+        `COMMON_CELLS` of its own.
+        """
         layout = ColumnLayout(self.table.columns)
-        block = np.asarray(self.completer.completed_, dtype=np.float64)[:, layout.columns_of(j)]
-        filled = layout.encode(self.table.values)[:, layout.columns_of(j)]
-        if described.kind == "boolean":
-            block, filled = (np.hstack([1 - part, part]) for part in (block, filled))
-        holes = self.guessed[:, j] if self.guessed.size else np.zeros(len(filled), dtype=bool)
-        known, width = int((~holes).sum()), filled.shape[1]
-        shares = (filled[~holes].sum(axis=0) + 1 / width) / (known + 1)
-        inside = np.clip(block, 0, 1)
-        total = inside.sum(axis=1, keepdims=True)
-        estimate = np.divide(inside, total, out=np.tile(shares, (len(block), 1)), where=total > 0)
-        weight = width / (known + width)
-        return np.where(holes[:, None], (1 - weight) * estimate + weight * shares, filled)
+        columns = [j for j, column in enumerate(self.table.columns) if column.kind in CATEGORICAL]
+        rest = np.isin(np.arange(len(self.table.columns)), columns, invert=True)
+        hidden = hide_cells(~self.guessed & ~rest, np.random.default_rng(0), share=HIDDEN, at_least_one=True)
+        X = layout.encode(np.where(self.guessed | hidden, np.nan, self.table.values))
+        usable = ~np.isnan(X).all(axis=0)
+        trial = clone(getattr(self.completer, "best_completer_", self.completer))
+        completed = np.zeros(X.shape)
+        completed[:, usable] = trial.fit(X[:, usable]).completed_
+        whole = layout.encode(self.table.values)
+        losses, counts = np.zeros((len(columns), len(WEIGHTS))), np.zeros((len(columns), 1))
+        for k, j in enumerate(columns):
+            own, at = _indicators(self.table, j, whole), hidden[:, j]
+            estimate, shares = _chances(_indicators(self.table, j, completed), own, ~self.guessed[:, j] & ~at)
+            true = own[at].argmax(axis=1)
+            of_estimate, of_share = estimate[at][np.arange(len(true)), true], shares[true]
+            mixed = (1 - WEIGHTS) * of_estimate[:, None] + WEIGHTS * of_share[:, None]
+            losses[k], counts[k] = -np.log(mixed).sum(axis=0), len(true)
+        common = losses.sum(axis=0) / max(1.0, float(counts.sum()))
+        chosen = WEIGHTS[(losses + COMMON_CELLS * common).argmin(axis=1)]
+        return dict(zip(columns, chosen.tolist(), strict=True))
 
     def with_interval_columns(self) -> Table:
         """Return the filled table with two extra columns after each number, whole number and date; O(n p).
@@ -257,6 +288,23 @@ def fill(
         guessed=table.holes,
         given=given,
     )
+
+
+def _indicators(table: Table, j: int, encoded: FloatArray) -> Float64Array:
+    """Return the columns of an encoded table that belong to the categories of column j, (n, categories)."""
+    block = np.asarray(encoded, dtype=np.float64)[:, ColumnLayout(table.columns).columns_of(j)]
+    return np.hstack([1 - block, block]) if table.columns[j].kind == "boolean" else block
+
+
+def _chances(
+    completed: Float64Array, own: Float64Array, known: BoolArray
+) -> tuple[Float64Array, Float64Array]:
+    """Return the chances of categories by completed columns, (n, k), and their shares (k,) in known rows."""
+    width = own.shape[1]
+    shares = (own[known].sum(axis=0) + 1 / width) / (known.sum() + 1)
+    inside = np.clip(completed, 0, 1)
+    total = inside.sum(axis=1, keepdims=True)
+    return np.divide(inside, total, out=np.tile(shares, (len(own), 1)), where=total > 0), shares
 
 
 def _rounded(table: Table, cells: Float64Array) -> Float64Array:
