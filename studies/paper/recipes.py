@@ -1,7 +1,8 @@
 """Table 1 with the paper's rivals by their authors' recipes alone: ``python -m studies.paper.recipes``.
 
-A quick look beside ``python -m studies.paper table1``, which also runs the rivals with what serves them better
-and everything of ours: `SupervisedCompleter`, and `PUBLISHED_RIVALS` on columns scaled to [0, 1] like its own.
+A quick look beside ``python -m studies.paper table1``, which also runs the rivals with what serves them
+better, and all completers of ours. Here: `SupervisedCompleter`, and `PUBLISHED_RIVALS` on columns scaled to
+[0, 1] like its own.
 """
 
 from __future__ import annotations
