@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.impute import KNNImputer
 
-from cellworth.complete import GaussianCompleter
-from cellworth.complete.auto_candidates import ColumnMeanCompleter
+from cellworth.complete import GaussianCompleter, TreeCompleter
+from cellworth.complete.auto_candidates import ColumnMeanCompleter, to_try
 from cellworth.complete.auto_completer import AutoCompleter
 from cellworth.errors import DataError, ParameterError
 from tests.complete.auto_cases import QUICK, gaussian
@@ -34,3 +34,12 @@ def test_refuses_settings_that_make_no_sense():
             AutoCompleter(candidates=wrong).fit(np.eye(3))
     with pytest.raises(DataError, match="1 class"):
         AutoCompleter().fit(np.eye(3), ["a", "a", "a"])
+
+
+def test_trees_are_tried_with_few():
+    assert to_try(TreeCompleter()).n_trees == 10
+    assert to_try(TreeCompleter(n_trees=4)).n_trees == 4
+    given = GaussianCompleter(shrinkage=5.0)
+    tried = to_try(given)
+    assert tried is not given
+    assert tried.shrinkage == 5.0

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.complete.completer import Completer
@@ -27,6 +28,7 @@ FAMILIES: tuple[tuple[Any, str], ...] = (
     (TreeCompleter, "trees"),
 )
 
+TRIAL_TREES = 10  # enough to see whether trees help; the one that is chosen has all
 NEEDED = ("get_params", "fit_transform", "transform")
 
 
@@ -127,6 +129,14 @@ def check_candidates(candidates: Any) -> list[tuple[str, Any]]:
 def gives_variances(completer: Any) -> bool:
     """Return whether a completer reports how certain each cell is."""
     return hasattr(completer, "predict_interval")
+
+
+def to_try(completer: Any) -> Any:
+    """Return a clone for trials on hidden cells: with few trees, which take most of the time of a search."""
+    copy = clone(completer)
+    if isinstance(copy, TreeCompleter):
+        copy.set_params(n_trees=min(int(copy.n_trees), TRIAL_TREES))
+    return copy
 
 
 def family_of(completer: Any) -> str:

@@ -77,7 +77,8 @@ class AutoCompleter(Completer):
     mean squared error on them, in units of the columns' variances; a miss by more than five standard
     deviations counts as five. All candidates are screened on one such hold of at most 1,000 rows. The best
     (by the rule below) of each family, Gaussian, low rank or trees, at most three, go on to `n_holds` holds
-    of all rows (at most 50,000). The winner is fitted to the whole table.
+    of all rows (at most 50,000). Trees are tried with ten for each column. The winner is fitted to the whole
+    table.
 
     Parameters
     ----------

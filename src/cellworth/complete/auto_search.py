@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from cellworth.complete.auto_candidates import family_of, gives_variances
+from cellworth.complete.auto_candidates import family_of, gives_variances, to_try
 from cellworth.complete.hold_out import cover_columns, hide_cells, sample_rows
 from cellworth.complete.labels import Labels
 from cellworth.complete.scaling import Scaling
@@ -273,7 +272,7 @@ def _attempt(entry: TriedCandidate, trial: HiddenTrial) -> FloatArray | None:
     """Return the losses of one fit; None, and the reason in the entry, if it fails."""
     begun = time.perf_counter()
     try:
-        completed = np.asarray(clone(entry.completer).fit_transform(trial.holed, trial.y))
+        completed = np.asarray(to_try(entry.completer).fit_transform(trial.holed, trial.y))
         if completed.shape != trial.truth.shape:
             entry.reason = f"gave a table of shape {completed.shape} for one of shape {trial.truth.shape}"
             return None
