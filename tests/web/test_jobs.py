@@ -196,3 +196,30 @@ def test_closing_ends_a_busy_worker_and_releases_who_waits(play):
         until(lambda: not is_there(pid), 5)
 
     play(work)
+
+
+def test_a_sample_comes_before_the_first_summary(url):
+    async def look():
+        queue = JobQueue(url, {"slow": jobs.slow}, first_looks={"slow": jobs.sample})
+        queue.start()
+        try:
+            assert queue.latest("study", "slow") is None
+            queue.notifications.event("study", 1)
+            await soon(lambda: queue.sample("study", "slow"))
+            assert queue.sample("study", "slow") == {"rows": 1}
+            assert queue.latest("study", "slow") is None
+            assert queue.elapsed("study", "slow") > 0
+            assert queue.notifications["study"].summaries["slow"] == module.SAMPLED
+            await soon(lambda: queue.latest("study", "slow"))
+            assert queue.elapsed("study", "slow") is None
+        finally:
+            await queue.close()
+
+    async def soon(found):
+        for _ in range(1200):
+            if found() is not None:
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError("it did not come")
+
+    asyncio.run(look())

@@ -14,6 +14,7 @@ from starlette.staticfiles import StaticFiles
 from cellworth import __version__
 from cellworth.errors import ParameterError
 from cellworth.report import SUMMARIES, summarise
+from cellworth.report.first_look import first_look, quick_status
 from cellworth.web import error_responses, monitoring, pages
 from cellworth.web.api import routers as api_routers
 from cellworth.web.campaign_pool import CampaignPool
@@ -126,7 +127,11 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     notifications: Notifications = app.state.notifications
     pool = app.state.pool = CampaignPool(app.state.store, notifications)
     renewed = {what: partial(summarise, summary=summary) for what, summary in SUMMARIES.items()}
-    jobs = app.state.jobs = JobQueue(app.state.store, renewed, notifications)
+    looks = {
+        "overview": partial(first_look, look=quick_status),
+        "columns": partial(first_look, look=partial(summarise, summary=SUMMARIES["columns"])),
+    }
+    jobs = app.state.jobs = JobQueue(app.state.store, renewed, notifications, looks)
     jobs.start()
     file_queue = app.state.file_queue = JobQueue(app.state.store, {}, notifications)
     file_queue.start()

@@ -31,6 +31,8 @@ LONG_PAUSE = 30.0
 WANTED = 120.0
 """Seconds for which a summary is kept up to date after someone looked at it."""
 URGENT, LATER = 0, 1
+SAMPLED = -1
+"""The number of the event that a look at a sample describes: before all others."""
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -54,6 +56,8 @@ class _Kept:
     """The state of one summary of one campaign; times are from a monotonic clock."""
 
     newest: tuple[int, Any] | None = None
+    sample: Any = None
+    begun: float | None = None
     tried: int = -1
     error: str | None = None
     looked_at: float = 0.0
@@ -77,6 +81,8 @@ class JobQueue:
         module level; they return plain data with ``as_of``, an event number.
     notifications : Notifications, optional
         Knows the newest events, and announces updated summaries.
+    first_looks : mapping of str to function of a campaign, optional
+        For some summaries, what to compute before the first one: a look at a sample, or None.
     """
 
     def __init__(
@@ -84,7 +90,9 @@ class JobQueue:
         store: str | Path,
         summaries: Mapping[str, Callable[[Any], Any]],
         notifications: Notifications | None = None,
+        first_looks: Mapping[str, Callable[[Any], Any]] | None = None,
     ) -> None:
+        self._first_looks = dict(first_looks or {})
         self._store = str(store)
         self._functions = dict(summaries)
         self.notifications = Notifications() if notifications is None else notifications
@@ -128,6 +136,15 @@ class JobQueue:
         kept = self._summaries.setdefault((name, what), _Kept())
         kept.looked_at = time.monotonic()
         return kept.newest
+
+    def sample(self, name: str, what: str) -> Any:
+        """Return the first look at a summary that there is not yet; None if there is none."""
+        return self._summaries.get((name, what), _Kept()).sample
+
+    def elapsed(self, name: str, what: str) -> float | None:
+        """Return for how many seconds the first summary has been worked on; None if it is not."""
+        kept = self._summaries.get((name, what), _Kept())
+        return None if kept.begun is None or kept.newest is not None else time.monotonic() - kept.begun
 
     def is_renewing(self, name: str, what: str) -> bool:
         """Return whether a summary is out of date, and so will be updated."""
@@ -248,7 +265,12 @@ class JobQueue:
 
     async def _renew_one(self, name: str, what: str, kept: _Kept) -> None:
         begun = time.monotonic()
+        kept.begun = begun if kept.begun is None else kept.begun
         try:
+            if kept.newest is None and kept.sample is None and what in self._first_looks:
+                kept.sample, _ = await self._submit(LATER, name, self._first_looks[what])
+                if kept.sample is not None:
+                    self.notifications.summary(name, what, SAMPLED)
             data, number = await self._submit(LATER, name, self._functions[what])
             kept.newest = int(data.get("as_of", number)), data
             kept.tried, kept.error = max(kept.tried, kept.newest[0]), None

@@ -26,6 +26,9 @@ PAGES = {
     "columns": f"{CLINIC}/columns",
     "ledger": f"{CLINIC}/ledger",
     "manage": f"{CLINIC}/manage",
+    "next": f"{CLINIC}/next",
+    "compare": "/compare?name=clinic&name=second",
+    "people": "/people",
 }
 
 
@@ -35,6 +38,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         url = f"sqlite:///{folder}/clinic.db"
         begin_clinic(url)
+        begin_clinic(url, "second", rounds=3)
         with serving(url) as server:
             browser = playwright.chromium.launch(executable_path=chromium_path(), args=list(FLAGS))
             seen = Visit(browser, server.url, "Bea", **SIZE)

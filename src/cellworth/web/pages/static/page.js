@@ -42,6 +42,15 @@ document.addEventListener("htmx:afterSettle", localTimes);
 const waits = document.querySelector("[data-reload]");
 if (waits) setTimeout(() => location.reload(), 1000 * Number(waits.dataset.reload));
 
+// A bar of what is being worked out goes on between two updates, ever more slowly: the time is a guess.
+function advance() {
+  for (const bar of document.querySelectorAll("progress[data-seconds]")) {
+    bar.dataset.elapsed = String(Number(bar.dataset.elapsed) + 1);
+    bar.value = 1 - Math.exp((-2 * Number(bar.dataset.elapsed)) / Number(bar.dataset.seconds));
+  }
+}
+setInterval(advance, 1000);
+
 // What was not saved is said, with the remedy: sign in again, or take over the new secret of a server begun anew.
 function say(name, link) {
   const note = document.getElementById("offline");
