@@ -8,6 +8,8 @@ from sklearn.base import clone
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
+from cellworth.blocks.protocol import Blocks, join
+from cellworth.errors import DataError
 from tests.blocks.engines import need_dask
 from tests.blocks.tables import make_table
 
@@ -52,3 +54,22 @@ def test_a_killed_worker_changes_no_bit(engine, completer, checkpointed, tmp_pat
     assert (done.completed_.gather()[0] == expected).all()
     assert len(killed) == 1
     assert killed[0] not in engine.client.run(os.getpid).values()
+
+
+def _nap(number):
+    import time
+
+    time.sleep(3 * number)
+    return (number,)
+
+
+def test_a_cluster_without_workers_is_reported_and_not_waited_for(monkeypatch):
+    need_dask()
+    monkeypatch.setattr("cellworth.blocks.dask_engine.POLL_SECONDS", 0.2)
+    monkeypatch.setattr("cellworth.blocks.dask_engine.IDLE_SECONDS", 1.0)
+    with DaskEngine(n_jobs=1, memory="1GB") as engine:
+        # A block that takes longer than that is work, and is waited for.
+        assert engine.reduce(_nap, join, Blocks([1])) == (1,)
+        engine.client.cluster.scale(0)
+        with pytest.raises(DataError, match=r"has done nothing for 1 seconds and has 0 workers"):
+            engine.reduce(_nap, join, Blocks([0, 0]))

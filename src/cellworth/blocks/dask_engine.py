@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from contextlib import ExitStack
 from typing import Any, Self
 
@@ -25,6 +26,8 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.optional_packages import require
 
 CONNECT_SECONDS = 10.0
+POLL_SECONDS = 5.0
+IDLE_SECONDS = 120.0  # without any worker at work: a new one starts in a few seconds, on a busy machine in 30
 LEAST_MEMORY = 500 * 10**6  # bytes per worker
 # Dask makes its workers return every freed page to the system at once. Our kernels constantly allocate and
 # free a few megabytes, and would spend much of their time getting pages back, so workers keep freed memory of
@@ -187,12 +190,36 @@ class DaskEngine:
         from distributed import KilledWorker
 
         try:
-            return future.result()
+            return self._awaited(future)
         except KilledWorker as error:
             raise ParameterError(
                 f"workers kept dying on one block, most likely because they ran out of memory: {error}. "
                 "Raise memory, or lower block_rows."
             ) from None
+
+    def _awaited(self, future: Any) -> Any:
+        """Wait for a result; raise DataError if no worker has worked on anything for `IDLE_SECONDS`.
+
+        A worker that dies is restarted, and its work done again. But if none comes back, as when the machine
+        has no memory left for it, Dask waits for ever.
+        """
+        idle_since = time.monotonic()
+        while True:
+            try:
+                return future.result(timeout=POLL_SECONDS)
+            except TimeoutError:
+                if future.done():  # by now, or the block itself has raised it
+                    return future.result()
+            if any(self.client.processing().values()):
+                idle_since = time.monotonic()
+            elif time.monotonic() - idle_since > IDLE_SECONDS:
+                workers = len(self.client.scheduler_info(n_workers=-1)["workers"])
+                raise DataError(
+                    f"the cluster at {self.client.scheduler.address} has done nothing for "
+                    f"{IDLE_SECONDS:.0f} seconds and has {workers} workers; expected at least one at work. "
+                    "They may have run out of memory: free some, raise memory or lower block_rows, and run "
+                    "it again; with a checkpoint it goes on where it stopped."
+                )
 
 
 def _worker_settings(memory: int) -> dict[str, Any]:
