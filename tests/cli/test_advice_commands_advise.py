@@ -1,5 +1,7 @@
 """A shopping list for a table, without a campaign."""
 
+import pytest
+
 
 def test_advise_lists_cells_within_the_budget_and_records_nothing(study):
     words = ["advise", "table.csv", *study.reading(), "--prices", "prices.csv", "--strategy", "random"]
@@ -30,3 +32,20 @@ def test_a_strategy_that_is_chosen_comes_with_the_reason(study, monkeypatch):
     words = ["advise", "table.csv", *study.reading(), "--strategy", "auto", "--count", "1"]
     assert study(*words).out.splitlines() == ["auto chose recommended, because.", "0 cells for 0.00"]
     assert study(*words, "--json").json["choice"] == "auto chose recommended, because."
+
+
+def test_a_folder_is_read_in_blocks_and_gives_the_same_list(study):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    from cellworth import Table
+
+    whole = Table.read(study.folder / "table.csv", missing=["?"], row_id=study.row_id)
+    (study.folder / "big").mkdir()
+    whole.write(study.folder / "all.parquet")
+    frame = parquet.read_table(study.folder / "all.parquet")
+    for number, rows in enumerate((slice(0, 11), slice(11, None))):
+        part = frame.slice(rows.start, None if rows.stop is None else rows.stop - rows.start)
+        parquet.write_table(part, study.folder / "big" / f"{number}.parquet")
+    words = ["--strategy", "random-gaussian", "--count", "4", "--json"]
+    in_memory, in_blocks = (study("advise", name, *words).json for name in ("all.parquet", "big"))
+    assert [cell["row"] for cell in in_blocks["cells"]] == [cell["row"] for cell in in_memory["cells"]]
+    assert in_blocks["cost"] == in_memory["cost"] == 4

@@ -35,6 +35,8 @@ def advise(
 ) -> None:
     """List the missing cells of a table that are most worth buying. Nothing is recorded.
 
+    A folder of Parquet files, or a .zarr array, is read in blocks of rows and may be larger than memory.
+
     Example: cellworth advise clinic.csv --target outcome --row-id id --missing '?' --budget 50
     """
     if budget is None and most is None:
@@ -46,7 +48,8 @@ def advise(
         if out is not None:
             check_asks_path(out)
             make_way(out, force=force)
-        read = reading.table(table, target)
+        in_blocks = table.is_dir() or table.suffix == ".zarr"
+        read = reading.open(table, target) if in_blocks else reading.table(table, target)
         stated = reading.prices(prices)
         with working("Completing the table and choosing cells"):
             batch = choose(read, prices=stated, budget=budget, count=most, strategy=strategy, seed=seed)

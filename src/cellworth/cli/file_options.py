@@ -141,7 +141,7 @@ class TableOptions(FileOptions):
         with _warnings_shown():
             return Table.read(self.file(path), target=target, **self._said())
 
-    def open(self, path: Path, target: str | None, engine: Any) -> BlockTable:
+    def open(self, path: Path, target: str | None, engine: Any = None) -> BlockTable:
         """Open the table that the options describe, to be read in blocks of rows on an engine."""
         from cellworth.table import Table
 
