@@ -7,7 +7,9 @@ from sklearn.linear_model import LogisticRegression
 from cellworth.errors import DataError
 from cellworth.forecasting.scores_at_depths import scores_at_depths
 from cellworth.model.candidates import Candidate, candidate_named
+from cellworth.model.complete_rows import complete_rows_score
 from cellworth.model.feature_views import View
+from cellworth.model.held_out_folds import DRAWN, make_folds
 from cellworth.model.model_search import choose_model
 from tests.model.holed_tables import holed
 
@@ -37,7 +39,12 @@ def test_the_last_depth_is_plain_cross_validation(scores):
     X, y, _ = holed()
     best = choose_model(X, y.astype(float), is_number=False, candidates=[OWN], averages=False, folds=3).best
     assert scores.thinned[-1].value == best.at_hand.value
-    assert scores.complete_rows[-1].value == best.complete_rows.value
+    deals, folds = make_folds(X, y.astype(float), None, is_number=False, folds=3, repeats=1, seed=0)
+    drawn = np.empty((DRAWN, len(y), 2))
+    for fold in folds[0]:
+        drawn[:, fold.held] = fold.predict(OWN, 2)[1]
+    complete = complete_rows_score(y.astype(float), drawn, deals[0], best.at_hand, classes=True)
+    assert scores.complete_rows[-1].value == complete.value
 
 
 def test_fewer_cells_score_lower():

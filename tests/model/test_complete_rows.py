@@ -9,6 +9,7 @@ from sklearn.metrics import r2_score, roc_auc_score
 from cellworth.model.complete_rows import (
     ENOUGH_ROWS,
     STEP_ERROR,
+    THINNED,
     UNKNOWN_ERROR_OF_AREA,
     area_if_known,
     complete_rows_score,
@@ -174,3 +175,19 @@ def test_finished_rows_show_what_draws_of_the_wrong_law_hide():
     assert abs(weighed.value - truth) < 0.06
     number = explained_if_known(y, drawn[:, :, 1], counts).value
     assert number > explained_if_known(y, drawn[:, :, 1]).value + 0.1
+
+
+def test_an_area_is_the_mean_of_two_estimates():
+    """Log-odds that rise by 0.3 for each unit of log share are continued to complete rows."""
+    rng = np.random.default_rng(3)
+    y, fold = np.repeat([0.0, 1.0], 50), np.zeros(100, int)
+    P = 1 / (1 + np.exp(-(y + rng.normal(size=100))))
+    drawn = np.repeat(np.stack([1 - P, P], axis=1)[np.newaxis], 3, axis=0)
+    at_hand = score_predictions(y, drawn[0], fold, classes=True)
+    odds = np.log(at_hand.value / (1 - at_hand.value))
+    thinned = 1 / (1 + np.exp(-(odds + 0.3 * np.log(THINNED))))
+    found = complete_rows_score(y, drawn, fold, at_hand, classes=True, thinned=thinned.tolist(), known=0.2)
+    expected = (odds + odds + 0.3 * np.log(5)) / 2
+    assert np.log(found.value / (1 - found.value)) == pytest.approx(expected)
+    falling = complete_rows_score(y, drawn, fold, at_hand, classes=True, thinned=[0.9] * 3, known=0.2)
+    assert falling.value == pytest.approx(at_hand.value)

@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.model.candidates import Candidate
+from cellworth.model.complete_rows import THINNED
 from cellworth.model.feature_views import View
 from cellworth.model.held_out_folds import DRAWN, fit_completer, make_folds
 from tests.model.holed_tables import holed, mixed_table
@@ -102,3 +103,25 @@ class OneCategory(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X):
         one = np.isin(X[:, 1:4], [0, 1]).all(axis=1) & (X[:, 1:4].sum(axis=1) == 1)
         return np.repeat(one[:, np.newaxis].astype(float), 2, axis=1)
+
+
+class CountsKnownCells(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        known = (~np.isnan(X)).mean(axis=1)
+        return np.column_stack([1 - known, known])
+
+
+def test_thinned_rows_keep_shares_of_their_known_cells():
+    X, y, _ = holed(n=400)
+    counts = Candidate("counts", View("raw"), CountsKnownCells())
+    fold = folds_of(X, y)[1][0][0]
+    model = fold.train(counts, 2)
+    known = [*fold.predict_thinned(model)[:, :, 1], (~np.isnan(X[fold.held])).mean(axis=1)]
+    assert (np.diff(known, axis=0) >= 0).all()  # cells of a smaller share are among those of a larger one
+    # Three standard errors of a share of 100 rows with some cells each.
+    assert np.mean(known, axis=1) / np.mean(known[-1]) == pytest.approx([*THINNED, 1.0], abs=0.1)
+    assert np.array_equal(fold.predict_thinned(model), fold.predict_thinned(model))

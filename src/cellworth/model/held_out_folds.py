@@ -17,6 +17,7 @@ from sklearn.base import clone
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.complete import GaussianCompleter
 from cellworth.model.candidates import Candidate
+from cellworth.model.complete_rows import THINNED
 from cellworth.model.cross_validation import deal
 from cellworth.model.discrete_draws import make_discrete
 from cellworth.model.feature_views import ViewedRows, can_draw
@@ -36,10 +37,13 @@ class HeldOutPredictions:
         For the rows as they are.
     drawn : (`DRAWN`, n, K) array
         For complete versions of them; all alike if a row has no holes.
+    thinned : (`THINNED`, n, K) array
+        For the rows with shares of their known cells.
     """
 
     at_hand: Float64Array
     drawn: Float64Array
+    thinned: Float64Array
 
 
 class HeldOutFold:
@@ -100,6 +104,19 @@ class HeldOutFold:
         whole = ~np.isnan(tested.X).any(axis=1)
         guesses[:, whole] = at_hand[whole]
         return at_hand, guesses
+
+    def predict_thinned(self, model: FittedModel) -> Float64Array:
+        """Return predictions (`THINNED`, n_held, K) of a model from `train` for rows with fewer known cells.
+
+        The cells of a smaller share are among those of a larger one.
+        """
+        X = self._X[self.held]
+        cells = np.arange(X.shape[1]) if self._cell_of is None else self._cell_of
+        chance = np.random.default_rng([self._seed, 2]).random((len(X), int(cells.max()) + 1))[:, cells]
+        with one_core():
+            return np.array(
+                [model.predict(np.where(chance < share, X, np.nan)[:, self.columns]) for share in THINNED]
+            )
 
     def predict_at_hand(self, model: FittedModel) -> Float64Array:
         """Return predictions (n_held, K) of a model from `train` for the rows of this fold as they are."""

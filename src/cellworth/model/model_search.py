@@ -271,6 +271,7 @@ class _CrossValidation:
         self._y, self._pool, self._is_number = y[labelled], pool, is_number
         self._n_classes = 1 if is_number else int(self._y.max()) + 1
         self._labelled, self._width = labelled, X.shape[1]
+        self._known = float((~np.isnan(X[labelled])).mean())
         self._trained_on = len(self._y) * (1 - 1 / folds)
         settings: Any = {"seed": seed, "cell_of": cell_of, "weights": weights}
         self._deals, self._folds = make_folds(
@@ -284,7 +285,7 @@ class _CrossValidation:
         flat = [fold for of_repeat in self._folds for fold in of_repeat]
         try:
             run = map if self._pool is None else self._pool.map
-            parts = list(run(lambda fold: fold.predict(candidate, self._n_classes), flat))
+            parts = list(run(lambda fold: self._predict(fold, candidate), flat))
         except Exception as error:  # another candidate may work
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             return TriedModel(candidate, None, None, time.perf_counter() - begun, reason)
@@ -308,28 +309,37 @@ class _CrossValidation:
                 HeldOutPredictions(
                     np.mean([each.at_hand for each in together], axis=0),
                     np.mean([each.drawn for each in together], axis=0),
+                    np.mean([each.thinned for each in together], axis=0),
                 )
                 for together in zip(*of_members, strict=True)
             ]
             made.append(self._scored(average_of(members), found, begun))
         return made
 
-    def _joined(
-        self, folds: list[HeldOutFold], parts: list[tuple[Float64Array, Float64Array]]
-    ) -> HeldOutPredictions:
-        at_hand = np.empty((len(self._y), self._n_classes))
-        drawn = np.empty((len(parts[0][1]), *at_hand.shape))
-        for fold, (of_hand, of_drawn) in zip(folds, parts, strict=True):
+    def _predict(self, fold: HeldOutFold, candidate: Candidate) -> tuple[Float64Array, ...]:
+        """Return what `HeldOutPredictions` holds, for the rows of a fold; all of it for classes only."""
+        model = fold.train(candidate, self._n_classes)
+        at_hand, drawn = fold.predictions_of(model, fold.columns)
+        if self._is_number or self._known == 1:
+            return at_hand, drawn, np.empty((0, *at_hand.shape))
+        return at_hand, drawn, fold.predict_thinned(model)
+
+    def _joined(self, folds: list[HeldOutFold], parts: list[tuple[Float64Array, ...]]) -> HeldOutPredictions:
+        of_rows = len(self._y), self._n_classes
+        at_hand, drawn, thinned = (np.empty((*each.shape[:-2], *of_rows)) for each in parts[0])
+        for fold, part in zip(folds, parts, strict=True):
             held = fold.held[self._labelled]
-            at_hand[held], drawn[:, held] = of_hand, of_drawn
-        return HeldOutPredictions(at_hand, drawn)
+            at_hand[held], drawn[:, held], thinned[:, held] = part
+        return HeldOutPredictions(at_hand, drawn, thinned)
 
     def _scored(self, candidate: Candidate, found: list[HeldOutPredictions], begun: float) -> TriedModel:
         classes = not self._is_number
         at_hand, complete = [], []
         for fold, each in zip(self._deals, found, strict=True):
             at_hand.append(score_predictions(self._y, each.at_hand, fold, classes=classes))
-            complete.append(complete_rows_score(self._y, each.drawn, fold, at_hand[-1], classes=classes))
+            thinned = [score_predictions(self._y, less, fold, classes=classes).value for less in each.thinned]
+            settings: Any = {"classes": classes, "thinned": thinned, "known": self._known}
+            complete.append(complete_rows_score(self._y, each.drawn, fold, at_hand[-1], **settings))
         spent = time.perf_counter() - begun
         return TriedModel(candidate, self._mean(at_hand), self._mean(complete), spent)
 
