@@ -95,3 +95,13 @@ def test_holes_made_by_the_same_generator_are_not_thinned_to_nothing():
     linear = candidate_named("logistic regression", is_number=False)
     found = scores_at_depths(X, y, np.arange(6), linear, is_number=False, depths=(0.4,), folds=3, seed=0)
     np.testing.assert_allclose(found.shares, [0.2, 0.5], atol=0.05)
+
+
+def test_finished_rows_are_scored_by_themselves_if_there_are_enough():
+    """A tenth of the cells is known in 300 rows, all in as many; where rows are alike, all count."""
+    X, y, whole = holed(n=600, known=0.1)
+    X[:300] = whole[:300]
+    settings = {"is_number": False, "depths": (0.5,), "folds": 3}
+    finished = scores_at_depths(X, y.astype(float), np.arange(4), OWN, **settings)
+    assert finished.unknown < 0.1
+    assert found(n=160, known=0.3).unknown == 1.0

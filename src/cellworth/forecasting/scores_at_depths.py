@@ -145,7 +145,7 @@ def scores_at_depths(
             if progress is not None:
                 progress(number + 1, len(kept) + 1)
     now = found[-1][2]
-    counts = row_counts(labels, now, _holes(X[labelled], owner), classes=not is_number)
+    counts = _counts(labels, *found[-1][1:], fold, _holes(X[labelled], owner), classes=not is_number)
     complete, thinned = [], []
     for less, here, drawn in found:
         score = score_predictions(labels, here, fold, classes=not is_number)
@@ -155,6 +155,24 @@ def scores_at_depths(
         thinned.append(widened(score, X.shape[1], trained_on))
     unknown = unknown_share(now, counts) / max(unknown_share(now), 1e-12)
     return DepthScores(np.array(shares), tuple(complete), tuple(thinned), unknown)
+
+
+def _counts(
+    y: Float64Array,
+    at_hand: Float64Array,
+    drawn: Float64Array,
+    fold: IntArray,
+    holes: BoolArray,
+    *,
+    classes: bool,
+) -> Float64Array:
+    """Return how much rows count: more if they are nearly complete, where that makes the error smaller."""
+    counts = row_counts(y, drawn, holes, classes=classes)
+    score = score_predictions(y, at_hand, fold, classes=classes)
+    plain, weighed = (
+        complete_rows_score(y, drawn, fold, score, classes=classes, counts=each) for each in (None, counts)
+    )
+    return counts if weighed.error < plain.error else np.ones(len(y))
 
 
 def _check_known(fold: HeldOutFold) -> None:
