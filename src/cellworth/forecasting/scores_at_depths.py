@@ -144,8 +144,8 @@ def scores_at_depths(
             shares.append(_share(thin, owner))
             if progress is not None:
                 progress(number + 1, len(kept) + 1)
-    now = found[-1][2]
-    counts = _counts(labels, *found[-1][1:], fold, _holes(X[labelled], owner), classes=not is_number)
+    _, present, now = found[-1]
+    counts = _counts(labels, present, now, fold, _holes(X[labelled], owner), classes=not is_number)
     complete, thinned = [], []
     for less, here, drawn in found:
         score = score_predictions(labels, here, fold, classes=not is_number)
