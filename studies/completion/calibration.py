@@ -27,6 +27,7 @@ SHARES = (0.6, 0.3)
 ROWS = 400
 MOST_COLUMNS = 60  # of a table on which trees are grown
 FIRST_SEED = 100
+LARGEST = 10
 LEAST_KNOWN, LEAST_HIDDEN = 100, 100  # of a column, or of the cells of a kind, to be judged
 BANDS = {
     "covered": (0.87, 0.93),
@@ -113,6 +114,24 @@ def measure(completer: Any, truth: FloatArray, holed: FloatArray) -> tuple[float
         float(squares[hidden].sum() / (completer.variance_ / width**2)[hidden].sum()),
         float(np.sqrt(squares[hidden].sum() / of_means[hidden].sum())),
         float(np.sqrt(squares[hidden].mean())),
+    )
+
+
+def without_largest(name: str, share: float, rows: int = ROWS) -> str:
+    """Return a line: the Gaussian's error over variance with and without the `LARGEST` errors of a case."""
+    truth, holed = hidden_case(name, share, FIRST_SEED, rows)
+    completer = METHODS["Gaussian"]().fit(holed)
+    hidden = np.isnan(holed) & ~np.isnan(truth)
+    squares = ((completer.completed_ - truth) / np.nanstd(holed, axis=0))[hidden] ** 2
+    variances = (completer.variance_ / np.nanvar(holed, axis=0))[hidden]
+    beyond = ((truth > np.nanmax(holed, axis=0)) | (truth < np.nanmin(holed, axis=0)))[hidden]
+    order = np.argsort(-squares)
+    top, rest = order[:LARGEST], order[LARGEST:]
+    whole, others = (squares[at].sum() / variances[at].sum() for at in (order, rest))
+    return (
+        f"{name} at {share:.0%}: {whole:.2f}; without the {LARGEST} largest of {len(squares)} errors "
+        f"{others:.2f}, {beyond[top].sum()} of which are in cells beyond all known ones of their column (the "
+        f"largest is {np.sqrt(squares[top[0]]):.0f} standard deviations)"
     )
 
 
@@ -230,7 +249,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--tables", nargs="+", default=list(NAMES), choices=NAMES, metavar="NAME")
     parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=list(METHODS))
     parser.add_argument("--out", type=Path, default=Path("docs/results"), help="folder (docs/results)")
+    parser.add_argument("--largest", nargs="+", metavar="NAME", help="only tell what the largest errors do")
     options = parser.parse_args(arguments)
+    if options.largest:
+        for name in options.largest:
+            print("\n".join(without_largest(name, share, options.rows) for share in SHARES))
+        return
     found = run(options.tables, options.seeds, options.rows, options.methods)
     words = ["python -m studies.completion.calibration", f"--seeds {options.seeds} --rows {options.rows}"]
     if options.tables != list(NAMES):

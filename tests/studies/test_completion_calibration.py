@@ -49,3 +49,10 @@ def test_runs_from_the_command_line(tmp_path, paper_folder):
     arguments = ["--tables", "abalone", "--methods", "Gaussian", "--rows", "80", "--out", str(tmp_path)]
     calibration.main(arguments)
     assert "| abalone | tuning | 60% |" in (tmp_path / "calibration.md").read_text("utf-8")
+
+
+def test_the_largest_errors_are_told_apart(capsys, paper_folder):
+    calibration.main(["--largest", "abalone", "--rows", "120"])
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("abalone at 60%: ")
+    assert "without the 10 largest of" in second
