@@ -61,7 +61,7 @@ def demo(
     result = run_demo(hidden, seed)
     print(f"{result.table}\n\nAge and sex cost 1, a body measurement 3; the first blood value 12, others 4.")
     print(f"AUC on new patients after buying cells, mean of {STARTS} random starts:\n")
-    comparison = compare(result, hidden, rounds=rounds)
+    comparison = compare(result, hidden, rounds=rounds, n_jobs=-1)
     print("\n".join(comparison.lines()))
     print(f"\n{comparison.saving()}")
     _draw(comparison, picture)
