@@ -42,3 +42,14 @@ def test_a_constant_column_keeps_its_width():
 def test_another_name_is_refused():
     with pytest.raises(ParameterError, match="'minmax', 'standard' or None; got 'robust'"):
         Scaling.of(X, "robust")
+
+
+def test_no_scaling_leaves_values_as_they_are_in_a_copy():
+    X = np.array([[1.0, np.nan], [3.0, 4.0]])
+    scaling = Scaling.of(X, None)
+    assert scaling.is_identity
+    assert not Scaling.of(X, "minmax").is_identity
+    scaled = scaling.apply(X)
+    np.testing.assert_array_equal(scaled, X)
+    assert scaled is not X
+    assert scaling.undo_in_place(scaled) is scaled

@@ -79,8 +79,10 @@ def _refuse_infinity(estimator: BaseEstimator, X: FloatArray) -> None:
 
 def _refuse_huge(estimator: BaseEstimator, X: FloatArray) -> None:
     """Raise DataError, naming the cell, if the square of a number would overflow."""
-    if X.dtype == np.float32:
+    if X.dtype == np.float32 or not X.size:
         return
+    if np.fmax.reduce(X, axis=None) <= LARGEST and np.fmin.reduce(X, axis=None) >= -LARGEST:
+        return  # found in a third of the time of comparing all cells
     huge = np.abs(X) > LARGEST
     if huge.any():
         row, column = np.argwhere(huge)[0]

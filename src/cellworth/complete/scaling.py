@@ -57,14 +57,23 @@ class Scaling:
         """Return the "standard" scaling of columns with these sums."""
         return cls(sums.mean, _usable(sums.deviation(), sums.mean, dtype))
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether values stay as they are."""
+        return not self.offset.any() and bool((self.width == 1).all())
+
     def apply(self, X: FloatArray) -> FloatArray:
         """Return a scaled copy of X, with X's dtype."""
+        if self.is_identity:
+            return X.copy()
         scaled = X - self.offset.astype(X.dtype)
         scaled /= self.width.astype(X.dtype)
         return scaled
 
     def undo_in_place(self, X: FloatArray) -> FloatArray:
         """Convert a scaled X back to the user's units, in place."""
+        if self.is_identity:
+            return X
         X *= self.width.astype(X.dtype)
         X += self.offset.astype(X.dtype)
         return X
