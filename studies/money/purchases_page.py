@@ -20,8 +20,8 @@ KINDS = {
 }
 AIMS = {"same": 0.5, "unequal": 0.35, "visits": 0.5}
 """Of the mean ratio at the shown mark."""
-STRATEGIES = ("recommended", "linear-impact")
-COLOURS = {"recommended": "#0b6e4f", "linear-impact": "#8a6d3b", RANDOM.name: "#8c8c8c", PAPER: "#b3413a"}
+STRATEGIES = ("recommended",)
+COLOURS = {"recommended": "#0b6e4f", RANDOM.name: "#8c8c8c", PAPER: "#b3413a"}
 LABELS = {
     RANDOM.name: "random cells, same model",
     "recommended": "cellworth",

@@ -19,6 +19,7 @@ are finished, the first becomes a measurement: then it counts more, and its erro
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -125,13 +126,20 @@ def rising_curve(
     level = estimated + unknown * (extrapolated - estimated) / 2
     doubt = unknown * abs(estimated - extrapolated) / 2
     hidden = unknown * (1 - float(shares[-1]))
-    of_method = hidden**2 * (LEVEL[1] ** 2 + (DEPTH * level) ** 2)
-    spread = np.sqrt(of_method + doubt**2 + covariance[-1, -1] / left**2)
+    spread = np.hypot(level_error(level, hidden, float(np.sqrt(covariance[-1, -1])) / left), doubt)
     levels = level + hidden * LEVEL[0] + spread * rng.standard_normal(DRAWS)
     grid = np.geomspace(now, to, POINTS)
     risen = growth(grid, bends[chosen]) - growth(grid[:1], bends[chosen])
     values = levels[:, np.newaxis] - np.exp(slopes[chosen])[:, np.newaxis] * risen
     return RisingCurve(grid, 1 - np.exp(values))
+
+
+def level_error(level: float, hidden: float, of_rows: float) -> float:
+    """Return the standard error of a level, log(1 - score), with a share of the cells hidden.
+
+    ``of_rows`` is the part that comes from which rows were scored.
+    """
+    return math.hypot(hidden * LEVEL[1], hidden * DEPTH * level, of_rows)
 
 
 def _log_likelihoods(

@@ -9,7 +9,7 @@ are hidden, too. It is measured, not estimated, and meets the first where all ce
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -20,6 +20,7 @@ from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.complete.gaussian.fit_gaussian import MarginKind
 from cellworth.errors import DataError
+from cellworth.forecasting.rising_curve import LEAST_LEFT, level_error
 from cellworth.model.candidates import Candidate
 from cellworth.model.complete_rows import complete_rows_score, row_counts, unknown_share
 from cellworth.model.cross_validation import Score, score_predictions, widened
@@ -167,12 +168,16 @@ def _counts(
     classes: bool,
 ) -> Float64Array:
     """Return how much rows count: more if they are nearly complete, where that makes the error smaller."""
+    here = score_predictions(y, at_hand, fold, classes=classes)
+    alike, errors = np.ones(len(y)), []
     counts = row_counts(y, drawn, holes, classes=classes)
-    score = score_predictions(y, at_hand, fold, classes=classes)
-    plain, weighed = (
-        complete_rows_score(y, drawn, fold, score, classes=classes, counts=each) for each in (None, counts)
-    )
-    return counts if weighed.error < plain.error else np.ones(len(y))
+    for each in (alike, counts):
+        score = complete_rows_score(y, drawn, fold, here, classes=classes, counts=each)
+        left = max(1 - score.value, LEAST_LEFT)
+        hidden = float(holes.mean()) * unknown_share(drawn, each) / max(unknown_share(drawn), 1e-12)
+        of_rows = replace(score, method_error=0.0).error / left
+        errors.append(level_error(float(np.log(left)), hidden, of_rows))
+    return counts if errors[1] < errors[0] else alike
 
 
 def _check_known(fold: HeldOutFold) -> None:
