@@ -5,7 +5,7 @@ import pytest
 
 from cellworth import Table
 from cellworth.blocks import ThreadEngine
-from cellworth.errors import DataError
+from cellworth.errors import DataError, ParameterError
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -68,3 +68,12 @@ def test_learned_cells_replace_those_in_the_files(both):
     assert np.array_equal(told.every(1).values, cells, equal_nan=True)
     assert told.known.tolist() == (~np.isnan(cells)).sum(axis=0).tolist()
     assert np.array_equal(big.every(1).values, whole.values, equal_nan=True)
+
+
+def test_what_needs_the_table_in_memory_says_so(both):
+    from cellworth import Campaign, forecast, simulate
+
+    big, _ = both
+    for use in (Campaign.create, forecast, lambda table: simulate(table, "random")):
+        with pytest.raises(ParameterError, match=r"in memory.*table\.every\(100\)"):
+            use(big)

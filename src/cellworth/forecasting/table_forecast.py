@@ -19,7 +19,7 @@ from cellworth.model.model_search import check_labels, choose_model
 from cellworth.prices import Prices
 from cellworth.progress import ProgressLine, Steps
 from cellworth.setting_names import named, setting
-from cellworth.table import Table, Target
+from cellworth.table import Table, Target, as_table
 
 FOLDS = 5
 
@@ -86,6 +86,7 @@ def forecast(
     >>> found.now.value <= found.at(money=100).value <= found.all_known.value
     True
     """
+    table = as_table(table)
     target = _labelled(table)
     holes = table.holes
     if not holes.any():

@@ -41,6 +41,11 @@ def as_table(given: AnyTable, *, target: str | None = None) -> Table:
                 f"Table.read(path, target={target!r})."
             )
         return given
+    if hasattr(given, "cell_blocks"):
+        raise ParameterError(
+            "this runs on tables in memory, and a BlockTable may be larger; give it some rows, as in "
+            "table.every(100), or read the whole table with Table.read."
+        )
     if library_of(given) is not None:
         return Table.from_frame(given, target=target)
     if isinstance(given, str | os.PathLike | FileBytes):

@@ -98,7 +98,8 @@ def format_of(path: File, remedy: str) -> Format:
 def other_files() -> str:
     """Return what to do with a table in a file of another format."""
     return by_door(
-        python="For other files load a DataFrame and use Table.from_frame.",
+        python="For other files load a DataFrame and use Table.from_frame; for a folder of .parquet files, "
+        "Table.open.",
         command_line="Save other files as .csv or .xlsx.",
     )
 
