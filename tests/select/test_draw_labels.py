@@ -38,18 +38,29 @@ def test_a_cell_is_never_bought_before_the_label_that_it_needs(seed, kind, by, b
     offer = offer_with_labels(seed, **kind)
     batch = Draw(per="price", by=by).select(offer, budget=budget, rng=np.random.default_rng(seed))
     assert batch.cost <= budget
-    labelled = ~offer.awaited
+    waits = offer.awaiting
     for row, column in batch.cells.tolist():
         if column == offer.scores.shape[1] - 1:
-            labelled[row] = True
-        assert labelled[row], "a cell came before the label of its row"
+            waits[row] = False
+        assert not waits[row, column], "a cell came before the label that it needs"
 
 
 def test_money_that_buys_no_label_goes_into_rows_that_have_one():
     offer = offer_with_labels(0, label_price=50.0)
     batch = Draw(per="price").select(offer, budget=20.0, rng=np.random.default_rng(0))
     assert len(batch.cells) == 20
-    assert not offer.awaited[batch.cells[:, 0]].any()
+    assert not offer.awaiting[tuple(batch.cells.T)].any()
+
+
+def test_a_cell_that_brings_more_than_the_label_does_not_wait_for_it():
+    prices = PriceList(
+        np.array([[1.0, 1.0, 50.0]]), np.full(3, -1), np.zeros(3), np.zeros(0, bool), labels=True
+    )
+    holes = np.ones((1, 3), dtype=bool)
+    offer = Offer(np.array([[0.5, 0.01, 1.0]]), holes, prices, ~holes)
+    assert offer.awaiting.tolist() == [[False, True, False]]
+    batch = Draw(per="price").select(offer, budget=20.0, rng=np.random.default_rng(0))
+    assert batch.cells.tolist() == [[0, 0]]
 
 
 def test_the_cells_of_a_row_come_with_its_label():

@@ -66,15 +66,15 @@ class TrainingGain(Memoryless):
     training, and with it alone the row adds :math:`s/(s + u_i)`. The curve of such a row starts at 0, then
     has the label, then its cells, and label and cells share what they bring as cells do: one currency. See
     docs/explanation/labels-and-cells.md for how it follows from the variance of the predictions. Rows differ
-    in what their label tells: all that is gained with a label is multiplied by its leverage, the reduction of
-    the variance of a linear model's predictions (see `variance_reduction`), relative to the mean over the
-    rows without a label.
+    in what their label tells: all that is gained with a label is multiplied by 2 v / (1 + v), where v is the
+    reduction of the variance of a linear model's predictions (see `variance_reduction`), relative to the mean
+    over the rows without a label.
 
     A cell of a row that is and stays without a label pays through the completion alone: with :math:`c_j`
     cells of column j known and d columns, the guesses of the column carry about :math:`d/c_j` times their own
     variance as the error of the estimated model, of which one more cell takes :math:`1/(c_j + 1)`. Its score
     is what this adds to the labelled rows that lack column j. If labels can be bought, it is added to the
-    scores of all cells.
+    scores of the cells of labelled rows, and is the least score of the others.
 
     What a cell explains is estimated by column, where the evidence of many rows is pooled. With two draws of
     the posterior, A and B, the total effect of column j (Jansen) is half the mean square of
@@ -165,7 +165,9 @@ class TrainingGain(Memoryless):
             return gains * this_round.holes
         gains = joint_gains(explained, noise, unlabelled, this_round.prices, prices)
         gains *= _leverages(this_round)[:, np.newaxis]
-        gains[:, :-1] = (gains[:, :-1] + through) * this_round.holes
+        gains[~unlabelled, :-1] += through
+        gains[unlabelled, :-1] = np.maximum(gains[unlabelled, :-1], through)
+        gains[:, :-1] *= this_round.holes
         return gains
 
     def score_blocks(
@@ -265,13 +267,19 @@ class TrainingGain(Memoryless):
 
 
 def _leverages(this_round: Round) -> Float64Array:
-    """Return what the label of each row (n,) tells a linear model, relative to the mean; 1 if it has one."""
+    """Return what the label of each row (n,) tells, 0 to 2; 1 if it has one.
+
+    With v the reduction of the variance of a linear model's predictions, relative to its mean over the rows
+    without a label, it is 2 v / (1 + v): an outlier tells most about itself.
+    """
     unlabelled = this_round.unlabelled
     scaling = Scaling.of(this_round.completed, "standard")
     X = np.column_stack([(this_round.completed - scaling.offset) / scaling.width, np.ones(len(unlabelled))])
     found = variance_reduction(X, X, ~unlabelled)
     mean = float(found[unlabelled].mean()) if unlabelled.any() else 0.0
-    return np.where(unlabelled, found / mean, 1.0) if mean > 0 else np.ones(len(found))
+    if mean == 0:
+        return np.ones(len(found))
+    return np.where(unlabelled, 2 * found / (mean + found), 1.0)
 
 
 def _draws(this_round: Round, rows: IntArray) -> Float64Array:

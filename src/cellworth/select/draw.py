@@ -72,12 +72,13 @@ class Draw:
     its bundle; without fees, each cell is its own bundle. The sets bought in a row are nested. The cost of a
     row is submodular, so no other joint distribution with these probabilities costs less on average.
 
-    **Labels.** If labels are on offer, the cells of a row without one pay only together with it, and are
-    bought after it, or not at all. Chance would spend money on labels and cells in proportion to what they
-    are worth in all, however little a label at a hundred times the price brings for the money. So a batch of
-    other cells is drawn first, to see what the money is worth there; labels, and cells together with them,
-    are bought before that batch as far as they bring more for the money, the best first, and after it
-    otherwise. No chance is needed among labels: what is learnt from a row does not crowd onto a column.
+    **Labels.** If labels are on offer, the cells of a row without one that bring less for the money than the
+    label pay only together with it, and are bought after it, or not at all. Chance would spend money on
+    labels and cells in proportion to what they are worth in all, however little a label at a hundred times
+    the price brings for the money. So a batch of other cells is drawn first, to see what the money is worth
+    there; labels, and cells together with them, are bought before that batch as far as they bring more for
+    the money, the best first, and after it otherwise. No chance is needed among labels: what is learnt from a
+    row does not crowd onto a column.
 
     Sharing a waiting time pays only if the fee matters: a cell whose own price is above the fee shares with
     probability fee / own price. As fees fall to 0, the draw becomes the one without fees. Crowding multiplies
@@ -138,7 +139,7 @@ class Draw:
     ) -> Selection:
         """Draw at most ``count`` cells that cost at most ``budget``."""
         greedy, key, worthless = self._keys(self._drawn(offer, rng), budget, count)
-        if greedy.awaited.any():
+        if offer.prices.labels and (offer.available[:, -1] & (offer.scores[:, -1] > 0)).any():
             return self._with_labels(greedy, key, worthless)
         if self._shares_fees(offer):
             return self._buy_bundles(greedy, key, worthless)
@@ -202,7 +203,8 @@ class Draw:
 
     def _with_labels(self, greedy: GreedyPurchase, key: Float64Array, worthless: BoolArray) -> Selection:
         """Buy labels, and cells together with them, before or after a draw of the other cells."""
-        offer, waits = greedy.offer, greedy.awaited[greedy.rows]
+        offer, width = greedy.offer, greedy.offer.scores.shape[1]
+        waits = greedy.awaiting | (greedy.places % width == width - 1)
         slopes = np.log(np.where(worthless, 1.0, greedy.scores)) - np.log(greedy.prices)
         if self.per == "price":
             key = key - np.log(greedy.prices)

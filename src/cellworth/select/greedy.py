@@ -157,7 +157,7 @@ class GreedyPurchase:
     budget, count : float
         Infinite for no limit.
     label_first : bool
-        Whether the cells of a row whose label is on offer are bought after it, or not at all.
+        Whether cells that pay only together with a label are bought after it, or not at all.
 
     Notes
     -----
@@ -184,7 +184,7 @@ class GreedyPurchase:
         self.spent = 0.0
         self._slack = CLOSE * budget if budget < math.inf else 0.0
         self._cheapest = float(own.min(initial=math.inf))
-        self.awaited = offer.awaited & label_first
+        self.awaiting = (offer.awaiting & label_first)[offer.available]
 
     def run(
         self,
@@ -203,7 +203,7 @@ class GreedyPurchase:
             tier = np.zeros(len(priority), dtype=bool)
         begin = list(begin)
         alone = self.offer.prices.additive and not self.spread.active and again is None
-        if alone and not begin and not self.awaited.any():
+        if alone and not begin and not self.awaiting.any():
             for stage in (False, True):
                 self._fill(np.flatnonzero(tier == stage), priority)
         else:
@@ -327,8 +327,8 @@ class _Rows:
         self.bought: set[int] = set()
         self.heap: list[tuple[bool, float, int, int]] = []
         self.bill = batch.offer.prices.bill(batch.offer.before)
-        self.awaits = batch.awaited.copy()
-        self.coupled = again is not None or not batch.offer.prices.additive or self.awaits.any()
+        self.labelled: set[int] = set()
+        self.coupled = again is not None or not batch.offer.prices.additive or bool(batch.awaiting.any())
 
     def as_at_first(self, candidates: IntArray) -> BoolArray:
         """Return which candidates still have their first priority and an affordable price."""
@@ -339,14 +339,15 @@ class _Rows:
         """Buy a candidate if it fits."""
         batch = self.batch
         row, column = divmod(int(batch.places[candidate]), batch.offer.scores.shape[1])
-        if self.awaits[row] and column < batch.offer.scores.shape[1] - 1:
+        if batch.awaiting[candidate] and row not in self.labelled:
             return
         if not batch.can_pay(candidate, self.bill.price(row, column)):
             return
         batch.spent += self.bill.add(row, column)
         batch.chosen.append(candidate)
         self.bought.add(candidate)
-        self.awaits[row] = False
+        if column == batch.offer.scores.shape[1] - 1:
+            self.labelled.add(row)
         self.taken[row] = taken = self.taken.get(row, 0) + 1
         full = taken >= batch.spread.most
         self.closed[row] = self.coupled or full

@@ -101,11 +101,17 @@ class Offer:
         )
 
     @property
-    def awaited(self) -> BoolArray:
-        """(n,) bool, the rows whose label is on offer and worth buying: their cells pay only with it."""
+    def awaiting(self) -> BoolArray:
+        """(n, p) bool, the cells on offer that pay only together with the label of their row.
+
+        That label is on offer, too, and brings at least as much for its price.
+        """
         if not self.prices.labels:
-            return np.zeros(len(self.scores), dtype=bool)
-        return self.available[:, -1] & (self.scores[:, -1] > 0)
+            return np.zeros(self.scores.shape, dtype=bool)
+        slopes = self.scores / self.prices.own
+        found = self.available & (slopes <= slopes[:, -1:]) & self.available[:, -1:] & (slopes[:, -1:] > 0)
+        found[:, -1] = False
+        return found
 
     def opening_fees(self) -> Float64Array:
         """Return the fee (n, p) that each cell would add as the first of its group in a batch; O(n p).

@@ -116,18 +116,18 @@ class Reasons:
 
     def _what(self, row: int, place: int, compared: float) -> str:
         if place == len(self._layout.columns):
-            return self._label(row) + self._much(compared)
+            return self._label(row) + self._much(compared, drawn=False)
         if self._unmeasured[place]:
             return "nobody has measured this column yet, so some of it comes first"
         return self._guess(row, place) + self._much(compared)
 
-    def _much(self, compared: float) -> str:
+    def _much(self, compared: float, *, drawn: bool = True) -> str:
         if not self._average > 0:
             return ""
         who = "which is worth" if self._by_row else "worth"
         money = " for its price" if self._per_money else ""
         luck = ""
-        if self._draw is not None:
+        if self._draw is not None and drawn:  # no chance among labels
             luck = "drawn with its row, " if self._draw.by == "row" or self._by_row else "drawn by chance, "
         return f"; {luck}{who} {short_number(compared / self._average)} times the average hole{money}"
 
