@@ -6,9 +6,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from cellworth import Campaign, Prices, Table, advise, fill, simulate
+from cellworth import Campaign, Prices, Table, advise, fill, forecast, simulate
 from cellworth.campaign.stores import MemoryStore
-from cellworth.errors import ParameterError
+from cellworth.errors import DataError, ParameterError
 from cellworth.table import as_table
 from cellworth.table.frames import GivenFrame, library_of
 
@@ -170,3 +170,23 @@ def test_rows_named_by_a_column_keep_its_names():
     table = Table.from_frame(frame, row_id="id")
     assert GivenFrame.of(frame).row_labels(table) == {}
     assert GivenFrame.of(table) is None
+
+
+def test_forecasts_take_frames_and_plain_prices():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
+    frame["ill"] = frame.sum(axis=1) > 0
+    frame["a"] = frame["a"].mask(rng.random(80) < 0.5)
+    found = forecast(frame, target="ill", prices={"a": 2, "b": 1, "c": 1}, model="logistic regression")
+    table = Table.from_frame(frame, target="ill")
+    assert found.cost == 2 * table.holes.sum()
+    assert found.now == forecast(table, model="logistic regression").now
+    with pytest.raises(DataError, match="no target"):
+        forecast(frame)
+
+
+def test_a_filled_table_shows_itself_in_a_few_lines():
+    frame = pd.DataFrame({"a": [1.0, None, 3.0, 4.0], "b": [2.0, 1.0, None, 3.0]})
+    shown = repr(fill(frame, level=0.9))
+    assert shown.startswith("Filled Table of 4 rows and 2 columns")
+    assert shown.splitlines()[-1] == "  guessed: 2 cells, by GaussianCompleter, with 90 % intervals"

@@ -136,3 +136,9 @@ def test_frames_that_cannot_be_used(frame, words):
         Table.from_frame(frame)
     for word in words:
         assert word in str(caught.value)
+
+
+def test_a_cell_that_cannot_be_read_is_named_by_the_label_of_its_row():
+    frame = pd.DataFrame({"x": [1.0, [2.0]]}, index=["p7", "p8"])
+    with pytest.raises(DataError, match="in row 'p8'"):
+        Table.from_frame(frame)

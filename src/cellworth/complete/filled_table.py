@@ -15,7 +15,7 @@ from cellworth.complete.filled_blocks import FilledBlocks, fill_blocks
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.hold_out import hide_cells
 from cellworth.errors import DataError
-from cellworth.messages import shorten
+from cellworth.messages import count, shorten
 from cellworth.table import Table
 from cellworth.table.any_table import AnyTable, as_table
 from cellworth.table.column import BOUNDED
@@ -30,7 +30,7 @@ WEIGHTS = np.linspace(0.02, 1.0, 50)
 COMMON_CELLS = 30.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FilledTable:
     """A filled table, the completer that filled it, and how far off its cells may be.
 
@@ -61,8 +61,13 @@ class FilledTable:
     lower: FloatArray | None = None
     upper: FloatArray | None = None
     level: float | None = None
-    guessed: BoolArray = field(default_factory=lambda: np.zeros((0, 0), dtype=bool), repr=False)
-    given: GivenFrame | None = field(default=None, repr=False)
+    guessed: BoolArray = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    given: GivenFrame | None = None
+
+    def __repr__(self) -> str:
+        sure = "" if self.level is None else f", with {100 * self.level:g} % intervals"
+        name = type(self.completer).__name__
+        return f"Filled {self.table}\n  guessed: {count(int(self.guessed.sum()), 'cell')}, by {name}{sure}"
 
     def to_frame(self, library: Library | None = None, *, intervals: bool = False) -> Any:
         """Return the filled table as a frame.

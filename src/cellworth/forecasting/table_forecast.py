@@ -16,18 +16,19 @@ from cellworth.forecasting.scores_at_depths import DEPTHS, scores_at_depths
 from cellworth.model.candidates import Candidate, candidate_named, own_candidates
 from cellworth.model.cross_validation import Score, sample_rows
 from cellworth.model.model_search import check_labels, choose_model
-from cellworth.prices import Prices
+from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import ProgressLine, Steps
 from cellworth.setting_names import named, setting
-from cellworth.table import Table, Target, as_table
+from cellworth.table import AnyTable, Table, Target, as_table
 
 FOLDS = 5
 
 
 def forecast(
-    table: Table,
+    table: AnyTable,
     *,
-    prices: Prices | None = None,
+    target: str | None = None,
+    prices: AnyPrices | None = None,
     model: Any = "auto",
     seconds: float | None = None,
     seed: int = 0,
@@ -41,9 +42,11 @@ def forecast(
 
     Parameters
     ----------
-    table : Table
+    table : Table, DataFrame, pyarrow Table or path
         With holes and a target.
-    prices : Prices, optional
+    target : str, optional
+        The column to predict, unless ``table`` is a `Table`, which has one.
+    prices : Prices, mapping of column name to price, or number, optional
         By default, every cell costs 1.
     model : "auto", str, Candidate or estimator
         What is forecast. "auto" chooses as `CompletingClassifier` does; or the name of a candidate, such as
@@ -86,16 +89,16 @@ def forecast(
     >>> found.now.value <= found.at(money=100).value <= found.all_known.value
     True
     """
-    table = as_table(table)
-    target = _labelled(table)
+    table = as_table(table, target=target)
+    labels = _labelled(table)
     holes = table.holes
     if not holes.any():
         raise DataError("no cell is missing, so there is nothing to forecast.")
-    stated = prices or Prices.same(1.0)
+    stated = Prices.of(prices)
     cost = stated.on(table).of_cells().cost(np.argwhere(holes), ~holes)
-    rows = sample_rows(target.values, seed)
-    X, y = table.encode(prior=True).X[rows], target.values[rows]
-    is_number = target.label_kind == "number"
+    rows = sample_rows(labels.values, seed)
+    X, y = table.encode(prior=True).X[rows], labels.values[rows]
+    is_number = labels.label_kind == "number"
     candidate = chosen_candidate(model, X, y, is_number=is_number, seconds=seconds, seed=seed, n_jobs=n_jobs)
     line = ProgressLine("forecasting", len(DEPTHS) + 1) if progress else None
     return outlook_of(

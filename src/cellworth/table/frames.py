@@ -28,6 +28,7 @@ from cellworth.table.raw_cells import (
     NumberCells,
     Origin,
     RawColumn,
+    as_texts,
     cells_from_objects,
     coded_cells,
     id_column,
@@ -47,7 +48,9 @@ class _Series(NamedTuple):
 def read_frame(frame: Any, name: str | None = None) -> tuple[list[RawColumn], Origin]:
     """Convert a frame to columns; O(n p), vectorised except for text and objects, one step per cell."""
     series = list(_split(frame))
-    origin = Origin(name or f"the {type(frame).__name__}", [str(row) for row in range(len(frame))])
+    index = index_column(frame, None)  # for messages, if rows have names
+    rows = [str(row) for row in range(len(frame))] if index is None else as_texts(index.cells).texts
+    origin = Origin(name or f"the {type(frame).__name__}", rows)
     if not series or not len(frame):
         raise DataError(f"{origin.name}: expected rows and columns, got the shape {tuple(frame.shape)}.")
     columns = [RawColumn(column.name, _cells(column, origin), column.declared) for column in series]
