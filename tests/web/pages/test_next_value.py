@@ -26,6 +26,6 @@ def test_what_next_and_keep(fresh):
     assert 'value="61"' in shown.answer.text
     form = shown.form(STUDY + "/next")
     form.action = STUDY + "/next/keep"
-    fresh.send(form, row="q1", v0="21.5")
+    fresh.send(form, row="q1", v0="21,5")  # a decimal comma is one
     with Campaign.open(fresh.url) as campaign:
         assert campaign.row("q1").cells[0].value == 21.5

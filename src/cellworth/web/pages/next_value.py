@@ -14,11 +14,12 @@ from starlette.responses import Response
 from cellworth.campaign import Campaign
 from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.report.row_summaries import known_values, next_step
+from cellworth.table import Column
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
-from cellworth.web.pages.forms import amount, value_field
-from cellworth.web.pages.page_layout import head_of, path_of, show
+from cellworth.web.pages.forms import amount, plain_number, value_field
+from cellworth.web.pages.page_layout import head_of, language_of, path_of, show
 from cellworth.web.security.sessions import check_csrf
 from cellworth.web.security.tokens import Role
 
@@ -45,7 +46,7 @@ async def advise_row(request: Request, name: CampaignName, pool: PoolDep, jobs: 
     form = await _form(request)
     try:
         columns, number = await pool.read(name, _columns)
-        values = _typed(form, columns)
+        values = _typed(form, columns, language_of(request))
         settings = _settings(form, number)
         step = await jobs.run(
             name, partial(next_step, **settings), values, spent=_money(form, "spent") or 0.0
@@ -69,7 +70,7 @@ async def keep_row(
     may_add = identity.role >= Role.MANAGE
     try:
         columns, _ = await pool.read(name, _columns)
-        values = _typed(form, columns)
+        values = _typed(form, columns, language_of(request))
         new = await pool.write(name, lambda campaign: _keep(campaign, row, values, who, may_add=may_add))
     except CellworthError as error:
         return rejected(request, path_of(name, "next"), str(error), **form)
@@ -98,16 +99,16 @@ async def _form(request: Request) -> dict[str, str]:
     return {name: str(value) for name, value in sent if name in SETTINGS or _VALUE.fullmatch(name)}
 
 
-def _columns(campaign: Campaign) -> tuple[tuple[str, ...], bool]:
-    """Return the columns' names, and whether the target is a number."""
+def _columns(campaign: Campaign) -> tuple[tuple[Column, ...], bool]:
+    """Return the columns, and whether the target is a number."""
     target = campaign.table.target
-    return campaign.table.column_names, target is not None and target.label_kind == "number"
+    return campaign.table.columns, target is not None and target.label_kind == "number"
 
 
-def _typed(form: Mapping[str, str], columns: tuple[str, ...]) -> dict[str, str]:
-    """Return what was typed into the fields of the columns; they are named by number."""
-    typed = {column: form.get(f"v{place}", "").strip() for place, column in enumerate(columns)}
-    return {column: text for column, text in typed.items() if text}
+def _typed(form: Mapping[str, str], columns: tuple[Column, ...], language: str) -> dict[str, str]:
+    """Return what was typed into the fields of the columns, named by number; with decimal points."""
+    typed = ((column, form.get(f"v{place}", "").strip()) for place, column in enumerate(columns))
+    return {column.name: plain_number(text, column, language) for column, text in typed if text}
 
 
 def _settings(form: Mapping[str, str], number: bool) -> dict[str, Any]:

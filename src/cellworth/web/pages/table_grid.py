@@ -175,10 +175,13 @@ async def grid_guesses(
     jobs: JobsDep,
     place: Annotated[list[int], Query(max_length=MOST_ROWS)],
 ) -> Response:
-    """Send what we guess for the missing values of some rows, by their places; computed aside."""
+    """Send our guesses of the missing values of some rows, by their places, without and with intervals."""
     try:
         found = await jobs.run(name, row_guesses, place)
     except (CellworthError, IndexError):
         return JSONResponse({})
-    texts = [[guess_words(request, guess) for guess in row] for row in found]
+    texts = [
+        [None if guess is None else [guess.estimate, guess_words(request, guess)] for guess in row]
+        for row in found
+    ]
     return JSONResponse(dict(zip(map(str, place), texts, strict=True)))

@@ -85,8 +85,7 @@ if (grid) {
       texts?.forEach((text, j) => {
         const cell = row.cells[j + 1];
         if (text === null || !cell.matches(".estimated, .out, .refused")) return;
-        (cell.querySelector("a") ?? cell).textContent = text;
-        cell.title = text;
+        [(cell.querySelector("a") ?? cell).textContent, cell.title] = text;
       });
     }
   }
