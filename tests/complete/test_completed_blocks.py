@@ -154,3 +154,22 @@ def test_a_later_round_starts_from_the_earlier_model(seed):
         X[answers] = 0.1
         on_blocks.fit(open_blocks(X, target=y, engine=engine))
         assert_same(whole.fit(X, y), on_blocks)
+
+
+@pytest.mark.parametrize(
+    "completer", [GaussianCompleter(margins="normal"), SupervisedCompleter(max_iter=5, tol=0)], ids=str
+)
+def test_some_rows(completer):
+    """Rows that are completed alone, or with what is kept of their blocks."""
+    X, y = make_table(90, 4, 0)
+    with ThreadEngine(1, 20) as engine:
+        done = completer.fit(open_blocks(X, target=y, engine=engine)).completed_
+        numbers = np.array([3, 19, 20, 77])
+        some, (whole, variance) = done.rows(numbers), done.gather()
+        assert len(done.rows(numbers[:0]).completed) == 0
+    np.testing.assert_allclose(some.completed, whole[numbers], rtol=1e-12)
+    np.testing.assert_array_equal(some.part.X, X[numbers])
+    np.testing.assert_array_equal(some.part.y, y[numbers])
+    assert (some.variance is None) == (variance is None)
+    if variance is not None:
+        np.testing.assert_allclose(some.variance, variance[numbers], rtol=1e-12, atol=1e-15)

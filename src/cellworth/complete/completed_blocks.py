@@ -133,6 +133,8 @@ class OnFilled:
 
 
 def _completed(part: Part, completer: Any) -> FilledPart:
+    if not len(part.X):
+        return FilledPart(part, part.X, part.X if completer.has_variance else None)
     return FilledPart(part, *completer.complete_rows(part))
 
 
