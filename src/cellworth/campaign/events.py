@@ -50,7 +50,10 @@ KINDS: dict[str, type[Content]] = {}
 class Content:
     """What happened: the base of all kinds of events, which are frozen dataclasses.
 
-    By default each field is stored under its name.
+    A subclass says everything about its kind: how it is stored, by default each field under its name; what it
+    does to the state, and what logs and ledgers show of it. If the state must remember something new, `State`
+    gets an attribute and keeps it in its snapshots. A released layout never changes: a new one gets the next
+    version number, and ``from_json`` reads them all; data without a number are of version 1.
 
     Attributes
     ----------
