@@ -214,6 +214,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--seed", type=int, default=None)
+    parser.add_argument("--only", choices=["SQLite", "PostgreSQL"], help="one kind of store, all of the time")
     said = parser.parse_args()
     seed = said.seed if said.seed is not None else random.SystemRandom().randrange(2**32)
     now = f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
@@ -221,8 +222,10 @@ def main():
     folder = Path(tempfile.mkdtemp(prefix="cellworth-soak-"))
     folder.chmod(0o711)  # the server is another user
     try:
-        for name, soak in (("SQLite", on_sqlite), ("PostgreSQL", on_postgresql)):
-            figures = soak(folder / name, 30 * said.minutes, said.workers, seed)
+        stores = {"SQLite": on_sqlite, "PostgreSQL": on_postgresql}
+        for name in [said.only] if said.only else stores:
+            seconds = 60 * said.minutes / (1 if said.only else len(stores))
+            figures = stores[name](folder / name, seconds, said.workers, seed)
             print(json.dumps({name: dict(sorted(figures.items()))}, indent=2), flush=True)
     except BaseException:
         print(f"What was written down is in {folder}", flush=True)
