@@ -39,3 +39,10 @@ def test_the_model_predicts_rows_with_holes():
     assert begin(number, prices=None).model(model="ridge regression").predict(number).dtype == float
     with pytest.raises(DataError, match="a model needs labels"):
         begin(Table.from_arrays(table.values), prices=None).model()
+
+
+def test_a_campaign_shows_how_many_rows_and_columns_its_table_has():
+    """Its target is no column of the table, though labels are kept like cells."""
+    campaign = begin()
+    rows, columns = campaign.table.shape
+    assert f": {rows} rows, {columns} columns, 0 events" in repr(campaign)

@@ -307,7 +307,8 @@ class CampaignQueries:
         self.close()
 
     def __repr__(self) -> str:
-        (n, p), state = self._log.state.values.shape, self._log.state
+        state = self._log.state
+        n, p = len(state.index.row_ids), state.index.features
         spent = money_text(state.money.spent, self._in_force.prices.currency)
         done = f"{state.number} event{'s' * (state.number != 1)}, {spent} spent"
         return f"<campaign {self.name!r}, {self.strategy}: {n} rows, {p} columns, {done}>"
