@@ -109,6 +109,7 @@ ONLY_PYTHON = {
     "table/target.py": "target_kind has no option",
     "table/keywords.py": "keywords",
     "web/app.py": "for programmers",
+    "web/pages/library_texts.py": "the library's own sentences, to be recognised and translated",
     "setting_names.py": "the catalogue",
 }
 """Files that also speak to those who write Python, who alone can get their messages."""

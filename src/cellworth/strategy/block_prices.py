@@ -52,7 +52,7 @@ class BlockPrices:
         if target is not None and (named or grouped or getattr(rule, "labels", False)):
             raise ParameterError(
                 f"labels can be bought in tables in memory only; the prices name the target "
-                f"{shorten(target)}. Leave it out, or read the table with Table.read."
+                f"{shorten(target)}. Leave it out, or use a table that fits in memory."
             )
         none = np.zeros(0, dtype=np.intp)
         found = none, none, np.zeros(0)
