@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from cellworth.blocks.threads import RowBlocks
 from cellworth.complete.solver.as_published import minimise_by_search
 from cellworth.complete.solver.losses import SquaredLoss
-from cellworth.complete.solver.proximal_gradient import minimise
+from cellworth.complete.solver.passes_in_memory import InPlacePasses
+from cellworth.complete.solver.proximal_gradient import Descent, descend, minimise
 
 from .problems import blank, make_rows, objective, problems, solve
 
@@ -43,3 +45,16 @@ def test_the_callback_sees_each_iteration_and_can_stop():
     assert seen[-1].stationarity <= seen[-1].tol
     stopped = solve(rows, model, 0.1, callback=lambda p: p.iteration == 5)
     assert (stopped.n_iter, stopped.stopped, stopped.converged) == (5, True, False)
+
+
+def test_a_descent_resumed_after_its_last_iteration_has_the_same_record():
+    rng = np.random.default_rng(5)
+    rows = make_rows(60, 6, SquaredLoss(), 1, rng)
+    X = np.zeros_like(rows.values)
+    passes = InPlacePasses(X, rows, RowBlocks(X.shape, 8, None))
+    begun = Descent.begin(
+        passes, blank(SquaredLoss(), 6, 1, 0.01), trace_penalty=0.1, trace_norm=0.0, tol=0, max_iter=3
+    )
+    done = descend(passes, begun, 0.1)
+    again = descend(passes, Descent.from_arrays(begun.to_arrays(), None), 0.1)
+    assert (again.n_iter, again.objective) == (done.n_iter, done.objective)

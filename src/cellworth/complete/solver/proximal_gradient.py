@@ -157,10 +157,11 @@ class Descent:
             LinearPart(loss, weight, ridge, arrays[f"{name}.coef"], arrays[f"{name}.intercept"], all(fits))
             for name in ("model", "ahead")
         )
-        of_monitor = dict(zip(_OF_MONITOR, arrays["monitor"].tolist(), strict=True))
+        of_monitor: dict[str, Any] = dict(zip(_OF_MONITOR, arrays["monitor"].tolist(), strict=True))
         counts = {name: int(of_monitor[name]) for name in ("max_iter", "n_iter")}
-        monitor = Monitor(callback=callback, objective=arrays["record"].tolist(), **(of_monitor | counts))
         lipschitz, objective, beta, sampled, landing = arrays["descent"].tolist()
+        of_monitor |= {"objective": arrays["record"].tolist(), "latest": objective, **counts}
+        monitor = Monitor(callback=callback, **of_monitor)
         momentum = Momentum(float(arrays["theta"]))
         return cls(
             monitor, model, ahead, lipschitz, sums, shrunk, objective, beta, sampled, bool(landing), momentum
