@@ -18,12 +18,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=len(SEEDS), help="how many seeds, from 0")
     parser.add_argument("--strategies", nargs="+", default=NAMES, help="the strategies to play")
     parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--only-kept", action="store_true", help="play nothing: use the runs that are kept")
     said = parser.parse_args()
     records: list[Record] = []
     for half, tables in TABLES.items():
         for ratio in RATIOS:
             for name in tables:
-                played = play([Case(name, ratio)], said.runs, said.strategies, range(said.seeds))
+                case, seeds = Case(name, ratio), range(said.seeds)
+                played = play([case], said.runs, said.strategies, seeds, only_kept=said.only_kept)
                 records.extend({"half": half, **record} for record in played)
                 print(half, ratio, name, flush=True)
     write_page(records, said.page)

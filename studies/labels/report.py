@@ -70,7 +70,12 @@ def write_page(records: Sequence[Record], page: Path) -> None:
     names = list(dict.fromkeys(each["strategy"] for each in records))
     seeds = sorted({each["seed"] for each in records})
     found = {
-        half: [compare(records, table, ratio) for ratio in RATIOS for table in tables]
+        half: [
+            compare(records, table, ratio)
+            for ratio in RATIOS
+            for table in tables
+            if _of(records, table, ratio, JOINT)
+        ]
         for half, tables in TABLES.items()
     }
     lines = [*_head(len(seeds), names), *_differences(found), *_worse(found), *_scores(records, names)]
@@ -93,7 +98,8 @@ def _head(seeds: int, names: Sequence[str]) -> list[str]:
         "80 % of what all labels or all cells cost, whichever is less, in four purchases.",
         f"{'**One seed**' if one else f'**{seeds} seeds**'} (the protocol says three)"
         + ("; the noise of a single case is then unknown, only that over tables." if one else "."),
-        "Scores are AUC (R2 for airfoil) on complete test rows, the mean after the four purchases.",
+        "Scores are AUC (R2 for airfoil) on complete test rows, the mean after the four purchases. Cases",
+        "that are not in the tables below have not been run yet: the command, with the same folder, goes on.",
         "",
     ]
 
@@ -103,8 +109,8 @@ def _differences(found: dict[str, list[Comparison]]) -> list[str]:
         "## The joint strategy against the better pure one",
         "",
         "`recommended` minus the better of `cells-only` and `labels-only` on each table (known only",
-        "afterwards), mean over the five tables of a half, with a 90 % interval by bootstrap over tables.",
-        "The choices were made on the tuning half.",
+        "afterwards), mean over the tables of a half that were run, with a 90 % interval by bootstrap over",
+        "tables. The choices were made on the tuning half.",
         "",
         "| a label costs | tuning half | report half | the better pure one |",
         "|---|---|---|---|",
@@ -113,8 +119,11 @@ def _differences(found: dict[str, list[Comparison]]) -> list[str]:
         cells = []
         for comparisons in found.values():
             each = np.array([one.difference for one in comparisons if one.ratio == ratio])
+            if not len(each):
+                cells.append("not run")
+                continue
             low, high = interval(each)
-            cells.append(f"{each.mean():+.3f} ({low:+.3f} to {high:+.3f})")
+            cells.append(f"{each.mean():+.3f} ({low:+.3f} to {high:+.3f}; {len(each)} tables)")
         better = [one.better for part in found.values() for one in part if one.ratio == ratio]
         counts = f"cells {better.count(CELLS)}, labels {better.count(LABELS)} times"
         lines.append(f"| {ratio:g} | {' | '.join(cells)} | {counts} |")
@@ -161,6 +170,8 @@ def _scores(records: Sequence[Record], names: Sequence[str]) -> list[str]:
         for table in tables:
             for ratio in RATIOS:
                 runs = {name: _of(records, table, ratio, name) for name in names}
+                if not runs[JOINT]:
+                    continue
                 means = [np.mean([each["score"] for each in runs[name]]) for name in names]
                 start = np.mean([each["start"] for each in runs[names[0]]])
                 best = max(means)

@@ -15,13 +15,14 @@ from cellworth.complete import GaussianCompleter
 from cellworth.score.scorer import Memoryless, Round
 from cellworth.select import Ratio
 from cellworth.simulation.hidden_truth import make_world
+from cellworth.simulation.simulator import FinishedRuns, Settings
 from cellworth.strategy import Strategy, get
 from studies.money.development_tables import table_of
 from studies.protocol import TRAIN_SHARE
 
 TABLES = {
     "tuning": ("abalone", "image", "hepatitis", "airfoil", "saheart"),
-    "report": ("chess", "heart", "diabetes", "mammographic", "vehicle"),
+    "report": ("chess", "heart", "pima", "mammographic", "vehicle"),
 }
 RATIOS = (0.1, 1.0, 10.0, 100.0)
 SEEDS = (0, 1, 2)
@@ -92,16 +93,36 @@ def _thinned(table: Table) -> Table:
     return Table(table.columns, table.values[rows], ids, target, table.row_id)
 
 
+def _is_kept(
+    case: Case, table: Table, prices: Prices, folder: Path | None, names: Sequence[str], seed: int
+) -> bool:
+    settings = Settings(
+        prices, case.budget(table, seed), None, ROUNDS, OBSERVED, _train(table), None, LABELLED
+    )
+    finished = FinishedRuns(folder, table, settings)
+    return all(finished.load(each, seed) is not None for each in strategies(names))
+
+
 def play(
-    cases: Sequence[Case], folder: Path | None, names: Sequence[str] = NAMES, seeds: Sequence[int] = SEEDS
+    cases: Sequence[Case],
+    folder: Path | None,
+    names: Sequence[str] = NAMES,
+    seeds: Sequence[int] = SEEDS,
+    *,
+    only_kept: bool = False,
 ) -> Iterator[dict[str, Any]]:
-    """Yield one record for each case, strategy and seed; finished runs are kept in the folder."""
+    """Yield one record for each case, strategy and seed; finished runs are kept in the folder.
+
+    With ``only_kept``, cases of which not all runs are there are left out.
+    """
     for case in cases:
         table = case.table
         assert table.target is not None
         prices = Prices.per_column({table.target.name: case.ratio}, default=1.0)
         metric = "r2" if table.target.kind == "number" else "auc"
         for seed in seeds:
+            if only_kept and not _is_kept(case, table, prices, folder, names, seed):
+                continue
             curves = simulate(
                 table,
                 strategies(names),
