@@ -268,7 +268,8 @@ class JobQueue:
         kept.begun = begun if kept.begun is None else kept.begun
         try:
             if kept.newest is None and kept.sample is None and what in self._first_looks:
-                kept.sample, _ = await self._submit(LATER, name, self._first_looks[what])
+                with contextlib.suppress(CellworthError):  # the summary itself comes in any case
+                    kept.sample, _ = await self._submit(LATER, name, self._first_looks[what])
                 if kept.sample is not None:
                     self.notifications.summary(name, what, SAMPLED)
             data, number = await self._submit(LATER, name, self._functions[what])
