@@ -26,7 +26,7 @@ def test_rows_of_a_file_by_a_table(study):
 def test_rows_of_a_campaign(quick):
     done = quick("next", *LIGHT, "--error-cost", "100")
     assert done.code == 0, done.err
-    assert "to go on with" in done.out  # all rows of this table have labels
+    assert "All rows have a label" in done.out
     done = quick("next", "rows.csv", *LIGHT, "--error-cost", "100", "--json")
     assert done.code == 0, done.err
     assert [step["row"] for step in done.json] == ["p100", "p101", "p102", "p103"]

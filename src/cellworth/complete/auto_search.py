@@ -299,7 +299,8 @@ def _ranked(entries: list[TriedCandidate], trials: list[int]) -> list[TriedCandi
 
     An entry ties if its mean squared error exceeds the lowest by at most one standard error of the
     difference, taken over rows, since all have the same hidden cells. Among tied entries, one that gives
-    variances is preferred, then one without trees, which take longer, then the one with the lowest error.
+    variances is preferred, then one without trees, which take longer, then one that does not need labels,
+    then the one with the lowest error.
     """
     by_error = sorted(entries, key=lambda e: e.mean_error(trials))
     tied = [e for e in entries if _ties(e, by_error[0], trials)]
@@ -307,9 +308,10 @@ def _ranked(entries: list[TriedCandidate], trials: list[int]) -> list[TriedCandi
     return [first, *(e for e in by_error if e is not first)]
 
 
-def _costs(completer: Any) -> tuple[bool, bool]:
-    """Return what speaks against a completer: that it gives no variances, and that it takes long."""
-    return not gives_variances(completer), family_of(completer) == "trees"
+def _costs(completer: Any) -> tuple[bool, bool, bool]:
+    """Return what speaks against a completer: it gives no variances, takes long, or needs labels."""
+    needs_labels = any(getattr(completer, name, 0.0) != 0.0 for name in ("label_trust", "label_weight"))
+    return not gives_variances(completer), family_of(completer) == "trees", needs_labels
 
 
 def _ties(entry: TriedCandidate, best: TriedCandidate, trials: list[int]) -> bool:

@@ -21,7 +21,7 @@ class PosteriorVariance(Memoryless):
     """Score a cell by the fraction of its column's variance that the completer leaves unexplained.
 
     This is the completer's ``variance_`` divided by the variance of the column's observed cells (by 1 for a
-    constant column): 0 if the rest of the row determines the cell, 1 if it says nothing about it. Needs no
+    constant column): 0 if the rest of the row determines the cell, about 1 if it says nothing. Needs no
     history and no labels, but a completer with a ``variance_``, such as `GaussianCompleter`. Costs O(nd).
 
     Examples
@@ -35,7 +35,7 @@ class PosteriorVariance(Memoryless):
     >>> X[0, 1:] = np.nan  # the second column follows the first, the third does not
     >>> this_round = Round(X, None, None, GaussianCompleter(margins="normal").fit(X), rng)
     >>> PosteriorVariance().score(this_round)[0].round(1)
-    array([0. , 0.2, 1. ])
+    array([0. , 0.2, 0.9])
     """
 
     def score(self, this_round: Round) -> Float64Array:

@@ -86,6 +86,8 @@ def test_news_name_what_happened_to_each_value(fresh):
 
 
 def test_the_list_to_print(fresh):
+    with Campaign.open(fresh.url) as campaign:
+        campaign.ask(count=80, who="Ann")  # so many that each column has some
     page = fresh.look(STUDY + "/queue/print?column=age")
     with Campaign.open(fresh.url) as campaign:
         rows = [each.row for each in campaign.open_purchases() if each.column == "age"]

@@ -69,6 +69,7 @@ def test_the_values_of_a_row_are_saved_together(fresh):
 
 
 def test_what_is_right_is_saved_and_what_is_wrong_is_said(fresh):
+    ask_more(fresh)
     shown = lines(fresh.look(STUDY + "/queue"))
     ages = [line.row for line in shown if line.column == "age"]
     row = next(r for r in ages if sum(line.row == r for line in shown) > 1)
@@ -83,6 +84,7 @@ def test_what_is_right_is_saved_and_what_is_wrong_is_said(fresh):
 
 
 def test_a_wrong_value_is_said_beside_its_field_at_an_address_that_reloads(fresh):
+    ask_more(fresh)
     line = first_line(fresh, "age")
     again = post(fresh, line, value="130")
     [kept] = [each for each in lines(again) if each.key == line.key]
@@ -110,6 +112,7 @@ def test_not_available_needs_a_reason(fresh):
 
 
 def test_comment_and_doubt_stand_in_the_history(fresh):
+    ask_more(fresh)
     line = first_line(fresh, "age")
     in_place(fresh, line, value=41, comment="from a letter", unsure="unsure")
     assert history(fresh)[-1]["reason"] == "unsure: from a letter"
@@ -159,6 +162,7 @@ def test_a_conflict_names_who_holds_the_value(fresh):
 
 
 def test_another_value_is_a_conflict_and_nothing_is_lost(fresh):
+    ask_more(fresh)
     line = first_line(fresh, "age")
     with Campaign.open(fresh.url) as campaign:
         campaign.tell([(line.row, "age", 40)], who="Cy")
