@@ -93,7 +93,7 @@ def test_a_wrong_value_is_said_beside_its_field_at_an_address_that_reloads(fresh
     assert "expected a whole number from 0 to 120, got '130'" in again.text
     assert str(again.answer.url).partition("?")[0].endswith("/queue")
     assert "got '130'" in fresh.look(str(again.answer.url)).text  # a reload is a look
-    assert [event["kind"] for event in history(fresh)] == ["ask", "ask"]
+    assert {event["kind"] for event in history(fresh)} == {"asked"}
 
 
 def test_a_decimal_comma_is_taken(fresh):
