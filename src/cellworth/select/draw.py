@@ -58,8 +58,8 @@ class Draw:
     columns that count is :math:`k = (\sum m_j)^2 / \sum m_j^2`. A model of k columns needs some multiple of k
     rows, and k finished rows cost about :math:`k^2` of the n p cells of the table. ``by="auto"`` finishes
     rows if :math:`k^2 \le 0.015\, n p`: with k = p, if there are 67 rows to a column. In shorter or wider
-    tables a budget would go into too few rows. The threshold was set and confirmed on the tuning half of the
-    tables in docs/results/money.md.
+    tables a budget would go into too few rows. The threshold was set on the tuning half of the
+    tables in docs/results/money.md, with a few seeds: it is a choice, not yet a finding.
 
     **Fees.** With group or visit prices, ``per="price"`` draws rows, fees and cells together. Each weight,
     score to the power, is divided by an exponential waiting time that is the same for cells that share a fee.
