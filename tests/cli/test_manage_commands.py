@@ -73,3 +73,22 @@ def test_the_clock(quick):
     assert quick("ask", "--count", "1").code == 0
     back = int(re.search(r"back by (\d+) s", quick("log").out)[1])
     assert 0 <= 300 * 24 * 3600 - back < 600  # what passed meanwhile
+
+
+def test_a_campaign_is_closed_and_opened_again(quick):
+    done = quick("stage", "closed", "--reason", "the study is over", "--who", "Ann")
+    assert (done.code, done.out) == (0, "The campaign is closed\n"), done.err
+    refused = quick("budget", "80")
+    assert refused.code == 4
+    assert "is closed, so nothing was recorded" in refused.err
+    assert quick("stage", "closed").out == "The campaign is closed already\n"
+    assert quick("stage", "archived", "--json").json == {"changed": True, "stage": "archived"}
+    assert quick("stage", "open").code == quick("budget", "80").code == 0
+    assert quick.kinds() == [*["stage changed"] * 3, "budget changed"]
+
+
+def test_only_stages_that_there_are(quick):
+    done = quick("stage", "finished")
+    assert (done.code, done.out) == (2, "")
+    assert "archived" in done.err
+    assert quick.kinds() == []

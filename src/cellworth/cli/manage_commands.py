@@ -1,9 +1,10 @@
-"""Commands to manage a running campaign: take, give-back, release, budget, prices, clock."""
+"""Commands to manage a running campaign: take, give-back, release, budget, prices, stage, clock."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
 NO_LIMIT = "none"
 
 Reason = Annotated[str | None, Option(metavar="TEXT", help="Why, for the log.")]
+
+
+class NamedStage(StrEnum):
+    """The stages of a campaign."""
+
+    open = "open"
+    closed = "closed"
+    archived = "archived"
 
 
 def take(
@@ -126,6 +135,28 @@ def prices(
     with on.campaign() as campaign:
         changed = campaign.change_prices(writing.prices_like(campaign, file), who=on.who, reason=reason)
         _told(campaign, "prices", changed=changed, as_json=as_json)
+
+
+def stage(
+    wanted: Annotated[NamedStage, Argument(metavar="STAGE", help="open, closed or archived.")],
+    *,
+    reason: Reason = None,
+    on: options.RecordOptions,
+    as_json: options.Json = False,
+) -> None:
+    """Close a campaign, archive it, or open it again.
+
+    A closed campaign can be read, and takes neither asks nor answers. An archived one is also left out of the
+    pages' list.
+
+    Example: cellworth stage closed --reason 'the study is over' --who Ann
+    """
+    with on.campaign() as campaign:
+        changed = campaign.change_stage(wanted.value, who=on.who, reason=reason)
+        if as_json:
+            print_json({"changed": changed, "stage": wanted.value})
+        else:
+            print(f"The campaign is {wanted.value}" + ("" if changed else " already"))
 
 
 def release(
