@@ -82,6 +82,7 @@ def test_tokens_end_are_revoked_and_signed_out(manager, path):
 
 
 def test_nobody_removes_their_own_token(path):
+    add_token(path, who="Eve", role="read")
     token = add_token(path, who="Dee", role="manage")
     app = create_app(f"sqlite:///{path.parent}/study.db", access=Access.from_file(path))
     with TestClient(app, base_url=OUTSIDE) as client:
