@@ -154,7 +154,7 @@ def changed(content, name):
     n, p = adviser["scores"].shape
     changes = {
         "scores of another table": {"scores": np.ones((n + 5, p))},
-        "scores of other columns": {"scores": np.ones((n, p + 2))},
+        "scores of other columns": {"scores": np.ones((n, p + 1))},
         "scores that are not numbers": {"scores": np.full((n, p), np.nan)},
         "negative scores": {"scores": -np.ones((n, p))},
         "scores of texts": {"scores": "text"},

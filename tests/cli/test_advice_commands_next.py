@@ -26,7 +26,7 @@ def test_rows_of_a_file_by_a_table(study):
 def test_rows_of_a_campaign(quick):
     done = quick("next", *LIGHT, "--error-cost", "100")
     assert done.code == 0, done.err
-    assert "All rows have a label" in done.out
+    assert "Nothing to decide" in done.out
     done = quick("next", "rows.csv", *LIGHT, "--error-cost", "100", "--json")
     assert done.code == 0, done.err
     assert [step["row"] for step in done.json] == ["p100", "p101", "p102", "p103"]
@@ -52,4 +52,6 @@ def test_what_is_refused(quick, words, code, message):
 
 def test_a_campaign_whose_rows_all_have_labels_says_so(quick, monkeypatch):
     monkeypatch.setattr("cellworth.campaign.Campaign.undecided", lambda *_, **__: [])
-    assert "All rows have a label" in quick("next", "--confidence", "0.9").out
+    assert (
+        "all rows have a label, or none of their cells is worth" in quick("next", "--confidence", "0.9").out
+    )

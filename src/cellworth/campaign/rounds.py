@@ -235,8 +235,10 @@ class Rounds:
         n, p = len(self._log.state.values), self._log.state.index.features
         if not self._done or self._adviser.rounds != len(self._done) or scored is None:
             raise UnusableCacheError("its rounds are inconsistent")
-        rows = len(scored.scores)
-        fits = scored.scores.shape[1] in (p, p + 1) and len(self._log.original.row_ids) <= rows <= n
+        original = self._log.original
+        rows, width = scored.scores.shape
+        labels = width == p + 1 and self._in_force.prices_as_of(self._done[-1]).sells_labels(original)
+        fits = (width == p or labels) and len(original.row_ids) <= rows <= n
         if not fits or not np.isfinite(scored.scores).all() or (scored.scores < 0).any():
             raise UnusableCacheError("its scores do not fit this table")
         if completed.shape != (rows, len(self._owner)) or not np.isfinite(completed).all():

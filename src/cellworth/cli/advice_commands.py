@@ -204,7 +204,10 @@ def _of_file(policy: Policy, known: Table, reading: TableOptions, rows: Path) ->
 
 def _describe_steps(found: list[NextStep]) -> None:
     if not found:
-        print("All rows have a label: there is nothing to decide. For new rows, give a ROWFILE.")
+        print(
+            "Nothing to decide: all rows have a label, or none of their cells is worth its price. "
+            "For new rows, give a ROWFILE."
+        )
         return
     for step in found:
         print(step)
