@@ -244,7 +244,7 @@ class FittedGaussian:
         distance = np.einsum("ij,ij->i", weighted, completed - model.mean)[:, None] - own
         observed = cells.observed[:, :d]
         mean = np.where(observed, (cells.scores - weighted * variance)[:, :d], 0)
-        others = np.repeat(cells.observed.sum(axis=1, keepdims=True) - 1.0, d, axis=1)
+        others = np.where(observed, cells.observed.sum(axis=1, keepdims=True) - 1.0, 0)
         distance = np.maximum(distance[:, :d], 0)
         return LeftOut(
             np.where(observed, values, 0),
