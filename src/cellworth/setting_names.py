@@ -26,6 +26,7 @@ _PARAMETERS = {"order": "categories"}
 _OPTIONS = {
     "kinds": "--kind",
     "units": "--unit",
+    "descriptions": "--description",
     "reach": "--until-reach",
     "least_gain": "--until-gain",
     "insist": "--yes",

@@ -50,6 +50,7 @@ def make_table(n=30, seed=0, start=0):
         categories={"stage": ["I", "II", "III"], "hue": ["blue", "green", "red"]},
         bounds={"age": (0, 120), "dose": (0, None)},
         units={"dose": "mg"},
+        descriptions={"dose": "Of the first day"},
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from cellworth import Table
 from cellworth.campaign.events import value_from_json, value_to_json
 from cellworth.campaign.table_codec import pack, unpack
 from cellworth.errors import DataError
@@ -24,6 +25,16 @@ def test_a_packed_table_comes_back(table):
             type(label) for label in table.target.classes or ()
         ]
     assert pack(again) == pack(table)
+
+
+def test_a_table_without_descriptions_is_packed_as_ever():
+    said = {"columns": ["a", "b"], "units": {"a": "kg"}}
+    plain = Table.from_arrays([[1.5, 2.0], [3.5, 4.0]], **said)
+    described = Table.from_arrays([[1.5, 2.0], [3.5, 4.0]], descriptions={"b": " Of the morning "}, **said)
+    assert unpack(pack(described)).columns[1].description == "Of the morning"
+    # Without them the bytes are those of older stores, which know of none.
+    assert b"description" not in zlib.decompress(pack(plain))
+    assert b"description" in zlib.decompress(pack(described))
 
 
 @settings(max_examples=60)

@@ -20,7 +20,9 @@ def test_init_says_what_it_found_and_what_to_do_next(study):
     assert "cellworth tell asks.csv" in done.out
     with Campaign.open("study.db") as campaign:
         assert campaign.table.equals(
-            Table.read("table.csv", **study.table.keywords() | {"bounds": {}, "units": {}})
+            Table.read(
+                "table.csv", **study.table.keywords() | {"bounds": {}, "units": {}, "descriptions": {}}
+            )
         )
         assert (campaign.budget, campaign.strategy, campaign.name) == (50.0, "recommended", "study")
         assert campaign.prices.groups[0].name == "blood"
@@ -78,14 +80,16 @@ def test_a_second_campaign_of_the_same_name_is_a_conflict(begun):
     assert begun("log", "--name", "two").code == 0
 
 
-def test_bounds_units_and_categories_are_said_at_the_start(study):
+def test_bounds_units_descriptions_and_categories_are_said_at_the_start(study):
     (study.folder / "t.csv").write_text("age,drug,ill\n61,NA,yes\n,aspirin,no\n47,None,no\n")
     said = ["--bounds", "age=0,120", "--unit", "age=years", "--categories", "drug=None,aspirin,other"]
+    said += ["--description", "age=At the first visit, 0 = unborn"]
     done = study("init", "t.csv", "--target", "ill", *said)
     assert (done.code, done.err) == (0, "")
     with Campaign.open("study.db") as campaign:
         age, drug = campaign.table.columns
         assert (age.bounds, age.unit) == ((0.0, 120.0), "years")
+        assert (age.description, drug.description) == ("At the first visit, 0 = unborn", None)
         assert drug.categories == ("None", "aspirin", "other")
         assert campaign.table.holes[:, 1].tolist() == [True, False, False]
     wrong = study("init", "t.csv", "--target", "ill", "--bounds", "age=0", "--name", "b")

@@ -26,7 +26,7 @@ def report(campaign, tmp_path):
 
 
 def column_rows(found):
-    return {row[0]: row for row in found.rows if len(row) == 10 and row[0] != "column"}
+    return {row[0]: row for row in found.rows if len(row) == 11 and row[0] != "column"}
 
 
 def ledger_rows(found):
@@ -66,11 +66,12 @@ def test_numbers_are_those_of_the_campaign(tmp_path):
     columns = column_rows(found)
     assert list(columns) == list(table.column_names)
     for j, name in enumerate(table.column_names):
-        assert columns[name][3] == f"{table.holes[:, j].mean():.0%}"
-        assert columns[name][4] == str(sum(p.column == name for p in batch[:4]))
-    assert "mg" in columns["dose"][7]
-    assert "days" in columns["visit"][7]
-    assert "wrong" in columns["hue"][7]
+        assert columns[name][4] == f"{table.holes[:, j].mean():.0%}"
+        assert columns[name][5] == str(sum(p.column == name for p in batch[:4]))
+    assert [columns[name][1] for name in ("dose", "hue")] == ["Of the first day", ""]
+    assert "mg" in columns["dose"][8]
+    assert "days" in columns["visit"][8]
+    assert "wrong" in columns["hue"][8]
     assert len(found.pictures) == 3
 
 
@@ -126,7 +127,13 @@ def test_whatever_users_write_is_shown_as_text(tmp_path):
     X[rng.random(X.shape) < 0.4] = np.nan
     ids = [*NASTY, *(f"r{i}" for i in range(35))]
     table = Table.from_arrays(
-        X, y, columns=NASTY, row_ids=ids, target="<i>target</i>", units={NASTY[0]: "<u>"}
+        X,
+        y,
+        columns=NASTY,
+        row_ids=ids,
+        target="<i>target</i>",
+        units={NASTY[0]: "<u>"},
+        descriptions={NASTY[0]: "<u>why</u>"},
     )
     campaign = begin(table, prices=Prices.same(1.0), budget=None, name="<script>name</script>")
     for i, j in np.argwhere(table.holes[: len(NASTY)]):
@@ -136,6 +143,7 @@ def test_whatever_users_write_is_shown_as_text(tmp_path):
     found = report(campaign, tmp_path)
     assert not {"i", "u", "em"} & set(found.tags)
     assert found.tags.count("img") == len(found.pictures) == 3
+    assert "<u>why</u>" in column_rows(found)[NASTY[0]]
     names = {row[5] for row in ledger_rows(found)}
     assert "<script>alert(1)</script>" in names
     assert next(iter(column_rows(found))) == NASTY[0]

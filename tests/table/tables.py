@@ -77,6 +77,9 @@ def tables(draw, holes=True):
         categories={name: c for name, (_, _, c, _) in zip(header, drawn, strict=True) if c},
         bounds={name: b for name, (_, _, _, b) in zip(header, drawn, strict=True) if b},
         units={header[0]: draw(st.sampled_from(["years", "mmol/l"]))},
+        descriptions=dict.fromkeys(
+            header[-1:], draw(st.sampled_from(["", 'Fasting; "sober", ä', "<b>=1,2"]))
+        ),
     )
 
 

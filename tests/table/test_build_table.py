@@ -82,6 +82,7 @@ FILES = {
         ["categories names", "Did you mean 'sex'?"],
     ),
     "unknown in missing": (GOOD, {"missing": {"agee": [1]}}, ["missing names", "Did you mean 'age'?"]),
+    "unknown in descriptions": (GOOD, {"descriptions": {"agee": "y"}}, ["descriptions names", "'age'?"]),
     "unknown in units": (GOOD, {"units": {"agee": "y"}}, ["units names", "Did you mean 'age'?"]),
     "outside bounds": (
         GOOD,

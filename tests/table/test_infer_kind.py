@@ -47,11 +47,13 @@ def test_given_kinds_win(tmp_path):
         kinds={"a": "boolean", "b": "number", "c": "category", "d": "ordered"},
         categories={"d": ["low", "mid", "high"]},
         units={"b": "kg"},
+        descriptions={"b": "Of the morning", "d": " "},
     )
     assert [column.kind for column in table.columns] == ["boolean", "number", "category", "ordered"]
     assert table.columns[2].categories == ("007", "012")
     assert table.values[:, 3].tolist() == [0, 2]
-    assert table.columns[1].unit == "kg"
+    assert (table.columns[1].unit, table.columns[1].description) == ("kg", "Of the morning")
+    assert table.columns[3].description is None
 
 
 @pytest.mark.parametrize("keywords", [{}, {"date_format": "DD.MM.YYYY"}, {"kinds": {"seen": "date"}}])

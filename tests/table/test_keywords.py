@@ -24,6 +24,8 @@ GOOD = "id,age,sex,visit,y\na,61,f,2020-01-02,1\nb,,m,2020-05-01,0\nc,44,,,1\n"
         ({"categories": {"sex": ["f", "m", ""]}}, ["'sex'", "hole"]),
         ({"kinds": {"age": "number"}, "categories": {"age": [1]}}, ["'age'", "'ordered' and 'category'"]),
         ({"units": {"age": 3}}, ["'age'", "text"]),
+        ({"descriptions": {"age": 3}}, ["descriptions", "'age'", "text"]),
+        ({"descriptions": {"age": "a\0b"}}, ["descriptions", "'age'", "text"]),
         ({"encoding": "klingon"}, ["'klingon'"]),
         ({"delimiter": "::"}, ["'::'"]),
     ],

@@ -6,8 +6,9 @@ import time
 import pytest
 
 from cellworth.campaign import Campaign
+from cellworth.campaign.log import Log
 from cellworth.errors import UnknownCampaignError
-from cellworth.web.campaign_pool import CampaignPool
+from cellworth.web.campaign_pool import AT_ONCE, CampaignPool
 from tests.campaign.campaigns import VALUES, make_table
 
 
@@ -106,3 +107,25 @@ def test_who_has_written_reads_it_at_once(url):
         assert await asyncio.gather(*map(write_and_read, range(30))) == list(range(30))
 
     play(url, work)
+
+
+def test_readers_that_wait_together_look_at_the_store_once(url, monkeypatch):
+    """A look at the store costs as much as a small reading; all that wait together may share it."""
+    looks = []
+    refresh = Log.refresh
+    monkeypatch.setattr(Log, "refresh", lambda log: (looks.append(log), refresh(log))[1])
+
+    async def work(pool):
+        await pool.number("study")
+        looks.clear()
+        found = await asyncio.gather(
+            *(pool.read("study", lambda c: c.totals().number) for _ in range(AT_ONCE))
+        )
+        shared = len(looks)
+        with Campaign.open(url) as campaign:
+            campaign.ask(count=1)
+        return found, shared, await pool.number("study")
+
+    found, shared, newest = play(url, work)
+    assert shared <= 2
+    assert set(found) == {newest - 1}

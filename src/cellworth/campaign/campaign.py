@@ -150,7 +150,7 @@ class Campaign(CampaignQueries):
         except ContradictionError:
             self._write(cell_events.Contradicted, make.contradictions, who)
             raise
-        reports.warn_if_overspent(event, self.totals())
+        reports.warn_if_overspent(event, self._totals_so_far())
         return size(event)
 
     def tell_file(
@@ -177,7 +177,7 @@ class Campaign(CampaignQueries):
             if bulk is not None:
                 event = self._log.write(cell_events.Told, bulk, who=who, key=key, request=bulk.request)
                 if bulk.fits:
-                    reports.warn_if_overspent(event, self.totals())
+                    reports.warn_if_overspent(event, self._totals_so_far())
                     return bulk.result(size(event))
         state = self._log.state
         lines = answer_file.read_answers(

@@ -123,7 +123,12 @@ class CampaignQueries:
 
     def totals(self) -> Totals:
         """Return money and cell counts, all as of the same moment; O(new events)."""
-        return totals_of(self._log.newest(), self._in_force.prices, self._in_force.budget, self._log.now())
+        self._log.newest()
+        return self._totals_so_far()
+
+    def _totals_so_far(self) -> Totals:
+        """Return the totals as of the last event that was read."""
+        return totals_of(self._log.state, self._in_force.prices, self._in_force.budget, self._log.now())
 
     def times(self) -> Times:
         """Return the time of the last event, that of the clock, and what is wrong if they are far apart."""

@@ -100,9 +100,10 @@ class CellArrays:
 
 
 def counts_labels(state: State, prices: Prices) -> bool:
-    """Return whether labels count as cells: they have a price, or had one when they were bought."""
+    """Return whether labels count as cells: they have a price, or had one when they were bought. O(p)."""
     touched = (CellStatus.TOLD, CellStatus.ASKED, CellStatus.REFUSED)
-    return prices.sells_labels(state.table()) or any(state.count(each, labels=True) for each in touched)
+    # The columns and the target are those of the original table.
+    return prices.sells_labels(state.original) or any(state.count(each, labels=True) for each in touched)
 
 
 def still_costs(state: State, prices: Prices, limit: float) -> float:

@@ -76,7 +76,7 @@ def questioned(state: State, answers: Iterable[tuple[Cell, float]]) -> dict[Cell
         by_column[cell[1]].append((cell, number))
     found = {}
     for j, some in by_column.items():
-        column, values = state.index.columns[j], state.values[:, j]
+        column, values = state.index.columns[j], state.values[:, j].copy()  # a column of rows is slow to read
         seen = seen_in(column, values[~np.isnan(values)])
         if seen is None:
             continue

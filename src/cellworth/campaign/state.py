@@ -77,7 +77,7 @@ class State:
     """
 
     def __init__(self, original: Table) -> None:
-        self._original = original
+        self.original = original
         self.index = CellIndex(original)
         self._values = np.array(with_target_column(original).values)
         self._status = _status_of(self._values)
@@ -125,13 +125,13 @@ class State:
         """Return the table with all answers filled in; O(n p) after a change, else O(1)."""
         number, table = self._table
         if number != self.table_number:
-            target, p = self._original.target, self.index.features
+            target, p = self.original.target, self.index.features
             table = Table(
-                self._original.columns,
+                self.original.columns,
                 self.values[:, :p],
                 tuple(self.index.row_ids),
                 None if target is None else target.with_cells(self.values[:, p]),
-                self._original.row_id,
+                self.original.row_id,
             )
             self._table = self.table_number, table
         return table
@@ -239,7 +239,7 @@ class State:
     def extend(self, packed: bytes) -> None:
         """Append the rows of a packed table."""
         rows = unpack(packed)
-        target, cells = self._original.target, with_target_column(rows).values
+        target, cells = self.original.target, with_target_column(rows).values
         labels = None if target is None else target.codes_of(cells[:, -1])
         self._append(rows.row_ids, cells, _status_of(cells), labels)
 
@@ -258,7 +258,7 @@ class State:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the state as arrays and JSON, given the original table; O(n p + cells ever asked for)."""
-        old, (n, p) = self._original.values, (len(self.index.row_ids), self.index.features)
+        old, (n, p) = self.original.values, (len(self.index.row_ids), self.index.features)
         now, status = self._values[: len(old), :p], self._status[:, :p]
         rows, columns = np.nonzero(_differs(now, status[: len(old)], old))
         plain = {
@@ -280,7 +280,7 @@ class State:
         # Only if closed, or if labels have changed: the bytes, and so snapshots, of others stay as they were.
         if self.stage != "open":
             plain["stage"] = self.stage
-        if (target := self._original.target) is not None:
+        if (target := self.original.target) is not None:
             labels, of_labels = self.values[:, p], self.status[:, p]
             rows = np.flatnonzero(_differs(labels, of_labels, target.cells_of(self._labels[:n])))
             if len(rows):

@@ -82,6 +82,8 @@ def _column_to_plain(column: Column) -> dict[str, Any]:
         plain["words"] = list(column.words)
     if column.date_format is not None:
         plain["date_format"] = column.date_format
+    if column.description is not None:
+        plain["description"] = column.description
     return plain
 
 

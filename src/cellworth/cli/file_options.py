@@ -133,6 +133,7 @@ class TableOptions(FileOptions):
     categories: options.Categories = None
     bounds: options.BoundsOption = None
     units: options.Units = None
+    descriptions: options.Descriptions = None
 
     def table(self, path: Path, target: str | None) -> Table:
         """Read the table that the options describe."""
@@ -160,6 +161,7 @@ class TableOptions(FileOptions):
             "categories": named | ordered,
             "bounds": dict(map(_range, self.bounds or ())),
             "units": dict(map(_pair, self.units or ())),
+            "descriptions": dict(map(_pair, self.descriptions or ())),
         }
 
 

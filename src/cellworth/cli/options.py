@@ -104,6 +104,10 @@ BoundsOption = Annotated[
     _by_column("--bounds", "LOW,HIGH", "The range of a number or date; leave a side blank if it is open."),
 ]
 Units = Annotated[list[str] | None, _by_column("--unit", "UNIT", "The unit of a column.")]
+Descriptions = Annotated[
+    list[str] | None,
+    _by_column("--description", "TEXT", "What a column holds, or how it is measured."),
+]
 Categories = Annotated[
     list[str] | None,
     _by_column("--categories", "TEXT,...", "All texts that a category may have, also those not seen yet."),

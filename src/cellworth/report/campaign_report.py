@@ -255,9 +255,11 @@ def _worth_and_price(columns: Sequence[ColumnSummary]) -> str:
 
 def _column_table(columns: Sequence[ColumnSummary]) -> str:
     in_order = sorted(columns, key=lambda column: column.place)
+    described = any(each.description for each in in_order[:MOST_COLUMNS_LISTED])
     rows = [
         (
             _cut(each.name, 80),
+            *([_cut(each.description or "", 300)] if described else []),
             each.kind + (f", {each.unit}" if each.unit else ""),
             f"{each.holes_before:.0%}",
             f"{each.holes:.0%}",
@@ -270,6 +272,7 @@ def _column_table(columns: Sequence[ColumnSummary]) -> str:
     ]
     header = (
         "column",
+        *(["description"] if described else []),
         "kind",
         "holes at the start",
         "holes now",
@@ -286,7 +289,8 @@ def _column_table(columns: Sequence[ColumnSummary]) -> str:
         "of wrong values for texts and booleans. The best single guess is the error of always guessing the "
         "mean, or the most common value. The last column counts the hidden cells inside their intervals."
     )
-    parts = [markup.paragraph(notes), markup.table(f"The {len(rows)} columns.", header, rows, texts=(1,))]
+    texts = (1, 2) if described else (1,)
+    parts = [markup.paragraph(notes), markup.table(f"The {len(rows)} columns.", header, rows, texts)]
     if len(columns) > MOST_COLUMNS_LISTED:
         parts.append(markup.paragraph(f"{len(columns) - MOST_COLUMNS_LISTED} more columns are not listed."))
     return markup.section("Columns", parts)

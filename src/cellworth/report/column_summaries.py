@@ -51,7 +51,8 @@ class ColumnSummary:
     ----------
     place : int
         Position in the table, from 0.
-    name, kind, unit : str
+    name, kind : str
+    unit, description : str or None
     price, price_low, price_high : float
         Mean over the holes that can be bought, each bought alone; minimum and maximum over all cells.
     worth, worth_low, worth_high, worth_most : float
@@ -86,6 +87,7 @@ class ColumnSummary:
     refused: int
     out: int
     error: ColumnError | None
+    description: str | None = None
 
 
 @dataclass(frozen=True)
@@ -166,6 +168,7 @@ def _summarise_column(
         refused=int(cells.refused[:, j].sum()),
         out=inputs.asked_labels if is_label else int(inputs.asked[:, j].sum()),
         error=None if is_label else _column_error(column, inputs.fill_errors[j]),
+        description=column.description,
     )
 
 

@@ -34,7 +34,8 @@ class CellSummary:
 
     Attributes
     ----------
-    column, kind, unit : str
+    column, kind : str
+    unit, description : str or None
     status : {"known", "bought", "refused", "out", "estimated"}
     price : float
         Price of the cell bought alone.
@@ -66,6 +67,7 @@ class CellSummary:
     rank: int | None = None
     of: int | None = None
     why: str | None = None
+    description: str | None = None
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ def _summarise_cell(inputs: SummaryInputs, i: int, j: int) -> CellSummary:
         "column": column.name,
         "kind": column.kind,
         "unit": column.unit,
+        "description": column.description,
         "status": _status_word(inputs, i, j),
         "price": float(cells.price[i, j]),
         "unsure": float(inputs.unsure[i, j]),

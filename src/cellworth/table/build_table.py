@@ -123,7 +123,16 @@ def build_column(raw: RawColumn, wanted: ColumnKeywords, origin: Origin) -> tupl
     whole_days = kind == "date" and bool(np.all(np.isnan(values) | (values == np.floor(values))))
     bounds = _read_bounds(wanted, raw.name, kind)
     spelling = _spelling(raw, cells, kind, values, whole_days=whole_days)
-    column = Column(raw.name, kind, categories, bounds, wanted.unit, whole_days, **spelling)
+    column = Column(
+        raw.name,
+        kind,
+        categories,
+        bounds,
+        wanted.unit,
+        whole_days,
+        description=wanted.description,
+        **spelling,
+    )
     if unmeasured:
         check_prior(column, origin.column(raw.name))
     _check_values(column, values, origin)

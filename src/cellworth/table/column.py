@@ -70,6 +70,8 @@ class Column:
         Smallest and largest value allowed, in the units of the table; infinite where open.
     unit : str, optional
         The unit of the values, for display.
+    description : str, optional
+        What the column holds or how it is measured, in words for those who collect the values.
     whole_days : bool
         Whether the values of a date column are dates without a time.
     words : (str, str)
@@ -93,6 +95,7 @@ class Column:
     whole_days: bool = False
     words: tuple[str, str] = ("false", "true")
     date_format: str | None = None
+    description: str | None = None
 
     def __post_init__(self) -> None:
         _check_kind(self)

@@ -14,12 +14,13 @@ from cellworth.table.arrow_csv import Wishes
 from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
 from cellworth.table.dates import is_date_format, is_iso
 from cellworth.table.missing_marks import MissingMarks, missing_marks
-from cellworth.table.parse_values import label
+from cellworth.table.parse_values import cannot_be_stored, label
 from cellworth.table.raw_cells import Origin, RawColumn, labels
 from cellworth.table.target import TARGET_KINDS, Target, check_target_kind
 
 Missing = Iterable[object] | Mapping[str, Iterable[object]]
 Bounds = Mapping[str, Sequence[object]]
+_TEXTS = "units", "descriptions"
 
 
 class Keywords(TypedDict, total=False):
@@ -30,6 +31,7 @@ class Keywords(TypedDict, total=False):
     bounds: Bounds | None
     categories: Mapping[str, Sequence[object]] | None
     units: Mapping[str, str] | None
+    descriptions: Mapping[str, str] | None
     target_kind: str | None
     date_format: str | None
 
@@ -42,6 +44,7 @@ class ColumnKeywords:
     bounds: Sequence[object] | None = None
     categories: tuple[str, ...] | None = None
     unit: str | None = None
+    description: str | None = None
     is_target: bool = False
     marks: MissingMarks = field(default_factory=MissingMarks)
 
@@ -57,6 +60,7 @@ class TableKeywords:
     bounds: Bounds | None = None
     categories: Mapping[str, Sequence[object]] | None = None
     units: Mapping[str, str] | None = None
+    descriptions: Mapping[str, str] | None = None
     target_kind: str | None = None
     date_format: str | None = None
 
@@ -70,14 +74,15 @@ class TableKeywords:
             raise DataError(
                 f"{origin.name}: {shorten(self.target)} cannot be both the target and the row ids."
             )
-        for keyword in ("missing", "kinds", "bounds", "categories", "units"):
+        for keyword in ("missing", "kinds", "bounds", "categories", *_TEXTS):
             for name in _as_mapping(getattr(self, keyword), keyword):
                 _check_name(name, keyword, names, origin)
-        for name, unit in (self.units or {}).items():
-            if not isinstance(unit, str):
-                raise ParameterError(
-                    f"{named('units')}, column {shorten(name)}: expected text, got {shorten(unit)}."
-                )
+        for keyword in _TEXTS:
+            for name, text in (getattr(self, keyword) or {}).items():
+                if not isinstance(text, str) or cannot_be_stored(text):
+                    raise ParameterError(
+                        f"{named(keyword)}, column {shorten(name)}: expected text, got {shorten(text)}."
+                    )
         for name, kind in (self.kinds or {}).items():
             check_kind_name(kind, f"{named('kinds')}, column {shorten(name)}")
         check_target_kind(self.target_kind)
@@ -91,19 +96,20 @@ class TableKeywords:
             bounds=_check_pair(name, (self.bounds or {}).get(name)),
             categories=None if categories is None else _check_categories(name, categories, kind),
             unit=(self.units or {}).get(name),
+            description=(self.descriptions or {}).get(name, "").strip() or None,
             is_target=name == self.target,
             marks=missing_marks(self._marks(name), () if categories is None else set(map(label, categories))),
         )
 
     def completed_by(self, columns: Sequence[RawColumn]) -> TableKeywords:
         """Return these keywords, plus what the file declares where the user says nothing."""
-        said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}}
+        said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}, "descriptions": {}}
         roles: dict[str, Any] = {}
         for column in columns:
             declared = dict(column.declared)
             roles.setdefault(str(declared.get("role")), (column.name, declared.get("target_kind")))
             if column.name in (self.kinds or {}) or column.name in (self.categories or {}):
-                declared = {"units": declared.get("units")}
+                declared = {keyword: declared.get(keyword) for keyword in _TEXTS}
             for keyword, values in said.items():
                 if declared.get(keyword) is not None:
                     values[column.name] = declared[keyword]
@@ -189,12 +195,15 @@ def column_keywords(column: Column) -> dict[str, Any]:
         keywords["bounds"] = bounds
     if column.unit is not None:
         keywords["units"] = column.unit
+    if column.description is not None:
+        keywords["descriptions"] = column.description
     return keywords
 
 
 def table_keywords(columns: Sequence[Column], target: Target | None, row_id: str | None) -> dict[str, Any]:
     """Return the keywords that make `Table.read` reproduce the table."""
-    said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}, "row_id": row_id}
+    said: dict[str, Any] = {"kinds": {}, "categories": {}, "bounds": {}, "units": {}, "descriptions": {}}
+    said["row_id"] = row_id
     if target is not None:
         columns = [*columns, target.column]
         said |= {"target": target.name, "target_kind": target.kind}
@@ -238,6 +247,7 @@ _CHECKS = {
     "categories": lambda value: _is_list_of(value, str) and len(value) > 0,
     "bounds": lambda value: _is_list_of(value, (int, float, str, type(None))) and len(value) == 2,
     "units": lambda value: isinstance(value, str),
+    "descriptions": lambda value: isinstance(value, str),
     "words": lambda value: _is_list_of(value, str) and len(value) == 2,
     "date_format": lambda value: isinstance(value, str) and is_date_format(value),
 }

@@ -105,6 +105,7 @@ class Table:
         bounds: Bounds | None = None,
         categories: Mapping[str, Sequence[object]] | None = None,
         units: Mapping[str, str] | None = None,
+        descriptions: Mapping[str, str] | None = None,
         target_kind: str | None = None,
         encoding: str | None = None,
         delimiter: str | None = None,
@@ -140,6 +141,8 @@ class Table:
             All texts of a category column, or those of an ordered column from low to high.
         units : mapping of column name to str
             The units of the values, for display.
+        descriptions : mapping of column name to str
+            What the columns hold or how they are measured, for those who collect the values.
         target_kind : {"two classes", "several classes", "number"}, optional
             Inferred if not given: two distinct labels are "two classes"; numbers with fractions or with more
             than 20 distinct values are "number", and so is a target whose kind is said to be "number";
@@ -172,7 +175,9 @@ class Table:
         array([[61.,  1.],
                [nan,  0.]])
         """
-        said = TableKeywords(target, row_id, missing, kinds, bounds, categories, units, target_kind)
+        said = TableKeywords(
+            target, row_id, missing, kinds, bounds, categories, units, descriptions, target_kind
+        )
         file = written_as(file_of(path), encoding, delimiter, decimal, date_format)
         file_format = format_of(file, other_files())
         check_readable(file)

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -74,12 +75,7 @@ class CampaignPool:
         It sees everything written before the call, and nothing newer while it runs, so that all that it reads
         fits together. Raises UnknownCampaignError if there is no such campaign.
         """
-
-        def at_one_moment(campaign: Campaign) -> Result:
-            with campaign.at_one_moment():
-                return function(campaign)
-
-        return await (await self._slots_of(name)).reading.call(at_one_moment)
+        return await (await self._slots_of(name)).reading.call(function)
 
     async def write(self, name: str, function: Callable[[Campaign], Result]) -> Result:
         """Like `read`, for a function that writes."""
@@ -155,8 +151,8 @@ class CampaignPool:
     async def _slots_of(self, name: str) -> _Slots:
         if name not in self._slots:
             await self._check_known(name)
-            reading, writing = (_Slot(self._store, name, self._threads, self.notifications) for _ in "rw")
-            self._slots.setdefault(name, _Slots(reading, writing))
+            parts = (self._store, name, self._threads, self.notifications)
+            self._slots.setdefault(name, _Slots(_Slot(*parts, reads=True), _Slot(*parts, reads=False)))
         return self._slots[name]
 
     async def _check_known(self, name: str) -> None:
@@ -169,16 +165,23 @@ class _Slot:
     """One `Campaign` object, opened on the first call, and the calls waiting for it.
 
     A thread runs only while calls are waiting. A call cancelled while waiting is skipped; a running one
-    finishes.
+    finishes. Calls that read and have waited for each other share one look at the store.
     """
 
     def __init__(
-        self, store: Store, name: str, threads: anyio.CapacityLimiter, notifications: Notifications
+        self,
+        store: Store,
+        name: str,
+        threads: anyio.CapacityLimiter,
+        notifications: Notifications,
+        *,
+        reads: bool,
     ) -> None:
         self._store = store
         self._name = name
         self._threads = threads
         self._notifications = notifications
+        self._reads = reads
         self._campaign: Campaign | None = None
         self._waiting: deque[_Waiting] = deque()
         self._task: asyncio.Task[None] | None = None
@@ -207,17 +210,21 @@ class _Slot:
 
     def _run(self, loop: asyncio.AbstractEventLoop, some: list[_Waiting]) -> None:
         """Make the calls, in a thread; pass each result on immediately."""
-        for function, future in some:
-            if future.cancelled():
-                continue
-            try:
-                if self._campaign is None:
-                    self._campaign = Campaign.open(self._store, self._name)
-                settle = partial(_give, future, function(self._campaign))
-            except Exception as error:
-                settle = partial(_fail, future, error)
-            number = 0 if self._campaign is None else self._campaign.last_read
-            loop.call_soon_threadsafe(self._pass_on, settle, number)
+        try:
+            if self._campaign is None:
+                self._campaign = Campaign.open(self._store, self._name)
+            with self._campaign.at_one_moment() if self._reads else nullcontext():
+                for function, future in some:
+                    if future.cancelled():
+                        continue
+                    try:
+                        settle = partial(_give, future, function(self._campaign))
+                    except Exception as error:
+                        settle = partial(_fail, future, error)
+                    loop.call_soon_threadsafe(self._pass_on, settle, self._campaign.last_read)
+        except Exception as error:  # the store cannot be read
+            for _, future in some:
+                loop.call_soon_threadsafe(self._pass_on, partial(_fail, future, error), 0)
 
     def _pass_on(self, settle: Callable[[], None], number: int) -> None:
         self._notifications.event(self._name, number)

@@ -83,7 +83,9 @@ class Visit:
 
     def settle(self):
         """Wait until summaries have come and figures are drawn."""
-        self.page.wait_for_function("() => !document.body.innerText.includes('being worked out')")
+        self.page.wait_for_function(
+            "() => !document.body.innerText.includes('being worked out')", timeout=120_000
+        )
         self.page.wait_for_function(
             "() => [...document.querySelectorAll('[data-figure]')].every((e) => e.querySelector('.main-svg'))"
         )

@@ -48,6 +48,10 @@ def clinic():
         categories=stages,
         kinds={"stage": "ordered"},
         units={"cholesterol": "mg/dl", "glucose": "mg/dl", "pressure": "mmHg", "age": "years"},
+        descriptions={
+            "pressure": "Systolic, sitting, after five minutes of rest",
+            "glucose": "Fasting, from the same blood as the cholesterol",
+        },
         bounds={"cholesterol": (50, 500), "glucose": (20, 600), "pressure": (50, 260), "age": (0, 120)},
     )
 

@@ -29,6 +29,7 @@ def test_the_summaries_come(ann):
     assert "Who answered who values money Bea 18 + 3 not available" in overview.text
     columns = ann.wait(STUDY + "/columns")
     assert "the average value that could be had is worth 1" in columns.text
+    assert "dose mg Of the first day" in columns.text
     table = ann.wait(STUDY + "/map")
     assert "Lines 1 to 25 of 60" in table.text
     assert "p26" in ann.look(STUDY + "/map?page=2").text

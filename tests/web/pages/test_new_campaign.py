@@ -66,3 +66,30 @@ def test_prices_from_a_file(fresh):
     fresh.send(form, act="begin", **TYPED)
     with Campaign.open(fresh.url, "a/b %") as campaign:
         assert set(campaign.prices.on(campaign.table).alone[0].tolist()) == {1.0, 2.0}
+
+
+def test_descriptions_and_a_price_of_labels_are_typed_and_shown(fresh):
+    """What the manager writes about a column reaches those who collect its values, through every door."""
+    rows = [f"{i},{i % 7}.5,{'' if i % 3 else i},{'' if i % 4 == 0 else 'ab'[i % 2]}" for i in range(24)]
+    table = ("t.csv", "\n".join(["id,x,z,y", *rows]).encode(), "text/csv")
+    looked = fresh.send(
+        begin_form(settings(fresh, table=table)), act="look", name="c", target="y", row_id="id"
+    )
+    form = begin_form(looked)
+    assert form.fields["price.label"] == ""  # labels are not for sale unless they have a price
+    said = {"description.1": "Fasting <1 h>", "description.label": "By two readers", "price.label": "2,50"}
+    again = begin_form(fresh.send(form, act="look", **said))
+    assert [again.fields[name] for name in said] == ["Fasting <1 h>", "By two readers", "2.5"]
+    wrong = fresh.send(again, act="begin", **{"price.label": "dear"})
+    assert "Price of y" in wrong.text
+    fresh.send(begin_form(wrong), act="begin", **{"price.label": "2.5"}, budget="500", strategy="random")
+    with Campaign.open(fresh.url, "c") as campaign:
+        assert campaign.counts_labels
+        assert campaign.prices.on(campaign.table).alone[0].tolist() == [1.0, 1.0, 2.5]
+        campaign.ask(count=20, who="Ann")
+        assert {each.column for each in campaign.open_purchases()} == {"z", "y"}
+    for path in ("queue", "queue/print", "rows/1", "next"):
+        assert "Fasting <1 h>" in fresh.look(f"/campaigns/c/{path}").text, path
+    assert "By two readers" in fresh.look("/campaigns/c/queue").text
+    found = fresh.client.get("/api/v1/campaigns/c/columns").json()["items"]
+    assert [each["description"] for each in found] == [None, "Fasting <1 h>", "By two readers"]

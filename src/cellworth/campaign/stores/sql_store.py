@@ -293,7 +293,8 @@ class SqlStore:
         With ``lock``, block other writers to it.
         """
         reader = self._reader(connection)
-        if lock and reader.version > 0 and is_keepable(name):  # in SQLite, a writer is alone anyway
+        alone = not self._database.shared  # in SQLite, a writer is
+        if lock and not alone and reader.version > 0 and is_keepable(name):
             named = select(CAMPAIGN.c.name).where(CAMPAIGN.c.name == name)
             connection.execute(named.with_for_update(key_share=True)).all()
         return reader.stated(name)

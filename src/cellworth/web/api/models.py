@@ -291,6 +291,7 @@ class ColumnOut(ResponseModel):
     name: str
     kind: Kind
     unit: str | None
+    description: Annotated[str | None, Field(description="For those who collect the values.")]
     lowest: float | int | str | None
     highest: float | int | str | None
     categories: list[str]

@@ -109,6 +109,7 @@ def _columns(campaign: Campaign) -> list[ColumnOut]:
             name=column.name,
             kind=column.kind,
             unit=column.unit,
+            description=column.description,
             lowest=column.bound_as_written(column.bounds[0]),
             highest=column.bound_as_written(column.bounds[1]),
             categories=list(column.categories),

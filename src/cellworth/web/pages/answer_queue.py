@@ -5,13 +5,15 @@ A page costs O(values on it), and a few passes over arrays of what is open.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, Form, Query, Request
+from markupsafe import Markup
 from starlette.responses import JSONResponse, Response
 
 from cellworth.campaign import Campaign
@@ -31,6 +33,8 @@ router = APIRouter(include_in_schema=False)
 A_PAGE = 50
 MOST_FOUND = 12
 """Most row ids offered to complete a search."""
+MOST_DRAWN = 4_096
+"""Most lines kept as HTML, of about 3 kB each."""
 MOST_CHIPS = 12
 """More columns than this are listed to choose from rather than as chips."""
 
@@ -54,7 +58,7 @@ class QueueFilter:
 
     def query(self, **other: object) -> str:
         """Return the filter as a URL query, with other fields added or replaced."""
-        fields = {**asdict(self), **other}
+        fields = {**vars(self), **other}
         return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
 
     def keeps(self, purchase: Purchase, me: str | None) -> bool:
@@ -156,6 +160,36 @@ def line_of(column: Column, row: str, purchase: Purchase | None = None, **more: 
     return Line(key_of(row, column.name), row, column.name, value_field(column), purchase, **more)
 
 
+class DrawnLines:
+    """Lines of the queue as HTML, so that a line that many people look at is drawn once.
+
+    A line is drawn from itself, the page's language, the campaign's address and currency, what its reader may
+    do, and whether it is the reader's own; no token of the reader's is in it.
+    """
+
+    def __init__(self, most: int = MOST_DRAWN) -> None:
+        self._most = most
+        self._drawn: OrderedDict[tuple[object, ...], Markup] = OrderedDict()
+
+    def get(self, line: Line, head: Head, *about_reader: object) -> Markup | None:
+        """Return a line that was drawn before; None if it was not."""
+        key = (line, head.path, head.currency, *about_reader)
+        found = self._drawn.get(key)
+        if found is not None:
+            self._drawn.move_to_end(key)
+        return found
+
+    def keep(self, html: Markup, line: Line, head: Head, *about_reader: object) -> Markup:
+        """Keep a line, and return it."""
+        self._drawn[line, head.path, head.currency, *about_reader] = html
+        if len(self._drawn) > self._most:
+            self._drawn.popitem(last=False)
+        return html
+
+
+_drawn = DrawnLines()
+
+
 def open_lines(
     view: Campaign, chosen: QueueFilter, me: str | None, typed: Mapping[str, Mapping[str, str]]
 ) -> QueuePage:
@@ -202,6 +236,7 @@ async def queue(
         focus=typed.get("focus", focus)[:12],
         most_chips=MOST_CHIPS,
         lost=lost,
+        drawn=_drawn,
     )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated
+from functools import lru_cache
+from typing import Annotated, Any
 
 from fastapi import Form
 from pydantic import AfterValidator
@@ -40,6 +41,8 @@ class ValueField:
         Options of a select.
     unit : str
         "" if there is none.
+    description : str
+        What the column holds; "" if nobody said.
     expected : str
         The accepted values, in words.
     mode : {"", "decimal", "numeric"}
@@ -57,12 +60,14 @@ class ValueField:
     expected: str = ""
     mode: str = ""
     is_yes_no: bool = False
+    description: str = ""
 
 
 MOST_BUTTONS = 6
 """Columns with more categories have a list to choose from."""
 
 
+@lru_cache(maxsize=1024)
 def value_field(column: Column) -> ValueField:
     """Return the field for a value of a column.
 
@@ -71,22 +76,29 @@ def value_field(column: Column) -> ValueField:
     >>> value_field(Column("age", "integer", bounds=(0, 120), unit="years"))
     ... # doctest: +NORMALIZE_WHITESPACE
     ValueField(control='text', step='', low='0', high='120', options=(), unit='years',
-               expected='a whole number from 0 to 120', mode='numeric', is_yes_no=False)
+               expected='a whole number from 0 to 120', mode='numeric', is_yes_no=False,
+               description='')
     """
-    unit = column.unit or ""
+    about: dict[str, Any] = {
+        "unit": column.unit or "",
+        "expected": column.expected,
+        "description": column.description or "",
+    }
     if column.kind == "boolean":
+        about |= {"unit": "", "expected": message("yes or no")}
         options = (("true", message("yes")), ("false", message("no")))
-        return ValueField("buttons", options=options, expected=message("yes or no"), is_yes_no=True)
+        return ValueField("buttons", options=options, is_yes_no=True, **about)
     if column.kind in LABELLED:
         options_of = tuple((text, text) for text in column.categories)
         control = "buttons" if len(options_of) <= MOST_BUTTONS else "select"
-        return ValueField(control, options=options_of, unit=unit, expected=column.expected)
+        return ValueField(control, options=options_of, **about)
     low, high = (_bound(column, bound) for bound in column.bounds)
     if column.kind == "date":
+        about["unit"] = ""
         control = "date" if column.whole_days else "datetime-local"
-        return ValueField(control, "" if column.whole_days else "1", low, high, expected=column.expected)
+        return ValueField(control, "" if column.whole_days else "1", low, high, **about)
     mode = "numeric" if column.kind == "integer" and not column.bounds[0] < 0 else "decimal"
-    return ValueField("text", "", low, high, unit=unit, expected=column.expected, mode=mode)
+    return ValueField("text", "", low, high, mode=mode, **about)
 
 
 def plain_number(text: str, column: Column, language: str = "en") -> str:

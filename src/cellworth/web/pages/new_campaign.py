@@ -32,7 +32,7 @@ MAY_MANAGE = [require_role("manage"), Depends(check_csrf)]
 PLACE = "a new campaign"
 """What files for a campaign that does not exist yet wait under."""
 SHOWN_ROWS = 8
-MOST_COLUMNS = 150
+MOST_COLUMNS = 130
 """Wider tables are begun without a line for each column, whose fields would be too many for a form."""
 SEPARATORS = {
     "": message("found out"),
@@ -98,7 +98,7 @@ async def settings(
     try:
         found |= await pool.in_thread(partial(_read, file, stated, typed))
     except CellworthError as error:
-        found["error"] = str(error)
+        found |= {"error": str(error), "from_file": stated is not None, **_as_typed(typed)}
     return show(
         request,
         "new_settings.html",
@@ -155,6 +155,7 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
             "name": column.name,
             "kind": column.kind,
             "unit": column.unit or "",
+            "description": column.description or "",
             "low": _end(column.bounds[0]) if column.kind != "date" else "",
             "high": _end(column.bounds[1]) if column.kind != "date" else "",
             "has_bounds": column.kind in ("number", "integer"),
@@ -171,9 +172,30 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
     label = None
     if target is not None:
         price = f"{float(alone[:, -1].min()):g}" if prices.sells_labels(table) else ""
-        label = {"name": target.name, "missing": float(np.isnan(target.values).mean()), "price": price}
+        missing = float(np.isnan(target.values).mean())
+        description = target.column.description or ""
+        label = {"name": target.name, "missing": missing, "price": price, "description": description}
     shown = {"from_file": stated is not None, "lines": lines, "label": label, "rows": rows}
     return {"table": table, "prices": prices, **shown}
+
+
+def _as_typed(typed: Mapping[str, str]) -> dict[str, Any]:
+    """Return what was typed of the columns, to be shown again where the file cannot be read that way."""
+    fields = ("kind", "unit", "description", "low", "high", "price")
+    lines = [
+        {"name": name, "has_bounds": True, **{field: typed.get(f"{field}.{j}", "") for field in fields}}
+        for j, name in list(_typed_columns(typed).items())[:MOST_COLUMNS]
+    ]
+    label = None
+    if "price.label" in typed and typed.get("target"):
+        label = {field: typed.get(f"{field}.label", "") for field in ("description", "price")}
+        label["name"] = typed["target"]
+    return {"lines": lines, "label": label}
+
+
+def _typed_columns(typed: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of the columns that were typed about, by the number in the names of their fields."""
+    return {field.partition(".")[2]: name for field, name in typed.items() if field.startswith("column.")}
 
 
 def _keywords(typed: Mapping[str, str]) -> dict[str, Any]:
@@ -186,20 +208,25 @@ def _keywords(typed: Mapping[str, str]) -> dict[str, Any]:
     said["delimiter"] = typed.get("delimiter") or None
     said["decimal"] = typed.get("decimal") or None
     said["missing"] = list[object](typed.get("missing", "").split())
-    columns = {field.partition(".")[2]: name for field, name in typed.items() if field.startswith("column.")}
-    kinds, units, bounds = {}, {}, {}
+    columns = _typed_columns(typed)
+    kinds, units, descriptions, bounds = {}, {}, {}, {}
     for j, name in columns.items():
         if typed.get(f"kind.{j}") in KINDS:
             kinds[name] = typed[f"kind.{j}"]
         if typed.get(f"unit.{j}", "").strip():
             units[name] = typed[f"unit.{j}"].strip()
+        if typed.get(f"description.{j}", "").strip():
+            descriptions[name] = typed[f"description.{j}"].strip()
         low, high = typed.get(f"low.{j}", "").strip(), typed.get(f"high.{j}", "").strip()
         if (low or high) and kinds.get(name, "number") in ("number", "integer"):
             bounds[name] = (_bound(low, name, -np.inf), _bound(high, name, np.inf))
     of_columns: dict[str, dict[str, Any]] = {"kinds": kinds, "units": units, "bounds": bounds}
+    of_columns["descriptions"] = descriptions
     for each in of_columns.values():
         for gone in (said.get("target"), said.get("row_id")):
             each.pop(gone or "", None)
+    if said.get("target") and typed.get("description.label", "").strip():
+        descriptions[said["target"]] = typed["description.label"].strip()
     return {**said, **of_columns}
 
 
@@ -213,7 +240,7 @@ def _bound(text: str, name: str, otherwise: float) -> float:
 def _prices(table: Table, stated: FileBytes | None, typed: Mapping[str, str]) -> Prices:
     if stated is not None:
         return Prices.read(stated)
-    named = {name: field.partition(".")[2] for field, name in typed.items() if field.startswith("column.")}
+    named = {name: j for j, name in _typed_columns(typed).items()}
     amounts = {}
     for name in table.column_names:
         found = amount(typed.get(f"price.{named[name]}", ""), f"Price of {name}") if name in named else None

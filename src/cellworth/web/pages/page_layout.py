@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -91,7 +91,7 @@ class Head:
     row_word: str | None
     stage: str
 
-    @property
+    @cached_property
     def path(self) -> str:
         """The base path of the campaign's pages."""
         return path_of(self.name)

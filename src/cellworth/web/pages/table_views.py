@@ -176,6 +176,7 @@ def known_of(view: Campaign, place: int) -> dict[str, Any]:
                 "column": column.name,
                 "kind": column.kind,
                 "unit": column.unit,
+                "description": column.description,
                 "status": "estimated" if known.status == "missing" else known.status,
                 "value": None if known.value is None else written(known.value),
                 "field": value_field(column),
