@@ -82,8 +82,9 @@ class Worker:
         self.journal.note(who, "begin", op=what, full=full)
         try:
             if full:
-                sizes = [path.stat().st_size for path in self.file.parent.glob(f"{self.file.name}*")]
-                self.limit(max(sizes) + rng.choice((0, 1, 512, 4096)))
+                log = self.file.with_name(f"{self.file.name}-wal")
+                largest = max(path.stat().st_size for path in (self.file, log) if path.exists())
+                self.limit(largest + rng.choice((0, 1, 512, 4096)))
             new = OPERATIONS[what][1](self, who)
         except ConflictError as error:
             self.limit(NO_LIMIT)
