@@ -1,8 +1,8 @@
 """Where rules stop along the purchases of the default strategy, and what a better stop would have saved.
 
-The table is bought up with the default strategy. After each purchase the rest is forecast from the cells
-known then, with the depths and folds of a campaign's status, and the rules are asked. The model is extra
-trees or a linear one, whichever is forecast to be better at the start. No learning curve is weighed in.
+The table is bought up with the default strategy. After each purchase the rest is forecast as in a campaign's
+status: from the cells known then and from what the purchases have brought, with its depths and folds. Then
+the rules are asked. The model is extra trees or a linear one, whichever is forecast to be better at first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from cellworth.campaign.assessment.campaign_outlook import STATUS_DEPTHS, STATUS_FOLDS
 from cellworth.forecasting.outlook import Outlook
 from cellworth.forecasting.stop_rule import StopRule, decide
-from cellworth.forecasting.table_forecast import outlook_of
+from cellworth.forecasting.table_forecast import PastPurchases, earlier_points, outlook_of
 from cellworth.model.candidates import Candidate
 from cellworth.model.cross_validation import score_predictions
 from cellworth.model.fitted_model import fit_candidate, one_core
@@ -42,8 +42,8 @@ ENOUGH = 0.98
 AIM_REACHED, AIM_TIMES = 0.9, 1.5
 INTRODUCTION = f"""## When to stop
 
-The table is bought up with `recommended`. After each purchase the rest is forecast and the rules are asked;
-no learning curve is weighed in. *Enough* is {ENOUGH:.0%} of the reachable score, that with all cells, or of
+The table is bought up with `recommended`. After each purchase the rest is forecast as in a campaign's status,
+and the rules are asked. *Enough* is {ENOUGH:.0%} of the reachable score, that with all cells, or of
 the best score on the way; the best possible stop is the cheapest purchase that reaches it. Aim: enough in
 {AIM_REACHED:.0%} of the runs, for at most {AIM_TIMES} times the money of the best stop, in the median."""
 
@@ -81,18 +81,22 @@ def run_table(name: str, observed: float, seed: int) -> Iterator[StopPoint]:
     """Yield the points of one run, the last with all cells bought."""
     start = start_of(name, observed, seed)
     model: Candidate | None = None
+    tables: list[np.ndarray] = []
+    spent: list[float] = []
     for bought in buy_up(get("recommended"), start, seed, STEPS):
         X, known = bought.X, bought.known
+        tables, spent = [*tables, X], [*spent, bought.spent]
         if model is None:
             both = models(is_number=start.world.target == "number")
-            model = max(both, key=lambda each: _outlook(start, X, known, each, 1.0, seed).now.value)
+            now = [_outlook(start, tables, spent, known, each, 1.0, seed).now.value for each in both]
+            model = both[int(np.argmax(now))]
         share = bought.spent / start.total
         left = 1 - share
         score = _score(start, X, model, bought.completer)
         if left < 1e-9 or not (start.world.hidden & ~known).any():
             yield StopPoint(name, observed, seed, 1.0, score, tuple(RULES), 0.0, 1.0)
             return
-        outlook = _outlook(start, X, known, model, left * start.total, seed)
+        outlook = _outlook(start, tables, spent, known, model, left * start.total, seed)
         verdicts = {words: decide(outlook, rule) for words, rule in RULES.items()}
         stops = tuple(words for words, advice in verdicts.items() if advice.stop)
         reached = float(np.median(outlook.of_reachable()))
@@ -101,14 +105,23 @@ def run_table(name: str, observed: float, seed: int) -> Iterator[StopPoint]:
 
 
 def _outlook(
-    start: RunStart, X: np.ndarray, known: np.ndarray, model: Candidate, cost: float, seed: int
+    start: RunStart,
+    tables: list[np.ndarray],
+    spent: list[float],
+    known: np.ndarray,
+    model: Candidate,
+    cost: float,
+    seed: int,
 ) -> Outlook:
+    """Return the forecast from the last of the tables, of which the others are the past."""
     world = start.world
     y, _, _ = labels_of(start)
     columns = ~np.isnan(world.start).all(axis=0)
     _, owner = np.unique(world.layout.owner[columns], return_inverse=True)
+    chosen = earlier_points(spent)
+    earlier = [(tables[k][:, columns], y) for k in chosen]
     return outlook_of(
-        X[:, columns],
+        tables[-1][:, columns],
         y,
         owner,
         model,
@@ -116,6 +129,7 @@ def _outlook(
         known=float(known.mean()),
         reachable=1.0,
         cost=cost,
+        purchases=PastPurchases([spent[k] for k in (*chosen, -1)], earlier),
         depths=STATUS_DEPTHS,
         folds=STATUS_FOLDS,
         seed=seed,

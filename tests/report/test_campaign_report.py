@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cellworth import Prices, Table
-from cellworth.campaign.assessment.curve_forecast import VISIBLE
 from cellworth.errors import DataError, MissingDependencyError
+from cellworth.forecasting.curve_forecast import VISIBLE
 from cellworth.report import write_report
 from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES, OUT_HEADER
 from tests.campaign.campaigns import answers_to, begin, gaussian_table, make_table, play

@@ -258,7 +258,7 @@ class CampaignQueries:
         """Forecast the score that more money would buy, from the table as it is now.
 
         ``settings`` are those of `cellworth.forecast`: model, seconds, seed, n_jobs and progress. Cells
-        refused are not counted on. After four rounds with answers, the campaign's own curve is weighed in.
+        refused are not counted on. After three rounds with answers, what they brought is weighed in.
         """
         return self.assessment.forecast(**settings)
 

@@ -4,6 +4,9 @@ Each depth has two scores. One is on complete rows: the held-out rows are drawn 
 fitted to all known cells of the other rows, and all depths are scored on the same draws, rows and folds. So
 depths differ by what the model was trained on and by little else. The other is on held-out rows whose cells
 are hidden, too. It is measured, not estimated, and meets the first where all cells are known.
+
+Where cells were bought, the table as it was before is one more depth: the purchases are undone, the model is
+trained on what was known then, and scored on the rows as they are known now.
 """
 
 from __future__ import annotations
@@ -36,6 +39,9 @@ LARGEST_OFF = 6.0
 LEAST_PER_COLUMN = 10
 """Columns with at most this many known cells keep them all."""
 
+EarlierRows = tuple[Float64Array, Float64Array]
+"""Rows (n, d) and their labels (n,) as they were."""
+
 
 @dataclass(frozen=True, eq=False)
 class DepthScores:
@@ -51,12 +57,15 @@ class DepthScores:
     unknown : float
         The share of the variance of predictions that is not known of the rows that the scores on complete
         rows come from, as a ratio to that of all rows: 1 if rows are alike, 0 if complete ones are enough.
+    earlier : tuple of Score
+        Of the model trained on the table as it was, on the same complete rows; oldest first.
     """
 
     shares: Float64Array
     complete_rows: tuple[Score, ...]
     thinned: tuple[Score, ...]
     unknown: float = 1.0
+    earlier: tuple[Score, ...] = ()
 
 
 def scores_at_depths(
@@ -68,6 +77,7 @@ def scores_at_depths(
     is_number: bool,
     completer: Any = None,
     depths: Sequence[float] = DEPTHS,
+    earlier: Sequence[EarlierRows] = (),
     masks: int = MASKS,
     folds: int = 5,
     seed: int = 0,
@@ -90,6 +100,8 @@ def scores_at_depths(
         By default ``GaussianCompleter(label_trust=0.0)``.
     depths : sequence of float
         Shares of the known cells to keep, increasing, below 1; all are used besides.
+    earlier : sequence of (X, y)
+        The same rows as they were before purchases, oldest first; NaN in what was not known then.
     masks : int
         Times to hide cells anew. Those of one mask are nested.
     folds, seed : int
@@ -120,22 +132,24 @@ def scores_at_depths(
     fold, whole = deals[0], made[0]
     for each in whole:
         _check_known(each)
-    kept = _masks(X, owner, depths, masks, seed)
+    thinner = [np.where(keep[:, owner], X, np.nan) for keep in _masks(X, owner, depths, masks, seed)]
+    tables: list[EarlierRows] = [*((thin, y) for thin in thinner), *earlier, (X, y)]
     trained_on = len(labels) * (1 - 1 / folds)
     found: list[tuple[Float64Array, ...]] = []
     shares = []
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
         run = map if pool is None else pool.map
-        for number, keep in enumerate([*kept, None]):
-            thin = X if keep is None else np.where(keep[:, owner], X, np.nan)
+        for number, (thin, of_then) in enumerate(tables):
 
-            def predict(place: int, thin: Float64Array = thin) -> tuple[Float64Array, ...]:
+            def predict(
+                place: int, thin: Float64Array = thin, of_then: Float64Array = of_then
+            ) -> tuple[Float64Array, ...]:
                 full = whole[place]
                 if thin is X:
                     at_hand, drawn = full.predict(candidate, n_classes)
                     return at_hand, at_hand, drawn
                 filler = completer or _like(full.completer)
-                part = HeldOutFold(thin, y, full.held, filler, is_number=is_number, seed=seed + place)
+                part = HeldOutFold(thin, of_then, full.held, filler, is_number=is_number, seed=seed + place)
                 _check_known(part)
                 model = part.train(candidate, n_classes)
                 return part.predict_at_hand(model), *full.predictions_of(model, part.columns)
@@ -144,7 +158,7 @@ def scores_at_depths(
             found.append(tuple(_joined(whole, labelled, each) for each in zip(*parts, strict=True)))
             shares.append(_share(thin, owner))
             if progress is not None:
-                progress(number + 1, len(kept) + 1)
+                progress(number + 1, len(tables))
     _, present, now = found[-1]
     counts = _counts(labels, present, now, fold, _holes(X[labelled], owner), classes=not is_number)
     complete, thinned = [], []
@@ -155,7 +169,14 @@ def scores_at_depths(
         score = score_predictions(labels, less, fold, classes=not is_number)
         thinned.append(widened(score, X.shape[1], trained_on))
     unknown = unknown_share(now, counts) / max(unknown_share(now), 1e-12)
-    return DepthScores(np.array(shares), tuple(complete), tuple(thinned), unknown)
+    now_at = [*range(len(thinner)), len(tables) - 1]  # and the earlier ones between
+    return DepthScores(
+        np.array(shares)[now_at],
+        tuple(complete[k] for k in now_at),
+        tuple(thinned[k] for k in now_at),
+        unknown,
+        tuple(complete[len(thinner) : -1]),
+    )
 
 
 def _counts(

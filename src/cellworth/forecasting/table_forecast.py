@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.errors import DataError, ParameterError
+from cellworth.forecasting.curve_forecast import project
 from cellworth.forecasting.outlook import Outlook
 from cellworth.forecasting.rising_curve import rising_curve
-from cellworth.forecasting.scores_at_depths import DEPTHS, scores_at_depths
+from cellworth.forecasting.scores_at_depths import DEPTHS, EarlierRows, scores_at_depths
+from cellworth.forecasting.stop_rule import NEXT
 from cellworth.model.candidates import Candidate, candidate_named, own_candidates
 from cellworth.model.cross_validation import Score, sample_rows
 from cellworth.model.model_search import check_labels, choose_model
@@ -22,6 +25,38 @@ from cellworth.setting_names import named, setting
 from cellworth.table import AnyTable, Table, Target, as_table
 
 FOLDS = 5
+LEAST_EARLIER, MOST_EARLIER = 3, 4
+"""Earlier tables: with fewer, purchases say too little about the next one; more cost time."""
+
+
+@dataclass(frozen=True, eq=False)
+class PastPurchases:
+    """What was bought before.
+
+    Attributes
+    ----------
+    spent : sequence of float
+        Money spent when the rows were as in `earlier`, and now; non-decreasing.
+    earlier : sequence of (X, y)
+        See `scores_at_depths`.
+    """
+
+    spent: Sequence[float]
+    earlier: Sequence[EarlierRows]
+
+
+def earlier_points(spent: Sequence[float]) -> list[int]:
+    """Return which points of the past to look at, given the money spent at each; the last point is now.
+
+    At most `MOST_EARLIER`: the start, and points about equally far apart in money; none if nothing was spent.
+    """
+    money = np.asarray(spent, dtype=np.float64)
+    before = np.flatnonzero(money < money[-1]) if len(money) else np.zeros(0, dtype=np.intp)
+    if not len(before):
+        return []
+    wanted = np.linspace(money[0], money[-1], MOST_EARLIER + 1)[:-1]
+    nearest = np.abs(money[before] - wanted[:, np.newaxis]).argmin(axis=1)
+    return sorted({int(before[k]) for k in nearest})
 
 
 def forecast(
@@ -126,13 +161,18 @@ def outlook_of(
     known: float,
     reachable: float,
     cost: float,
+    purchases: PastPurchases | None = None,
     depths: Sequence[float] = DEPTHS,
     folds: int = FOLDS,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Steps | None = None,
 ) -> Outlook:
-    """Return the forecast of one candidate; see `scores_at_depths` and `Outlook` for the parameters."""
+    """Return the forecast of one candidate; see `scores_at_depths` and `Outlook` for the parameters.
+
+    If there were ``purchases``, what they brought is weighed in.
+    """
+    past = PastPurchases((), ()) if purchases is None else purchases
     found = scores_at_depths(
         X,
         y,
@@ -140,6 +180,7 @@ def outlook_of(
         candidate,
         is_number=is_number,
         depths=depths,
+        earlier=past.earlier,
         folds=folds,
         seed=seed,
         n_jobs=n_jobs,
@@ -155,7 +196,19 @@ def outlook_of(
         to=1.0,
         seed=seed,
     )
-    return Outlook("R2" if is_number else "AUC", candidate.name, known, reachable, cost, curve)
+    outlook = Outlook("R2" if is_number else "AUC", candidate.name, known, reachable, cost, curve)
+    if len(found.earlier) < LEAST_EARLIER or cost <= 0:
+        return outlook
+    scores = (*found.earlier, found.complete_rows[-1])
+    ahead = min(NEXT * cost, past.spent[-1] - past.spent[0])
+    projection = project(
+        np.array(past.spent),
+        np.array([score.value for score in scores]),
+        np.column_stack([score.influence for score in scores]),
+        ahead,
+        np.random.default_rng(seed),
+    )
+    return outlook.weighed(ahead, projection.last(), seed)
 
 
 def covariance_of(scores: tuple[Score, ...]) -> Float64Array:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import cellworth
 from cellworth.campaign import Campaign, Status
-from cellworth.campaign.assessment.curve_forecast import VISIBLE
+from cellworth.forecasting.curve_forecast import VISIBLE
 from cellworth.messages import count
 from cellworth.optional_packages import require
 from cellworth.prices.currency import money_text

@@ -5,28 +5,31 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
-from cellworth.campaign.assessment.campaign_outlook import full_outlook, present, quick_outlook
-from cellworth.campaign.assessment.curve_forecast import Forecast
+from cellworth.campaign.assessment.campaign_outlook import (
+    full_outlook,
+    past_purchases,
+    present,
+    quick_outlook,
+)
+from cellworth.campaign.assessment.learning_curve import Snapshot
 from cellworth.campaign.state import State
 from cellworth.errors import DataError
-from cellworth.model.cross_validation import Estimate
 from tests.campaign.campaigns import PRICES, begin, gaussian_table, make_table
 
 pytestmark = pytest.mark.usefixtures("linear_model_in_use")
 
-EARLY = Forecast("too early")
 PRICE = Prices.same(2.0)
 MODEL, RIDGE = "logistic regression", "ridge regression"
 
 
-def quick(table, past=EARLY):
+def quick(table, past=()):
     is_number = table.target is not None and table.target.label_kind == "number"
     return quick_outlook(State(table), PRICE, past, RIDGE if is_number else MODEL, seed=0)
 
 
 def full(table):
     settings = {"model": "logistic regression", "seconds": None, "seed": 0, "n_jobs": None, "progress": None}
-    return full_outlook(State(table), PRICE, EARLY, **settings)
+    return full_outlook(State(table), PRICE, (), **settings)
 
 
 def test_where_a_campaign_is():
@@ -55,11 +58,31 @@ def test_any_target_can_be_forecast(kind):
     assert found.now.value < found.all_known.value
 
 
-def test_the_past_of_the_campaign_is_weighed_in():
+def shots(table, *thinner):
+    """Return snapshots of a table with less and less known, at equal prices, oldest first, and of it."""
+    tables = [*thinner, table]
+    return [Snapshot(k, k, 100.0 * k, 10 * k, each) for k, each in enumerate(tables)]
+
+
+def test_purchases_that_brought_nothing_lower_the_forecast():
     table, _ = gaussian_table()
     alone = quick(table)
-    flat = quick(table, Forecast("at most", 100.0, Estimate(0.0, 0.0, 0.001)))
-    assert flat.gain(100.0).value < alone.gain(100.0).value
+    same = quick(table, shots(table, table, table, table))  # the money bought nothing at all
+    assert same.gain(100.0).value < alone.gain(100.0).value
+    assert same.gain(100.0).high < alone.gain(100.0).high / 2
+    few = quick(table, shots(table, table, table))  # two earlier tables tell too little
+    assert few.to_json() == alone.to_json()
+
+
+def test_rows_and_labels_that_came_later_are_not_trained_on_before():
+    table, _ = gaussian_table()
+    younger = table.head(table.shape[0] // 2)
+    past = past_purchases(shots(table, younger), np.arange(table.shape[0]))
+    X, y = past.earlier[0]
+    assert past.spent == [0.0, 100.0]
+    assert np.isnan(X[len(X) // 2 :]).all()
+    assert np.isnan(y[len(y) // 2 :]).all()
+    np.testing.assert_array_equal(y[: len(y) // 2], younger.target.values)
 
 
 def test_where_there_can_be_no_forecast():
@@ -77,10 +100,10 @@ def test_where_there_can_be_no_forecast():
 
 def test_a_forecast_is_not_made_twice(monkeypatch):
     state, cache = State(gaussian_table()[0]), AssessmentCache()
-    first = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=cache)
+    first = quick_outlook(state, PRICE, (), MODEL, seed=0, cache=cache)
     monkeypatch.setattr("cellworth.forecasting.table_forecast.outlook_of", None)
-    again = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=cache)
+    again = quick_outlook(state, PRICE, (), MODEL, seed=0, cache=cache)
     assert again.to_json() == first.to_json()
     stored = AssessmentCache.unpack(cache.pack())
-    of_store = quick_outlook(state, PRICE, EARLY, MODEL, seed=0, cache=stored)
+    of_store = quick_outlook(state, PRICE, (), MODEL, seed=0, cache=stored)
     assert of_store.to_json() == first.to_json()  # the same figures in every process

@@ -8,14 +8,13 @@ from typing import Any
 
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
 from cellworth.campaign.assessment.campaign_outlook import full_outlook, present, quick_outlook
-from cellworth.campaign.assessment.curve_forecast import Forecast
 from cellworth.campaign.assessment.scoring_model import model_in_use
 from cellworth.campaign.assessment.status import (
     Gain,
     Judging,
     Status,
     gain_since,
-    past_forecast,
+    snapshots_of,
     status_of,
     totals_of,
 )
@@ -78,17 +77,23 @@ class Assessment:
     ) -> Outlook:
         """Return the forecast of a model; see `Campaign.forecast`."""
         self._log.refresh()
-        past = past_forecast(self._log, self._in_force.prices, Judging(seed=seed), self.cache)
-        line = ProgressLine("forecasting", 5) if progress else None
+        snapshots = snapshots_of(self._log, Judging().max_rounds)
+        line: ProgressLine | None = None
+
+        def show(done: int, total: int) -> None:
+            nonlocal line
+            line = line or ProgressLine("forecasting", total)
+            line.show(done)
+
         found = full_outlook(
             self._log.newest(),
             self._in_force.prices,
-            past,
+            snapshots,
             model=model,
             seconds=seconds,
             seed=seed,
             n_jobs=n_jobs,
-            progress=None if line is None else lambda done, _: line.show(done),
+            progress=show if progress else None,
         )
         self._keep(found)
         return found
@@ -103,8 +108,8 @@ class Assessment:
         outlook = self.cache.last_outlook(state.number)
         if outlook is None:
             model = model_in_use(self._log, "auto", 0, self.cache)
-            early = Forecast("too early")
-            outlook = quick_outlook(state, self._in_force.prices, early, model, seed=0, cache=self.cache)
+            past = snapshots_of(self._log, Judging().max_rounds)
+            outlook = quick_outlook(state, self._in_force.prices, past, model, seed=0, cache=self.cache)
             self._keep(outlook)
         now = present(state, self._in_force.prices)
         return None if outlook is None else decide(outlook.moved(**vars(now)), until)

@@ -1,14 +1,15 @@
-"""What more money would bring a campaign: the forecast from its known cells, weighed with its own past."""
+"""What more money would bring a campaign: the forecast from its known cells and from what it has bought."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
-from cellworth.campaign.assessment.curve_forecast import Forecast
+from cellworth.campaign.assessment.learning_curve import Snapshot
 from cellworth.campaign.state import HAS_VALUE, MAY_COME, State
 from cellworth.errors import DataError
 from cellworth.forecasting.outlook import Outlook
@@ -18,6 +19,8 @@ from cellworth.progress import Steps
 from cellworth.table import Target
 
 if TYPE_CHECKING:
+    from cellworth.arrays import Float64Array, IntArray
+    from cellworth.forecasting.table_forecast import PastPurchases
     from cellworth.model.candidates import Candidate
 
 STATUS_DEPTHS = (0.4, 0.65)
@@ -50,7 +53,7 @@ def present(state: State, prices: Prices) -> Present:
 def quick_outlook(
     state: State,
     prices: Prices,
-    past: Forecast,
+    snapshots: Sequence[Snapshot],
     model: str,
     *,
     seed: int,
@@ -58,7 +61,9 @@ def quick_outlook(
 ) -> Outlook | None:
     """Return the forecast for a status, with the model of its score; None where there can be none.
 
-    ``model`` is the name of a candidate. Costs nine fits of the completer and of it, unless it is cached.
+    ``snapshots`` are those of the past, the last of the table now; ``model`` is the name of a candidate.
+    Costs nine fits of the completer and of it, and three for each of at most four tables of the
+    past, unless it is cached.
     """
     target = state.table().target
     if target is None or not _can_forecast(state, target):
@@ -66,17 +71,20 @@ def quick_outlook(
     kept = AssessmentCache() if cache is None else cache
     key = f"{state.table_number}, {model}, {seed}"
     if key not in kept.outlooks:
-        kept.keep_known(key, _quick(state, target, prices, model, seed))
+        kept.keep_known(key, _quick(state, target, prices, snapshots, model, seed))
     found = kept.outlooks[key]
-    return None if found is None else _weighed(found.moved(**vars(present(state, prices))), past, seed)
+    return None if found is None else found.moved(**vars(present(state, prices)))
 
 
-def _quick(state: State, target: Target, prices: Prices, model: str, seed: int) -> Outlook | None:
+def _quick(
+    state: State, target: Target, prices: Prices, snapshots: Sequence[Snapshot], model: str, seed: int
+) -> Outlook | None:
     from cellworth.model.candidates import candidate_named
 
     candidate = candidate_named(model, is_number=target.label_kind == "number")
+    settings: Any = {"depths": STATUS_DEPTHS, "folds": STATUS_FOLDS}
     try:
-        return _outlook(state, target, prices, candidate, seed, depths=STATUS_DEPTHS, folds=STATUS_FOLDS)
+        return _outlook(state, target, prices, snapshots, candidate, seed, **settings)
     except DataError:  # next to no cell is known
         return None
 
@@ -84,7 +92,7 @@ def _quick(state: State, target: Target, prices: Prices, model: str, seed: int) 
 def full_outlook(
     state: State,
     prices: Prices,
-    past: Forecast,
+    snapshots: Sequence[Snapshot],
     *,
     model: Any,
     seconds: float | None,
@@ -105,12 +113,17 @@ def full_outlook(
     candidate = chosen_candidate(
         model, X, y, is_number=target.label_kind == "number", seconds=seconds, seed=seed, n_jobs=n_jobs
     )
-    found = _outlook(state, target, prices, candidate, seed, n_jobs=n_jobs, progress=progress)
-    return _weighed(found, past, seed)
+    return _outlook(state, target, prices, snapshots, candidate, seed, n_jobs=n_jobs, progress=progress)
 
 
 def _outlook(
-    state: State, target: Target, prices: Prices, candidate: Candidate, seed: int, **settings: Any
+    state: State,
+    target: Target,
+    prices: Prices,
+    snapshots: Sequence[Snapshot],
+    candidate: Candidate,
+    seed: int,
+    **settings: Any,
 ) -> Outlook:
     from cellworth.forecasting.table_forecast import outlook_of
 
@@ -125,15 +138,33 @@ def _outlook(
         known=now.known,
         reachable=now.reachable,
         cost=now.cost,
+        purchases=past_purchases(snapshots, rows),
         seed=seed,
         **settings,
     )
 
 
-def _weighed(found: Outlook, past: Forecast, seed: int) -> Outlook:
-    if past.gain is None or past.money is None:
-        return found
-    return found.weighed(past.money, past.gain, seed)
+def past_purchases(snapshots: Sequence[Snapshot], rows: IntArray) -> PastPurchases:
+    """Return some rows as they were at points of the past; see `earlier_points`.
+
+    Rows that were not there yet have neither cells nor a label. O(n d) per table.
+    """
+    from cellworth.forecasting.table_forecast import PastPurchases, earlier_points
+
+    spent = [shot.spent for shot in snapshots]
+    chosen = earlier_points(spent)
+    tables = [_rows_of(snapshots[k], rows, snapshots[-1]) for k in chosen]
+    return PastPurchases([spent[k] for k in (*chosen, -1)] if chosen else [], tables)
+
+
+def _rows_of(shot: Snapshot, rows: IntArray, now: Snapshot) -> tuple[Float64Array, Float64Array]:
+    there = rows < shot.table.shape[0]
+    X = np.full((len(rows), now.table.encode(prior=True).X.shape[1]), np.nan)
+    y = np.full(len(rows), np.nan)
+    X[there] = shot.table.encode(prior=True).X[rows[there]]
+    assert shot.table.target is not None
+    y[there] = shot.table.target.values[rows[there]]
+    return X, y
 
 
 def _can_forecast(state: State, target: Target) -> bool:

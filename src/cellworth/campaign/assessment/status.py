@@ -10,7 +10,6 @@ import numpy as np
 
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
 from cellworth.campaign.assessment.campaign_outlook import quick_outlook
-from cellworth.campaign.assessment.curve_forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.campaign.assessment.learning_curve import (
     LearningCurve,
     Snapshot,
@@ -25,6 +24,7 @@ from cellworth.campaign.settings import choice_of
 from cellworth.campaign.state import CellStatus, State
 from cellworth.errors import ParameterError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, decide
+from cellworth.forecasting.curve_forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.messages import count
 from cellworth.model.cross_validation import Estimate
 from cellworth.prices import Prices
@@ -119,8 +119,8 @@ class Status(Totals):
     forecast : Forecast
         What the next money is expected to bring, by the campaign's own curve.
     prospect : Outlook or None
-        The forecast from the known cells, weighed with that of the campaign's own curve: of the score on
-        complete rows, with 90 % intervals. None if nothing can be forecast.
+        The forecast from the known cells, weighed with what the campaign's purchases have brought: of the
+        score on complete rows, with 90 % intervals. None if nothing can be forecast.
     advice : StopAdvice or None
         Whether the next money is worth it.
     choice : StrategyChoice or None
@@ -248,7 +248,7 @@ class Judging:
     The same settings give the same status, in every process. Each point of the curve costs one completion and
     ``folds * repeats`` fits of the model, to at most 2,000 labelled rows, and is then cached by its event: a
     second or two for a few hundred rows. Choosing a model costs six fits, once and each time half as many
-    cells again are known; the forecast costs nine completions and fits.
+    cells again are known; the forecast costs nine completions and fits, and twelve more after purchases.
 
     Attributes
     ----------
@@ -266,7 +266,7 @@ class Judging:
         The name of a candidate of `cellworth.CompletingClassifier`, or "auto": linear, extra trees, or the
         average of both, by cross-validation.
     until : StopRule
-        Applied to a forecast from the known cells, which are hidden again, weighed with the campaign's curve.
+        Applied to a forecast from the known cells, hidden again, and from what purchases have brought.
     """
 
     folds: int = 5
@@ -300,7 +300,7 @@ def status_of(
     prospect = None
     if curve.scores:
         model = model_in_use(log, judging.model, judging.seed, cache)
-        prospect = quick_outlook(log.state, prices, past, model, seed=judging.seed, cache=cache)
+        prospect = quick_outlook(log.state, prices, curve.snapshots, model, seed=judging.seed, cache=cache)
     return Status(
         **vars(totals),
         name=log.name,
@@ -314,10 +314,9 @@ def status_of(
     )
 
 
-def past_forecast(log: Log, prices: Prices, judging: Judging, cache: AssessmentCache) -> Forecast:
-    """Return the forecast of a campaign's own curve; costs a learning curve."""
-    curve = _curve(log, judging, cache, None)
-    return _forecast(curve, still_costs(log.newest(), prices, _ahead(curve, judging)), judging.seed)
+def snapshots_of(log: Log, most: int) -> list[Snapshot]:
+    """Return snapshots of a campaign's past, the last of its newest table; see `take_snapshots`."""
+    return take_snapshots(log.original, list(log.events()), max(2, most))
 
 
 def _ahead(curve: LearningCurve, judging: Judging) -> float:
@@ -331,7 +330,7 @@ def _ahead(curve: LearningCurve, judging: Judging) -> float:
 
 
 def _curve(log: Log, judging: Judging, cache: AssessmentCache, progress: Steps | None) -> LearningCurve:
-    snapshots = take_snapshots(log.original, list(log.events()), max(2, judging.max_rounds))
+    snapshots = snapshots_of(log, judging.max_rounds)
     if judging.max_rounds == 1:
         snapshots = snapshots[-1:]
     return _scored(snapshots, log, judging, cache, progress)
