@@ -12,6 +12,9 @@ unexport PYTHONDONTWRITEBYTECODE
 # ends first takes over work of the others. Two cores are busy with three, since tests wait for servers and disks.
 PYTEST := -m pytest -n 3 --dist worksteal
 
+# What has failed is remembered apart from the unit tests, which run at the same time.
+LOWEST := -m pytest -q -o cache_dir=.pytest_cache/lowest
+
 .PHONY: demo check test beside lint types fast alone unit coverage lowest soak examples wheel docs docs-serve screenshots gallery paper studies bench clean help
 
 help:            ## list the commands
@@ -26,10 +29,11 @@ check: $(VENV)/.dev   ## lint, types and the fast tests, in three minutes
 test: lint $(VENV)/.dev   ## everything: lint, types, documentation, all tests, tests on the oldest supported versions
 	@$(MAKE) --no-print-directory alone
 	@$(MAKE) --no-print-directory --jobs=2 unit beside
-	@$(MAKE) --no-print-directory lowest
 
-# What runs beside the unit tests: it waits for disks more than for processors.
+# What runs beside the unit tests, one after the other: together they keep two cores busy to the end, while each of
+# them by itself waits a quarter of its time for servers and disks.
 beside: types docs wheel .venv-lowest/.installed
+	@$(MAKE) --no-print-directory --jobs=1 lowest
 
 lint: $(VENV)/.dev   ## style, formatting, and which folder may import which
 	$(BIN)/ruff check .
@@ -56,8 +60,8 @@ coverage: $(VENV)/.dev   ## the same tests, half as slow again, and which lines 
 # With NumPy 1.26 the last bits of a sum depend on where its memory lies, so a test that compares bits may fail once
 # in many runs. What fails is run once more, by itself; if it fails again, it has failed.
 lowest: .venv-lowest/.installed   ## the tests on the oldest supported versions
-	.venv-lowest/bin/python $(PYTEST) -q -m "not slow and not latest and not alone" --durations=10 tests || \
-		.venv-lowest/bin/python -m pytest -q --last-failed --last-failed-no-failures none tests
+	.venv-lowest/bin/python $(LOWEST) -n 2 --dist worksteal -m "not slow and not latest and not alone" --durations=10 tests || \
+		.venv-lowest/bin/python $(LOWEST) --last-failed --last-failed-no-failures none tests
 
 # Several processes at random operations, with kills, interrupts, clock jumps and full disks, on both stores; it
 # needs PostgreSQL's programs, and root for the server's full disks. The figures of a run are in docs/results/soak.md.

@@ -74,16 +74,7 @@ def paper_folder() -> Path:
 
 @pytest.fixture
 def linear_model_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Score campaigns by a linear model of one penalty, where which model it is does not matter.
+    """Score campaigns by a linear model of one penalty, where which model it is does not matter."""
+    from tests.campaign.campaigns import use_linear_model
 
-    Trees take their time, and so do the nineteen fits by which a penalty is chosen.
-    """
-    from cellworth.campaign.assessment import scoring_model
-    from cellworth.model import learners
-
-    def linear(table, seed):
-        assert table.target is not None
-        return "ridge regression" if table.target.label_kind == "number" else "logistic regression"
-
-    monkeypatch.setattr(scoring_model, "choose_in_use", linear)
-    monkeypatch.setattr(learners, "INVERSE_PENALTIES", (0.1,))
+    use_linear_model(monkeypatch.setattr)

@@ -1,6 +1,5 @@
 """Several processes on one campaign, and processes that die: nothing is asked twice, lost or doubled."""
 
-import multiprocessing
 import time
 from collections import Counter
 from dataclasses import replace
@@ -14,15 +13,10 @@ from cellworth import Campaign
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.memory import MemoryStore
 from tests.campaign.people import FEW_COLUMNS, FEW_HOLES, FEW_ROWS, HOLES, buy_all, buy_until_killed, found
+from tests.forked import processes
 
 PEOPLE = 8
 KILLS = 50  # on each kind of store
-
-# Children are forked from a clean process that has the imports done, so that starting one takes milliseconds.
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(
-    ["tests.campaign.people", "cellworth.strategy", "cellworth.campaign.stores.sql_store", "psycopg"]
-)
 
 
 def start(target, *arguments):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from cellworth.complete import GaussianCompleter, SoftImputeCompleter, SupervisedCompleter
+from cellworth.complete import GaussianCompleter, SoftImputeCompleter, SupervisedCompleter, auto_candidates
 from cellworth.complete.auto_candidates import ColumnMeanCompleter, default_candidates
 from cellworth.complete.auto_completer import AutoCompleter
 from cellworth.testing import check_completer
@@ -48,7 +48,14 @@ def error(completed, truth, holed):
     return float(np.mean(((completed - truth) / truth.std(axis=0))[holes] ** 2))
 
 
+@pytest.fixture
+def few_trees(monkeypatch):
+    """Trials with two trees: growing them is most of the time of a search."""
+    monkeypatch.setattr(auto_candidates, "TRIAL_TREES", 2)
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_trees")
 def test_keeps_the_contract_of_completers():
     check_completer(AutoCompleter(n_holds=1))
 
@@ -66,6 +73,7 @@ def test_passes_every_check_of_scikit_learn():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("few_trees")
 def test_is_sensible_on_awkward_tables():
     check_sensible_on_awkward_tables(AutoCompleter(n_holds=2))
 

@@ -7,7 +7,6 @@ everything every half minute with `tests.soak.oracle`, and prints the figures.
 import argparse
 import contextlib
 import json
-import multiprocessing
 import os
 import random
 import shutil
@@ -26,6 +25,7 @@ from cellworth.campaign.maintenance import check_campaign
 from cellworth.campaign.stores import open_store
 from tests.campaign.campaigns import Clock, same_state
 from tests.campaign.stores.server import Server, find_binaries
+from tests.forked import processes
 from tests.soak.oracle import Book, check_operations, journals
 from tests.soak.worker import main as work
 from tests.soak.worker import true_value
@@ -33,9 +33,6 @@ from tests.soak.worker import true_value
 EPOCH = 30.0  # seconds between two checks
 EPOCHS = 4  # on one campaign
 ROWS, COLUMNS = 60, 6
-
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(["tests.soak.driver", "cellworth.campaign.stores.sql_store", "psycopg"])
 
 
 def found(url, name):

@@ -12,6 +12,16 @@ _TESTS = ["test_*.py", "api/*", "pages/*", "security/*"]
 collect_ignore_glob = _TESTS if importlib.util.find_spec("fastapi") is None else []
 
 
+@pytest.fixture(autouse=True, scope="session")
+def quick_worker():
+    """A worker that keeps no test waiting, in all applications of this process."""
+    from tests.web.quick import quicken
+
+    with pytest.MonkeyPatch.context() as patch:
+        quicken(patch.setattr)
+        yield
+
+
 @pytest.fixture
 def url(tmp_path):
     """The address of a store with one campaign."""

@@ -22,12 +22,16 @@ def begin(store, table, name="study", **keywords):
 
 
 class Server:
-    """``cellworth serve`` as a process; jobs of the tests can be found by its worker."""
+    """``cellworth serve`` as a process; jobs of the tests can be found by its worker.
 
-    def __init__(self, store, *words):
+    If it is to be ``quick``, its worker is that of `tests.web.quick`.
+    """
+
+    def __init__(self, store, *words, quick=False):
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
-        command = [sys.executable, "-m", "cellworth", "serve", "--store", store, "--port", "0", *words]
+        module = "tests.web.quick" if quick else "cellworth"
+        command = [sys.executable, "-m", module, "serve", "--store", store, "--port", "0", *words]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
         )
@@ -42,9 +46,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(store, *words):
+def serving(store, *words, quick=False):
     """Serve a store; the server is ended in the end."""
-    server = Server(store, *words)
+    server = Server(store, *words, quick=quick)
     try:
         yield server
     finally:

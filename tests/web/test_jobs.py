@@ -10,6 +10,7 @@ import pytest
 from cellworth.campaign import Campaign
 from cellworth.errors import ComputationError, ConflictError, DataError
 from cellworth.web import jobs as module
+from cellworth.web import worker
 from cellworth.web.jobs import JobQueue
 from cellworth.web.notifications import Notifications
 from tests.campaign.campaigns import make_table
@@ -24,6 +25,13 @@ def url(tmp_path_factory):
     address = f"sqlite:///{tmp_path_factory.mktemp('jobs')}/study.db"
     begin(address, make_table())
     return address
+
+
+@pytest.fixture(autouse=True, scope="module")
+def worker_as_it_is():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "WORKER", worker.__name__)
+        yield
 
 
 @pytest.fixture(scope="module")

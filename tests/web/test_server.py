@@ -34,7 +34,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def server(store):
-    with serving(store) as running:
+    with serving(store, quick=True) as running:
         yield running
 
 

@@ -30,6 +30,8 @@ LONG_PAUSE = 30.0
 """Seconds before retrying a summary that could not be computed."""
 WANTED = 120.0
 """Seconds for which a summary is kept up to date after someone looked at it."""
+WORKER = "cellworth.web.worker"
+"""The module that the worker process runs."""
 URGENT, LATER = 0, 1
 SAMPLED = -1
 """The number of the event that a look at a sample describes: before all others."""
@@ -296,7 +298,7 @@ class JobQueue:
 async def _start_worker(store: str) -> Process:
     # In its own session, so that ctrl-C in a terminal reaches only the server, which then ends the worker.
     environment = {**os.environ, **dict.fromkeys(_ONE_THREAD, "1"), "PYTHONPATH": os.pathsep.join(sys.path)}
-    words = [sys.executable, "-P", "-m", "cellworth.web.worker"]
+    words = [sys.executable, "-P", "-m", WORKER]
     process = await asyncio.create_subprocess_exec(
         *words, stdin=PIPE, stdout=PIPE, env=environment, start_new_session=True
     )

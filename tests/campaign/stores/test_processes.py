@@ -8,15 +8,10 @@ import numpy as np
 
 from cellworth.testing.store_contract import make_events, make_record
 from tests.campaign.stores.writers import append_after_fork, append_many, append_until_killed
+from tests.forked import processes
 
 WRITERS, EVENTS = 8, 200
 KILLS = 30
-
-# Children are forked from a clean process that has the imports done, so that starting one takes milliseconds.
-processes = multiprocessing.get_context("forkserver")
-processes.set_forkserver_preload(
-    ["tests.campaign.stores.writers", "cellworth.campaign.stores.sql_store", "psycopg"]
-)
 
 
 def test_many_writers_leave_every_event_once(url, opened):

@@ -38,7 +38,7 @@ SCHEMA = schemathesis.openapi.from_dict(describe(create_app("sqlite:///never-ope
 def server(tmp_path_factory):
     address = f"sqlite:///{tmp_path_factory.mktemp('fuzzed')}/study.db"
     begin(address, make_table(12), prices=PRICES, budget=20.0, strategy="random")
-    with serving(address) as running:
+    with serving(address, quick=True) as running:
         yield running
 
 

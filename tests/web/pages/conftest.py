@@ -41,7 +41,7 @@ def site(tmp_path_factory):
     begin_clinic(url, rounds=5)
     begin_hostile(url)
     answered(url, "kinds", rounds=1, count=40)
-    with serving(url) as server:
+    with serving(url, quick=True) as server:
         yield server.url, url
 
 
