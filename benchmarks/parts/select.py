@@ -174,7 +174,7 @@ def _search(offer: Any, iterations: int, fast: bool) -> Any:
     import numpy as np
 
     from cellworth.select.poss import CountedCells, search, whole_scores
-    from cellworth.select.spread import Spread
+    from cellworth.select.row_spread import Spread
 
     places = np.flatnonzero(offer.available)
     units, cells = CountedCells.of(offer, places, SPEND)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.maintenance import backup, check_campaign, check_store_at, dump, load, restore
+from cellworth.campaign.maintenance import backup, check_campaign, dump, load, restore
 from cellworth.campaign.stores import MemoryStore, open_store
 from cellworth.errors import ConflictError, DataError
 from tests.campaign.campaigns import Clock, answers_to, begin, same_state
@@ -103,7 +103,7 @@ def test_a_damaged_text_is_refused_as_a_whole(study, tmp_path, opened):
 def test_the_intact_beginning_of_a_damaged_campaign_can_be_kept(study, sqlite_url, tmp_path, opened):
     with sqlite3.connect(tmp_path / "study.db") as connection:
         connection.execute("UPDATE cellworth_event SET data = replace(data, 'lost', 'list') WHERE number = 3")
-    [found] = check_store_at(sqlite_url)
+    found = check_campaign(opened(sqlite_url), "study")
     assert found.events == 2
     assert "Event 3 of campaign 'study' is damaged" in found.problem
     with pytest.raises(DataError, match="Event 3"):

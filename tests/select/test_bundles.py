@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.select.bundles import Bundles, buy_bundles
-from cellworth.select.spread import Spread
+from cellworth.select.row_spread import Spread
 from tests.select.offers import budgets_for, tiny_offers
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.select import Knapsack, Poss, Ratio, Top
-from cellworth.select.spread import Spread
+from cellworth.select.row_spread import Spread
 from tests.conftest import first_quick
 from tests.select.offers import best_worth, budgets_for, by_table, large_offer, offer_of, tiny_offers
 

@@ -7,7 +7,7 @@ import pytest
 
 from cellworth.select.pareto import evolve
 from cellworth.select.poss import default_iterations, empty_archive, scratch_for, search
-from cellworth.select.spread import Spread
+from cellworth.select.row_spread import Spread
 from tests.conftest import need
 from tests.select.offers import large_offer, offer_of, problem_of
 

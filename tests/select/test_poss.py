@@ -18,7 +18,7 @@ from cellworth.select.poss import (
     default_iterations,
     whole_scores,
 )
-from cellworth.select.spread import Spread
+from cellworth.select.row_spread import Spread
 from tests.conftest import need
 from tests.select.offers import (
     best_worth,

@@ -84,16 +84,6 @@ def test_the_layout_needs_no_cells_and_agrees_with_them(table, seed):
 
 @settings(max_examples=40, deadline=None)
 @given(tables(), st.integers(0, 2**32 - 1))
-def test_a_single_cell_is_decoded_as_in_the_whole_table(table, seed):
-    encoded = table.encode()
-    filled = np.random.default_rng(seed).normal(scale=100, size=encoded.X.shape)
-    cells = encoded.decode(filled)
-    for i, j in np.argwhere(table.holes):
-        assert encoded.layout.decode_cell(j, filled[i]) == cells[i, j]
-
-
-@settings(max_examples=40, deadline=None)
-@given(tables(), st.integers(0, 2**32 - 1))
 def test_ends_of_intervals_are_values_of_kinds_with_an_order(table, seed):
     encoded = table.encode()
     end = np.random.default_rng(seed).normal(scale=100, size=encoded.X.shape)

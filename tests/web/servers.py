@@ -72,8 +72,8 @@ def is_there(pid):
     return bool(found.stdout.strip()) and not found.stdout.strip().startswith("Z")
 
 
-def until(true, seconds=20):
-    """Wait until something is true, or fail."""
+def until(true, seconds=120):
+    """Wait until something is true, or fail: after long enough for a machine with much else to do."""
     end = time.monotonic() + seconds
     while not true():
         assert time.monotonic() < end, "it did not come true"

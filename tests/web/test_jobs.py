@@ -45,7 +45,7 @@ def play(url):
             return queue
 
         queue = runner.run(start())
-        yield lambda work: runner.run(asyncio.wait_for(work(queue), 60))
+        yield lambda work: runner.run(asyncio.wait_for(work(queue), 300))
         pid = queue.worker
         runner.run(queue.close())
     assert pid is None or not is_there(pid)

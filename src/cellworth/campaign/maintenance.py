@@ -112,15 +112,6 @@ def _odd_times(name: str, state: State, record: CampaignRecord, now: datetime) -
     return " ".join(each for each in found if each is not None) or None
 
 
-def check_store_at(url: str | Path) -> list[CheckedCampaign]:
-    """Check every campaign of a store, by name; DataError if the store cannot be opened at all."""
-    store = open_store(url)
-    try:
-        return [check_campaign(store, name) for name in store.names()]
-    finally:
-        store.close()
-
-
 def copy_campaigns(
     source: Store, target: Store, *, name: str | None = None, until: int | None = None
 ) -> list[CheckedCampaign]:

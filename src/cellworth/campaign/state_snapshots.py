@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,18 +79,15 @@ class Snapshots:
         self._since = 0  # cells applied since the last snapshot
         self._made: StateSnapshot | None = None  # and not stated yet
 
-    def newest(self, at_most: int, is_early_enough: Callable[[State], bool] = lambda _: True) -> State:
-        """Return the newest state of which there is a snapshot; the first one if no snapshot can be used.
+    def newest(self, at_most: int) -> State:
+        """Return the newest state, up to event ``at_most``, of which there is a snapshot.
 
-        O(n p + cells out) and O(size of the snapshot). ``at_most`` and ``is_early_enough`` say which states
-        will do.
+        The first one if no snapshot can be used. O(n p + cells out) and O(size of the snapshot).
         """
         try:
             found = self._store.load_snapshot(self._name, at_most)
             if found is not None:
-                state = self._read(*found)
-                if is_early_enough(state):
-                    return state
+                return self._read(*found)
         except UnusableCacheError as error:
             logger.info("ignoring the snapshot of campaign %s: %s", shorten(self._name), error)
         return State(self._original)

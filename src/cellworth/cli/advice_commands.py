@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options
+from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.file_options import LearningOptions, TableOptions
 from cellworth.cli.options import usage
 from cellworth.cli.output import Force, count, make_way, print_batch, print_json, print_table, working
-from cellworth.cli.parameters import Argument, Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.forecasting import Outlook

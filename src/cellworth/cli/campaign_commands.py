@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cellworth.cli import options, shell_completion
+from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.file_options import (
     NamedCells,
     RememberedFileOptions,
@@ -24,7 +25,6 @@ from cellworth.cli.output import (
     told_warnings,
     working,
 )
-from cellworth.cli.parameters import Argument, Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.strategy import Purchase

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from cellworth import __version__
-from cellworth.cli.parameters import WrongUsage, build_command
+from cellworth.cli.build_command import WrongUsage, build_command
 from cellworth.errors import CellworthError, ConflictError, ReadWarning
 from cellworth.messages import did_you_mean
 from cellworth.setting_names import speaking

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options, shell_completion
-from cellworth.cli.parameters import Option, WrongUsage
+from cellworth.cli.build_command import Option, WrongUsage
 from cellworth.errors import MissingMarkWarning
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options
+from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.file_options import TableOptions
 from cellworth.cli.options import usage
 from cellworth.cli.output import Force, count, make_way, print_json, working
-from cellworth.cli.parameters import Argument, Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.complete import FilledTable

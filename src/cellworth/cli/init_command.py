@@ -6,10 +6,10 @@ import shlex
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options
+from cellworth.cli.build_command import Option
 from cellworth.cli.file_options import TableOptions
 from cellworth.cli.options import repeated, usage
 from cellworth.cli.output import print_json, print_table
-from cellworth.cli.parameters import Option
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign

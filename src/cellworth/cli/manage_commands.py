@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cellworth.cli import options
+from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.file_options import NamedCells, RememberedFileOptions
 from cellworth.cli.output import Force, count, make_way, money, money_json, print_json, print_table
-from cellworth.cli.parameters import Argument, Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import shell_completion
-from cellworth.cli.parameters import Argument, Option, WrongUsage
+from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.shell_completion import DEFAULT_STORE as DEFAULT_STORE
 from cellworth.errors import DataError, ParameterError
 

@@ -14,7 +14,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cellworth.cli.parameters import Option
+from cellworth.cli.build_command import Option
 from cellworth.errors import CellworthError, DataError, OverspentWarning
 from cellworth.messages import count as count
 from cellworth.messages import short_number

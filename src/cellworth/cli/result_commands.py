@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options
+from cellworth.cli.build_command import Option
 from cellworth.cli.output import Force, count, make_way, print_json, print_table, working
-from cellworth.cli.parameters import Option
 
 if TYPE_CHECKING:
     from cellworth.table import Table

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Annotated
 
 from cellworth.cli import options
+from cellworth.cli.build_command import Option, WrongUsage
 from cellworth.cli.options import usage
 from cellworth.cli.output import print_json, print_table
-from cellworth.cli.parameters import Option, WrongUsage
 from cellworth.optional_packages import require
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cellworth.cli.parameters import WrongUsage
+from cellworth.cli.build_command import WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign

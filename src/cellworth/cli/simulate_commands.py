@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options
+from cellworth.cli.build_command import Option, WrongUsage
 from cellworth.cli.file_options import TableOptions
 from cellworth.cli.options import usage
 from cellworth.cli.output import Force, make_way, print_json, print_table
-from cellworth.cli.parameters import Option, WrongUsage
 
 if TYPE_CHECKING:
     from cellworth.campaign import Campaign

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import click
 
 from cellworth.cli import options
+from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.options import check_there, usage
 from cellworth.cli.output import count, print_json, print_table
-from cellworth.cli.parameters import Argument, Option, WrongUsage
 from cellworth.cli.shell_completion import names_of_store
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ import heapq
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.select.row_spread import Spread
 from cellworth.select.selector import Offer
 from cellworth.select.shortlist import bundles_in_reach
-from cellworth.select.spread import Spread
 
 CLOSE = 2.0**-40  # relative rounding error of float sums
 STEPS = 100  # of Newton's method, which takes about five

@@ -11,9 +11,9 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import ParameterError
 from cellworth.select.bundles import Bundles, buy_bundles
 from cellworth.select.greedy import GreedyPurchase
+from cellworth.select.row_spread import Spread
 from cellworth.select.selector import Offer, Selection, as_number, check_limits
 from cellworth.select.shortlist import TableNumbers
-from cellworth.select.spread import Spread
 
 ENOUGH_CELLS = 0.015
 """Rows are finished if as many of them as columns that count make up at most this share of the table."""

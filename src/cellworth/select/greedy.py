@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.select.row_spread import Spread
 from cellworth.select.selector import Offer, Selection, check_limits, fits, settle
 from cellworth.select.shortlist import Reach, descending
-from cellworth.select.spread import Spread
 
 CLOSE = 2.0**-32  # of the budget: bound on the rounding error of float price sums
 

@@ -17,6 +17,7 @@ from cellworth.prices.money import MoneyUnits, add_up, within
 from cellworth.select.bundles import Bundles, buy_bundles
 from cellworth.select.exact_knapsack import Packing, pack, pack_counted
 from cellworth.select.greedy import GreedyPurchase, Top
+from cellworth.select.row_spread import Spread
 from cellworth.select.selector import (
     Front,
     Offer,
@@ -25,7 +26,6 @@ from cellworth.select.selector import (
     positive_integer,
     settle,
 )
-from cellworth.select.spread import Spread
 
 
 def by_bundles(offer: Offer, wanted: BoolArray, budget: float, count: float) -> Selection:

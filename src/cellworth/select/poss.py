@@ -18,8 +18,8 @@ from cellworth.progress import ProgressLine
 from cellworth.select.exact_knapsack import affordable
 from cellworth.select.greedy import Ratio, Top
 from cellworth.select.pareto import PARTS, ParetoArchive, Problem, Scratch, compiled, evolve
+from cellworth.select.row_spread import Spread
 from cellworth.select.selector import Front, Offer, Selection, check_limits, positive_integer, settle
-from cellworth.select.spread import Spread
 
 SCORE_BITS = 60  # the sum of all scores stays below 2**60
 CHUNK = 1 << 16  # iterations to draw random numbers for at once

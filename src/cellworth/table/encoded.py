@@ -131,11 +131,6 @@ class ColumnLayout:
             return np.argmax(block, axis=1).astype(np.float64)
         return self.columns[place].nearest(block[:, 0])
 
-    def decode_cell(self, place: int, row: Float64Array) -> float:
-        """Decode one cell from a completed row (d,) of numeric columns; O(width)."""
-        block = np.asarray(row[self.columns_of(place)], dtype=np.float64)
-        return float(self.decode_column(place, block[np.newaxis])[0])
-
 
 @dataclass(frozen=True, eq=False)
 class Encoded:

@@ -39,7 +39,7 @@ def test_a_new_campaign_from_files(client, http):
 def test_summaries_come_in_the_end(study):
     first = study.summary("overview")
     assert (first.data, first.renewing) == (None, True)
-    until(lambda: study.summary("overview").as_of is not None, 60)
+    until(lambda: study.summary("overview").as_of is not None)
     found = study.summary("overview")
     assert (found.as_of, found.newest, found.renewing) == (0, 0, False)
     assert found.data["status"]["name"] == study.name

@@ -215,14 +215,14 @@ class CellBlocks:
         return list(self.engine.reduce(alone, join, self.blocks))
 
 
-def row_blocks(cells: CellBlock, n_columns: int, most: int = MOST_BLOCKS) -> Iterator[slice]:
+def row_blocks(cells: CellBlock, n_columns: int) -> Iterator[slice]:
     """Yield each block's slice of rows, at least one block; all have about the same number of cells.
 
     A block contributes a (d, r) array. To keep that cheap relative to the work on the cells, a block has at
     least twice as many cells as the table has columns.
     """
     n_rows, n_cells = len(cells.starts) - 1, len(cells.values)
-    n_blocks = int(np.clip(n_cells // max(2 * n_columns, LEAST_CELLS), 1, most))
+    n_blocks = int(np.clip(n_cells // max(2 * n_columns, LEAST_CELLS), 1, MOST_BLOCKS))
     ends = np.searchsorted(cells.starts, np.arange(1, n_blocks) * (n_cells / n_blocks))
     bounds = [0, *np.unique(ends[(ends > 0) & (ends < n_rows)]), n_rows]
     yield from (slice(int(a), int(b)) for a, b in pairwise(bounds))

@@ -26,7 +26,7 @@ from cellworth.table import Column
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
 from cellworth.web.pages.flash_messages import typed_in
 from cellworth.web.pages.forms import ValueField, value_field
-from cellworth.web.pages.page_layout import Head, guess_words, head_of, path_of, show, text_of
+from cellworth.web.pages.page_layout import Head, guess_words, head_of, show, text_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -246,7 +246,7 @@ async def print_queue(
 ) -> Response:
     """Show the queue as a list to print and fill in by hand; all of it, as filtered."""
     found = await pool.read(name, lambda view: printed(view, chosen, who))
-    return show(request, "print.html", found.head, tab="queue", open=found, filter=chosen)
+    return show(request, "printed_queue.html", found.head, tab="queue", open=found, filter=chosen)
 
 
 def printed(view: Campaign, chosen: QueueFilter, me: str | None) -> QueuePage:
@@ -336,8 +336,3 @@ async def guesses(
             if guess
         }
     )
-
-
-def queue_path(name: str) -> str:
-    """Return the path of the queue."""
-    return path_of(name, "queue")

@@ -10,7 +10,7 @@ from typing import Annotated
 import click
 import pytest
 
-from cellworth.cli.parameters import Argument, Option, WrongUsage, build_command
+from cellworth.cli.build_command import Argument, Option, WrongUsage, build_command
 
 
 class Colour(StrEnum):

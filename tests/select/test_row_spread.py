@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellworth.select.spread import Spread
+from cellworth.select.row_spread import Spread
 
 spreads = st.builds(Spread, st.sampled_from([None, 1, 2, 3]), st.sampled_from([1.0, 0.7, 0.2]))
 rows = st.lists(st.floats(0, 10).map(lambda x: round(x, 3)), max_size=5)
