@@ -16,11 +16,15 @@ from cellworth.errors import ConflictError
 from tests.campaign.campaigns import Clock, Interrupted, answers_to, begin, cells
 
 pytestmark = pytest.mark.usefixtures("own_strategies")
+SENSITIVE = "linear-impact"
 
 
 def busy_campaign(store, clock):
-    """Return a campaign in which others tell, and ask in rounds of their own, before each ask gets in."""
-    other = begin(store=store, clock=clock, strategy="stating", budget=None)
+    """Return a campaign in which others tell, and ask in rounds of their own, before each ask gets in.
+
+    Its strategy finds other cells worth their price after each answer, so a wrong round shows.
+    """
+    other = begin(store=store, clock=clock, strategy=SENSITIVE, budget=None)
 
     def tell_and_ask():
         other.tell(answers_to(other.open_purchases()[:2]))
@@ -69,7 +73,7 @@ class Again(Asker):
 
     def __init__(self, log, campaign, rounds):
         super().__init__(log, BudgetAndPrices(log))
-        self._rounds = Given(log, registered("stating"), BudgetAndPrices(log), campaign.seed)
+        self._rounds = Given(log, registered(SENSITIVE), BudgetAndPrices(log), campaign.seed)
         self._rounds.given = rounds
 
 
