@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
-from cellworth.complete import fill
 from cellworth.complete.hold_out import deal_cells, sample_rows
 from cellworth.table import Column, Table
 
@@ -48,6 +47,10 @@ def fill_errors(table: Table, completer: Any) -> list[FillError | None]:
 
     Costs one to ten completions, fewer for larger tables. Long tables are sampled to 10,000 rows.
     """
+    from cellworth.complete import (
+        fill,
+    )  # here, for most of what a report or a server shows needs no completer
+
     rng = np.random.default_rng(0)
     table = _some_rows(table, rng)
     part = deal_cells(~table.holes, PARTS, rng, least=LEAST_CELLS)

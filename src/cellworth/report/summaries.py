@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import date
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -21,9 +21,11 @@ from cellworth.campaign import Campaign, CellArrays, Status
 from cellworth.campaign.campaign_events import Extended, PricesChanged
 from cellworth.campaign.cell_events import Asked, Cancelled, Corrected, Refused, Told
 from cellworth.campaign.events import Event
-from cellworth.complete import FilledTable
 from cellworth.report.fill_errors import FillError, fill_errors
 from cellworth.table import Table
+
+if TYPE_CHECKING:
+    from cellworth.complete import FilledTable
 
 T = TypeVar("T")
 
