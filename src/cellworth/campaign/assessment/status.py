@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
-from cellworth.campaign.assessment.campaign_outlook import quick_outlook
+from cellworth.campaign.assessment.campaign_outlook import outlook_ahead
 from cellworth.campaign.assessment.learning_curve import (
     LearningCurve,
     Snapshot,
@@ -22,7 +24,7 @@ from cellworth.campaign.current_cells import counts_labels, still_costs
 from cellworth.campaign.log import Log
 from cellworth.campaign.settings import choice_of
 from cellworth.campaign.state import CellStatus, State
-from cellworth.errors import ParameterError
+from cellworth.errors import DataError, ParameterError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, decide
 from cellworth.forecasting.curve_forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.messages import count
@@ -31,6 +33,9 @@ from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy.auto_choice import StrategyChoice
+
+MOST_ROUNDS = 12
+"""Points of a learning curve, and of the past that a forecast looks at, by default."""
 
 
 @dataclass(frozen=True)
@@ -271,7 +276,7 @@ class Judging:
 
     folds: int = 5
     repeats: int | None = None
-    max_rounds: int = 12
+    max_rounds: int = MOST_ROUNDS
     ahead: float | None = None
     seed: int = 0
     model: str = "auto"
@@ -300,7 +305,10 @@ def status_of(
     prospect = None
     if curve.scores:
         model = model_in_use(log, judging.model, judging.seed, cache)
-        prospect = quick_outlook(log.state, prices, curve.snapshots, model, seed=judging.seed, cache=cache)
+        with suppress(DataError):  # nothing is left to buy, or next to no cell is known
+            prospect = outlook_ahead(
+                log.state, prices, partial(snapshots_of, log), model, seed=judging.seed, cache=cache
+            )
     return Status(
         **vars(totals),
         name=log.name,
@@ -314,7 +322,7 @@ def status_of(
     )
 
 
-def snapshots_of(log: Log, most: int) -> list[Snapshot]:
+def snapshots_of(log: Log, most: int = MOST_ROUNDS) -> list[Snapshot]:
     """Return snapshots of a campaign's past, the last of its newest table; see `take_snapshots`."""
     return take_snapshots(log.original, list(log.events()), max(2, most))
 
