@@ -86,6 +86,7 @@ def test_bounds_units_descriptions_and_categories_are_said_at_the_start(study):
     said += ["--description", "age=At the first visit, 0 = unborn"]
     done = study("init", "t.csv", "--target", "ill", *said)
     assert (done.code, done.err) == (0, "")
+    assert "a whole number from 0 to 120, in years" in done.out
     with Campaign.open("study.db") as campaign:
         age, drug = campaign.table.columns
         assert (age.bounds, age.unit) == ((0.0, 120.0), "years")
@@ -118,3 +119,11 @@ def test_an_init_that_fails_leaves_nothing_behind(study, wrong):
         assert (
             "wrong.csv, line 2, column 'column': There is no column 'dosee'. Did you mean 'dose'?" in done.err
         )
+
+
+def test_wrong_bounds_are_answered_with_the_option(study):
+    done = study("init", "table.csv", *study.reading(), "--bounds", "age=0,5:120")
+    assert (done.code, done.out) == (2, "")
+    assert "--bounds, column 'age': expected a number such as 0.5, a comma, and another" in done.err
+    assert "--bounds age=0,120" in done.err
+    assert "None" not in done.err

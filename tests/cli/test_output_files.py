@@ -59,3 +59,9 @@ def test_a_dangling_link_counts_as_a_file(tmp_path):
     make_way(link, force=True)
     make_way(tmp_path / "new.csv", force=False)
     make_way(None, force=False)
+
+
+def test_a_file_in_the_way_is_not_said_to_be_read(quick):
+    (quick.folder / "alt.csv").write_bytes("Größe;Straße\n1;2\n".encode("cp1252"))
+    done = quick("export", "--out", "alt.csv")
+    assert done.err.startswith("cellworth: alt.csv already exists.")

@@ -73,6 +73,11 @@ class WrongUsage(click.UsageError):
     """Something on the command line that cannot be meant; the message says what was expected."""
 
 
+def comma_hint(text: object) -> str:
+    """Return how to write a number that has a decimal comma, as a sentence with a leading space, or ""."""
+    return " Write 1234.5 for 1.234,5." if isinstance(text, str) and "," in text else ""
+
+
 class _Number(click.ParamType):  # type: ignore[type-arg] # it takes none in older versions
     """A number within limits; the messages say which."""
 
@@ -96,8 +101,7 @@ class _Number(click.ParamType):  # type: ignore[type-arg] # it takes none in old
         high = math.inf if self._high is None else self._high
         if number is not None and low <= number <= high:
             return number
-        hint = " Write 1234.5 for 1.234,5." if isinstance(value, str) and "," in value else ""
-        return self.fail(f"expected {self.expected}; got {value!r}.{hint}", param, ctx)
+        return self.fail(f"expected {self.expected}; got {value!r}.{comma_hint(value)}", param, ctx)
 
 
 def build_command(name: str, function: Callable[..., None], **settings: Any) -> click.Command:

@@ -82,7 +82,7 @@ def _describe_begun(campaign: Campaign, same: str, where: str) -> None:
     print(table)
     print()
     rows = [
-        (column.name, column.kind, holes, column.expected)
+        (column.name, column.kind, holes, column.expected + (f", in {column.unit}" if column.unit else ""))
         for column, holes in zip(table.columns, table.holes.sum(axis=0), strict=True)
     ]
     print_table(("column", "kind", "holes", "holds"), rows[:MOST_SHOWN], right=("holes",))

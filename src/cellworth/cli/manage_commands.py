@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cellworth.cli import options
-from cellworth.cli.build_command import Argument, Option, WrongUsage
+from cellworth.cli.build_command import Argument, Option, WrongUsage, comma_hint
 from cellworth.cli.file_options import NamedCells, RememberedFileOptions
 from cellworth.cli.output import Force, count, make_way, money, money_json, print_json, print_table
 
@@ -223,7 +223,9 @@ def _amount(text: str) -> float | None:
     except ValueError:
         amount = math.nan
     if not amount >= 0:
-        raise WrongUsage(f"expected an amount of money of at least 0, or {NO_LIMIT}; got {text!r}.")
+        raise WrongUsage(
+            f"expected an amount of money of at least 0, or {NO_LIMIT}; got {text!r}.{comma_hint(text)}"
+        )
     return amount
 
 

@@ -185,7 +185,9 @@ def _typed(path: Path) -> int:
     from cellworth.table.read_csv import read_lines
 
     try:
-        return sum(bool(value) for _, (_, _, value) in read_lines(path, ("row", "column", "value")))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # how it is encoded matters only to those who read it
+            return sum(bool(value) for _, (_, _, value) in read_lines(path, ("row", "column", "value")))
     except CellworthError:
         return 0
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from cellworth.arrays import Float64Array
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
-from cellworth.setting_names import by_door, setting
+from cellworth.setting_names import by_door, named, setting
 from cellworth.table.column import LABELLED, Column, Kind
 from cellworth.table.dates import iso_format, restores
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
@@ -226,10 +226,14 @@ def _read_bounds(wanted: ColumnKeywords, name: str, kind: Kind) -> tuple[float, 
             continue
         number = parse_value(bound, "date" if kind == "date" else "number")
         if number is None:
-            expected = "a date such as '2020-12-31'" if kind == "date" else "a number"
+            expected = "a date such as 2020-12-31" if kind == "date" else "a number such as 0.5"
+            ends = by_door(
+                python="or None for an open side",
+                command_line=f"a comma, and another, as in {setting('bounds', '0,120', column=name)}; a side "
+                "left blank is open",
+            )
             raise ParameterError(
-                f"bounds, column {shorten(name)}: expected {expected} or None for an open side, "
-                f"got {shorten(bound)}."
+                f"{named('bounds')}, column {shorten(name)}: expected {expected}, {ends}; got {shorten(bound)}."
             )
         bounds[side] = number
     return bounds[0], bounds[1]
