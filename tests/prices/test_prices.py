@@ -247,6 +247,7 @@ def test_plain_prices_are_understood(tmp_path):
     assert Prices.of(None) == Prices.same(1.0)
     assert Prices.of(2) == Prices.of(np.float64(2.0)) == Prices.same(2.0)
     assert Prices.of({"age": 1}) == Prices.per_column({"age": 1})
+    assert Prices.of({0: 1}) == Prices.per_column({"0": 1})  # a column that pandas numbers
     assert Prices.of({("p1", "age"): 1}) == Prices.per_cell({("p1", "age"): 1})
     path = tmp_path / "prices.csv"
     Prices.same(3.0).write(path)

@@ -142,3 +142,18 @@ def test_a_cell_that_cannot_be_read_is_named_by_the_label_of_its_row():
     frame = pd.DataFrame({"x": [1.0, [2.0]]}, index=["p7", "p8"])
     with pytest.raises(DataError, match="in row 'p8'"):
         Table.from_frame(frame)
+
+
+def test_columns_that_pandas_numbers_can_be_named_by_number():
+    frame = pd.DataFrame([[1.0, "a", 3.0], [None, "b", 4.0], [2.0, "a", None]])
+    table = Table.from_frame(frame, target=1, bounds={0: (0, 9)}, units={2: "cm"})
+    assert (table.target.name, table.columns[0].bounds, table.columns[1].unit) == ("1", (0.0, 9.0), "cm")
+    assert Table.from_frame(frame.assign(id=list("xyz")), row_id="id", target=1).row_ids == ("x", "y", "z")
+    by_number = frame.assign(**{"3": list("xyz")}).set_axis([0, 1, 2, 3], axis=1)
+    assert Table.from_frame(by_number, row_id=3, target=1).row_ids == ("x", "y", "z")
+
+
+def test_an_index_does_not_count_among_the_columns():
+    frame = pd.DataFrame([[1, 2]], columns=["a", "a"], index=["x"])
+    with pytest.raises(DataError, match=r"got 'a' more than once\. Rename"):
+        Table.from_frame(frame)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
@@ -187,8 +187,11 @@ class Prices:
         if prices is None:
             return cls.same(1.0)
         if isinstance(prices, Mapping):
-            cells = any(isinstance(key, tuple) for key in prices)
-            return cls.per_cell(prices) if cells else cls.per_column(prices)
+            if any(isinstance(key, tuple) for key in prices):
+                return cls.per_cell(prices)
+            return cls.per_column(  # pandas may number its columns
+                {str(key) if isinstance(key, Integral) else key: price for key, price in prices.items()}
+            )
         if isinstance(prices, str | os.PathLike | FileBytes):
             return cls.read(prices)
         if isinstance(prices, Real | Decimal) and not isinstance(prices, bool | np.bool_):

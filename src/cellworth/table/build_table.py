@@ -233,7 +233,8 @@ def _read_bounds(wanted: ColumnKeywords, name: str, kind: Kind) -> tuple[float, 
                 "left blank is open",
             )
             raise ParameterError(
-                f"{named('bounds')}, column {shorten(name)}: expected {expected}, {ends}; got {shorten(bound)}."
+                f"{named('bounds')}, column {shorten(name)}: expected {expected}, {ends}; got "
+                f"{shorten(bound)}."
             )
         bounds[side] = number
     return bounds[0], bounds[1]
@@ -305,9 +306,11 @@ def check_names(names: Sequence[str], origin: Origin) -> None:
     )
     if twice:
         places = [str(place) for place, name in enumerate(names, start=1) if name == twice[0]]
+        # Of a frame, the index may have been put before them.
+        where = "" if origin.lines is None else f" (columns {', '.join(places)})"
         raise DataError(
-            f"{origin.name}: column names must differ, got {listing(twice)} more than once "
-            f"(columns {', '.join(places)}). Rename one of them."
+            f"{origin.name}: column names must differ, got {listing(twice)} more than once{where}. Rename one "
+            "of them."
         )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any, TypedDict
 
 from cellworth.errors import DataError, ParameterError
@@ -63,6 +64,17 @@ class TableKeywords:
     descriptions: Mapping[str, str] | None = None
     target_kind: str | None = None
     date_format: str | None = None
+
+    def of_frame(self) -> TableKeywords:
+        """Return these keywords with numbers that name columns as text, as a frame's columns are read."""
+        by_name = ("missing", "kinds", "bounds", "categories", *_TEXTS)
+        said = {keyword: getattr(self, keyword) for keyword in by_name}
+        renamed = {
+            keyword: {_as_name(name): value for name, value in mapping.items()}
+            for keyword, mapping in said.items()
+            if isinstance(mapping, Mapping)
+        }
+        return replace(self, target=_as_name(self.target), row_id=_as_name(self.row_id), **renamed)
 
     def check(self, names: Sequence[str], origin: Origin) -> None:
         """Raise if a keyword names a column that does not exist, or has an invalid value."""
@@ -134,6 +146,10 @@ class TableKeywords:
         if isinstance(self.missing, Mapping):
             return _as_marks(self.missing.get(name, ()))
         return _as_marks(self.missing)
+
+
+def _as_name(name: Any) -> Any:
+    return label(name) if isinstance(name, Integral) else name
 
 
 def _as_marks(marks: Any) -> Iterable[object]:

@@ -234,7 +234,8 @@ class Table:
 
         Kinds come from the column types; text is interpreted as in a file. An ordered pandas Categorical, a
         polars Enum and an ordered pyarrow dictionary are "ordered". A pandas index other than 0, 1, ... gives
-        the row ids.
+        the row ids. Columns that pandas numbers 0, 1, ... are named '0', '1', ..., and keywords may name them
+        by number.
 
         Examples
         --------
@@ -243,10 +244,10 @@ class Table:
         ('a', 'b')
         """
         raw, origin = read_frame(frame)
-        index = index_column(frame, row_id)
+        said = TableKeywords(target, row_id, **keywords).of_frame()
+        index = index_column(frame, said.row_id)
         if index is not None:
-            raw, row_id = [index, *raw], index.name
-        said = TableKeywords(target, row_id, **keywords)
+            raw, said = [index, *raw], replace(said, row_id=index.name)
         return cls(*assemble(raw, said, origin))
 
     @classmethod
