@@ -309,8 +309,8 @@ def check_names(names: Sequence[str], origin: Origin) -> None:
         # Of a frame, the index may have been put before them.
         where = "" if origin.lines is None else f" (columns {', '.join(places)})"
         raise DataError(
-            f"{origin.name}: column names must differ, got {listing(twice)} more than once{where}. Rename one "
-            "of them."
+            f"{origin.name}: column names must differ, got {listing(twice)} more than once{where}. Rename "
+            "one of them."
         )
 
 
