@@ -58,3 +58,8 @@ def test_details_are_open(printed):
 
 def test_ink_is_dark_whatever_the_screen(printed):
     assert printed.evaluate("getComputedStyle(document.body).color") == "rgb(0, 0, 0)"
+
+
+def test_a_paragraph_stays_on_one_page(printed):
+    added = "document.body.appendChild(document.createElement('p'))"
+    assert printed.evaluate(f"getComputedStyle({added}).breakInside") == "avoid"

@@ -62,8 +62,8 @@ PRINT = """
   :root { --ink: #000; --faint: #444; --ground: #fff; --rule: #bbb; --shade: #f1f4f6; color-scheme: light; }
   body { font-size: 10pt; line-height: 1.4; } main { max-width: none; padding: 0; } p, dl { max-width: none; }
   h1, h2, h2 + p, summary, caption, thead { break-after: avoid; }
-  h2 { margin-top: 1.6rem; } p { orphans: 3; widows: 3; }
-  figure, tr, ul.tiles li, ul.tiles { break-inside: avoid; }
+  h2 { margin-top: 1.6rem; }
+  p, figure, tr, ul.tiles li, ul.tiles { break-inside: avoid; }
   figure img { filter: none; max-width: 150mm; max-height: 190mm; object-fit: contain;
     object-position: left; }
   .wide { overflow: visible; } table { width: 100%; font-size: 8pt; } thead { display: table-header-group; }
