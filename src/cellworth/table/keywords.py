@@ -69,7 +69,7 @@ class TableKeywords:
         """Return these keywords with numbers that name columns as text, as a frame's columns are read."""
         by_name = ("missing", "kinds", "bounds", "categories", *_TEXTS)
         said = {keyword: getattr(self, keyword) for keyword in by_name}
-        renamed = {
+        renamed: dict[str, Any] = {
             keyword: {_as_name(name): value for name, value in mapping.items()}
             for keyword, mapping in said.items()
             if isinstance(mapping, Mapping)
