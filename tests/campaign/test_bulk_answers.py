@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cellworth.campaign import bulk_answers
+from cellworth.campaign import answer_file, bulk_answers
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import CellworthError, ConflictError
 from cellworth.table.files import FileBytes
@@ -100,6 +100,14 @@ def test_plain_files_are_read_column_by_column():
         assert bulk_answers.read_bulk(file, index, None) is None
     assert bulk_answers.read_bulk(FileBytes("answers.csv", b"value,row\n1,p1\n"), index, None) is None
     assert np.isfinite(found.numbers).all()
+
+
+def test_a_plain_file_is_told_without_a_look_at_its_lines(monkeypatch):
+    campaign = begin(TABLE, strategy="random", budget=None)
+    lines = "".join(f"{p.row},{p.column},{VALUES[p.column]}\n" for p in campaign.ask(count=20))
+    file = FileBytes("answers.csv", f"row,column,value\n{lines}".encode())
+    monkeypatch.setattr(answer_file, "read_answers", None)
+    assert campaign.tell_file(file).new == 20
 
 
 @pytest.mark.parametrize("was_on", [True, False])

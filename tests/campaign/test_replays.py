@@ -1,6 +1,7 @@
 """A replay gives what was recorded, whatever other writers did; each ask can be worked out again."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -52,6 +53,15 @@ def test_each_recorded_ask_is_what_a_replay_gives():
         batch = then.ask(wish.budget, wish.count, lease=wish.lease)
         assert [(p.row, p.column, p.price) for p in batch] == [cell[:3] for cell in event.content.cells]
         assert then.number == event.number - 1
+
+
+def test_an_ask_says_what_was_wished_for_and_what_it_rests_on():
+    campaign = begin(strategy=SENSITIVE, budget=None)
+    campaign.tell(answers_to(campaign.ask(5.0, count=2, lease="2h")))
+    campaign.ask(count=1, lease=None)
+    first, _, second = (event.content for event in campaign.events())
+    assert (first.wish, first.round, first.based_on) == (Wish(5.0, 2, timedelta(hours=2)), 1, 0)
+    assert (second.wish, second.round, second.based_on) == (Wish(None, 1, None), 2, 2)
 
 
 def test_each_recorded_ask_can_be_worked_out_again_from_what_it_says():

@@ -47,9 +47,7 @@ def fill_errors(table: Table, completer: Any) -> list[FillError | None]:
 
     Costs one to ten completions, fewer for larger tables. Long tables are sampled to 10,000 rows.
     """
-    from cellworth.complete import (
-        fill,
-    )  # here, for most of what a report or a server shows needs no completer
+    from cellworth.complete import fill  # here: a server that starts needs no scikit-learn
 
     rng = np.random.default_rng(0)
     table = _some_rows(table, rng)
