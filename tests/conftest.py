@@ -75,6 +75,7 @@ def paper_folder() -> Path:
 @pytest.fixture
 def linear_model_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
     """Score campaigns by a linear model of one penalty, where which model it is does not matter."""
-    from tests.campaign.campaigns import use_linear_model
+    from tests.campaign.linear_scoring import use_linear_model, use_one_penalty
 
     use_linear_model(monkeypatch.setattr)
+    use_one_penalty(monkeypatch.setattr)

@@ -186,19 +186,3 @@ def play(table, truth, rounds, count=25, **keywords):
         places = {p: (int(p.row), table.column_index(p.column)) for p in batch}
         campaign.tell({(p.row, p.column): truth[place] for p, place in places.items()})
     return campaign
-
-
-def use_linear_model(setting=setattr):
-    """Score campaigns by a linear model of one penalty, from now on.
-
-    Trees take their time, and so do the nineteen fits by which a penalty is chosen.
-    """
-    from cellworth.campaign.assessment import scoring_model
-    from cellworth.model import learners
-
-    def linear(table, seed):
-        assert table.target is not None
-        return "ridge regression" if table.target.label_kind == "number" else "logistic regression"
-
-    setting(scoring_model, "choose_in_use", linear)
-    setting(learners, "INVERSE_PENALTIES", (0.1,))

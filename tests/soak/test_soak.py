@@ -1,6 +1,7 @@
 """A short soak of both stores; and what the oracle checks, it notices."""
 
 import json
+import signal
 import tempfile
 import warnings
 from pathlib import Path
@@ -54,6 +55,18 @@ def test_what_a_worker_did_is_there(worked):
     soak.count("study", notes)
     assert soak.figures["events"] > 30
     assert soak.figures["operations"] >= 80
+
+
+def test_interrupts_are_heard_by_workers_of_a_soak_in_the_background(tmp_path):
+    (tmp_path / "stop").touch()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # as a shell does with what it starts there
+    try:
+        with warnings.catch_warnings():
+            Worker("sqlite:///nowhere.db", "study", tmp_path, "w", seed=0).run()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_the_oracle_notices_what_is_lost_doubled_or_made_up(worked):

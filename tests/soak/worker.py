@@ -56,6 +56,7 @@ class Worker:
 
     def run(self):
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a write beyond the limit fails instead
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background jobs ignore
         warnings.simplefilter("ignore")
         while not (self.folder / "stop").exists():
             who = f"{self.label}:{self.done}"

@@ -9,7 +9,7 @@ test_worker.py and test_jobs.py, a server with it to test_server.py.
 import sys
 
 from cellworth.web import jobs, worker
-from tests.campaign.campaigns import use_linear_model
+from tests.campaign.linear_scoring import use_linear_model
 
 
 def quicken(setting=setattr):
