@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cellworth.campaign.assessment.status import CurvePoint, Status, Totals
 from cellworth.forecasting.curve_forecast import Forecast, Projection
 from cellworth.model.cross_validation import Estimate
-from cellworth.report.figures import draw_learning_curve, mosaic, shades
+from cellworth.report.figures import draw_cell_map, draw_learning_curve, mosaic, shades
 from cellworth.report.summaries import inputs_of
 
 
@@ -63,3 +63,10 @@ def test_no_band_leaves_the_range_of_the_score():
         assert heights.min() >= 0
         assert heights.max() <= 1
     assert axis.get_ylim()[1] <= 1.02
+
+
+@pytest.mark.parametrize(("names", "turned"), [(["a", "age"], 0.0), (["a column", "another one"] * 5, 60.0)])
+def test_short_names_of_columns_are_not_turned(names, turned):
+    pytest.importorskip("matplotlib")
+    figure = draw_cell_map(np.ones((3, len(names))), names, 3)
+    assert {label.get_rotation() for label in figure.axes[0].get_xticklabels()} == {turned}

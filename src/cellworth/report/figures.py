@@ -21,6 +21,7 @@ KNOWN, BOUGHT, FAINT = "#0072B2", "#E69F00", "#7F7F7F"
 REFUSED = "#3B3B3B"
 SURE, UNSURE = "#2F9E77", "#E9F4EF"
 RANGES = {"AUC": (0.0, 1.0), "R2": (-np.inf, 1.0)}
+LEVEL_LETTERS = 60  # names that have no more in all, each taken as long as the longest, are not turned
 MOST_NAMES = 40  # maps with more columns show no names
 MAP_WIDTH = 1200  # approximate width of a map's grid, in points
 
@@ -142,11 +143,13 @@ def draw_cell_map(image: Float64Array, names: Sequence[str], rows: int) -> Any:
     axis.set_ylabel("rows")
     axis.yaxis.get_major_locator().set_params(integer=True)
     if p <= MOST_NAMES:
-        axis.set_xticks(
-            np.arange(p) + 0.5, labels=[short_name(name) for name in names], rotation=60, ha="right"
-        )
+        labels = [short_name(name) for name in names]
+        level = p * max(map(len, labels)) <= LEVEL_LETTERS
+        axis.set_xticks(np.arange(p) + 0.5, labels=labels)
         for label in axis.get_xticklabels():
-            label.set(rotation_mode="anchor", parse_math=False, fontsize="small")
+            label.set(parse_math=False, fontsize="small")
+            if not level:
+                label.set(rotation=60, ha="right", rotation_mode="anchor")
         axis.tick_params(length=0)
         axis.vlines(np.arange(1, p), 0, rows, color="white", linewidth=0.6)
     else:
