@@ -40,6 +40,10 @@ _BLANKS = {
 FIELDS = {
     "budget": "Money, at most",
     "count": "Values, at most",
+    "date_format": "Dates",
+    "decimal": "Decimal mark",
+    "delimiter": "Separator",
+    "encoding": "Encoding",
     "lease": "Reserved for",
     "missing": "Marks of missing values, besides blanks",
     "prices": "Prices (optional)",
@@ -47,6 +51,15 @@ FIELDS = {
     "target": "Column to predict",
 }
 """The labels of fields on the pages."""
+COLUMN_FIELDS = {
+    "bounds": "least and most",
+    "categories": "categories",
+    "descriptions": "description",
+    "kinds": "kind",
+    "order": "categories",
+    "units": "unit",
+}
+"""The labels of those that a column of a new campaign has on the pages."""
 JSON_FIELDS = frozenset(
     {
         "budget",
@@ -100,8 +113,8 @@ def setting(name: str, value: str | bool | None = None, *, column: str | None = 
     ...     setting("kinds", "category", column="my age"), setting("missing", "?")
     ("--kind 'my age=category'", "--missing '?'")
     >>> with speaking("pages"):
-    ...     setting("row_id", "id"), setting("decimal", ",")
-    ("'id' in the field 'Column that names the rows'", '--decimal , on the command line')
+    ...     setting("decimal", ","), setting("kinds", "date", column="age"), setting("seed", "1")
+    ("',' in the field 'Decimal mark'", "'date' as the kind of 'age'", '--seed 1 on the command line')
     >>> with speaking("rest"):
     ...     setting("unsolicited", True)
     '"unsolicited": true'
@@ -109,6 +122,9 @@ def setting(name: str, value: str | bool | None = None, *, column: str | None = 
     door = _DOOR.get()
     if door == "pages" and name in FIELDS:
         return named(name) if value is None or value is True else f"{value!r} in {named(name)}"
+    if door == "pages" and name in COLUMN_FIELDS and column is not None:
+        field = f"the {COLUMN_FIELDS[name]} of {column!r}"
+        return field if value is None or value is True else f"{value!r} as {field}"
     if door == "rest" and name in JSON_FIELDS:
         return named(name) if value is None else f"{named(name)}: {json.dumps(value)}"
     if door != "python":
@@ -136,7 +152,8 @@ def named(name: str) -> str:
     if door == "python":
         return _PARAMETERS.get(name, name)
     if door == "pages":
-        return f"the field {FIELDS[name]!r}" if name in FIELDS else name.replace("_", " ")
+        other = COLUMN_FIELDS.get(name, name.replace("_", " "))
+        return f"the field {FIELDS[name]!r}" if name in FIELDS else other
     return json.dumps(name) if door == "rest" else _option(name)
 
 

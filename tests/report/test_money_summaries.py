@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cellworth.progress import heard_by
 from cellworth.report import front_summary, overview_summary, preview_summary, to_json
 from tests.campaign.campaigns import answers_to, begin, make_table
 from tests.report.campaigns import as_json, played
@@ -89,3 +90,13 @@ def test_preview_buys_what_ask_buys():
     ]
     assert found["money"] == pytest.approx(sum(each.price for each in batch))
     assert sum(column["cells"] for column in found["columns"]) == found["cells"] == len(batch)
+
+
+def test_the_work_on_an_overview_is_heard_step_by_step():
+    """The bar of the first results shows steps that are done, not a guess of the time."""
+    heard = []
+    with heard_by(heard.append):
+        overview_summary(played(2))
+    assert len(heard) > 8
+    assert max(np.diff([0.0, *heard])) < 0.3  # no long silence
+    assert heard[-1] > 0.95

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from cellworth.errors import ConflictError
+from cellworth.progress import report
 
 
 def number(campaign):
@@ -47,7 +48,9 @@ def sleep(campaign, seconds):
 
 
 def slow(campaign):
-    return sleep(campaign, 0.3)
+    time.sleep(0.35)
+    report(0.5)
+    return sleep(campaign, 0.4)
 
 
 def large(campaign, n):

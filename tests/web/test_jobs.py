@@ -11,7 +11,7 @@ from cellworth.campaign import Campaign
 from cellworth.errors import ComputationError, ConflictError, DataError
 from cellworth.web import jobs as module
 from cellworth.web import worker
-from cellworth.web.jobs import JobQueue
+from cellworth.web.jobs import JobQueue, WorkDone
 from cellworth.web.notifications import Notifications
 from tests.campaign.campaigns import make_table
 from tests.web import jobs
@@ -216,10 +216,15 @@ def test_a_sample_comes_before_the_first_summary(url):
             await soon(lambda: queue.sample("study", "slow"))
             assert queue.sample("study", "slow") == {"rows": 1}
             assert queue.latest("study", "slow") is None
-            assert queue.elapsed("study", "slow") > 0
+            await soon(lambda: (queue.progress("study", "slow") or WorkDone(0, None)).seconds_left)
+            done, left = queue.progress("study", "slow")
+            assert done == 0.5  # as the job says
+            assert left > 0.3  # as long again as it has taken so far
+            assert queue.notifications["study"].progress["slow"][0] == 0.5
             assert queue.notifications["study"].summaries["slow"] == module.SAMPLED
             await soon(lambda: queue.latest("study", "slow"))
-            assert queue.elapsed("study", "slow") is None
+            assert queue.progress("study", "slow") is None
+            assert queue.notifications["study"].progress == {}
         finally:
             await queue.close()
 

@@ -42,7 +42,7 @@ def test_a_stream_tells_the_newest_at_once_and_ends_when_closed(monkeypatch):
         assert await anext(stream) == ": still here\n\n"
         news.summary("study", "overview", 3)
         told = json.loads((await anext(stream)).rpartition("data: ")[2])
-        assert told == {"number": 3, "summaries": {"overview": 3}}
+        assert told == {"number": 3, "summaries": {"overview": 3}, "progress": {}}
         news.close()
         assert [message async for message in stream if not message.startswith(":")] == []
 

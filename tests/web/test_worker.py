@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from cellworth.web.worker import LENGTH, pack, unpack
+from cellworth.web.worker import LENGTH, PROGRESS, pack, unpack
 from tests.web import jobs
 from tests.web.servers import ROOT
 
@@ -26,7 +26,10 @@ def worker(url):
 def outcome(worker, *job):
     worker.stdin.write(pack(job))
     worker.stdin.flush()
-    return unpack(worker.stdout.read(*LENGTH.unpack(worker.stdout.read(LENGTH.size))))
+    while True:
+        message = unpack(worker.stdout.read(*LENGTH.unpack(worker.stdout.read(LENGTH.size))))
+        if message[0] != PROGRESS:
+            return message
 
 
 def test_a_message_says_how_long_it_is_and_comes_back():

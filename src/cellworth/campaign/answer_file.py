@@ -31,7 +31,7 @@ from cellworth.errors import (
 from cellworth.messages import shorten
 from cellworth.strategy import Batch, Purchase
 from cellworth.table import Table
-from cellworth.table.csv_format import check_place, csv_text, with_mark
+from cellworth.table.csv_format import check_place, csv_text, with_decimal, with_mark
 from cellworth.table.files import AnyFile, file_of
 from cellworth.table.read_csv import read_lines
 
@@ -98,9 +98,13 @@ def write_asks(
     Batch(purchases).write(path, delimiter=delimiter, decimal=decimal)
 
 
-def asks_csv(purchases: Iterable[Purchase]) -> str:
+def asks_csv(
+    purchases: Iterable[Purchase], *, delimiter: str | None = None, decimal: str | None = None
+) -> str:
     """Return what `write_asks` writes to a .csv file, as text."""
-    return with_mark(csv_text(Batch(purchases).records()))
+    header, *lines = Batch(purchases).records()
+    lines = [with_decimal(header, line, decimal or ".") for line in lines]
+    return with_mark(csv_text([header, *lines], delimiter or ","))
 
 
 def check_asks_path(path: str | os.PathLike[str]) -> None:

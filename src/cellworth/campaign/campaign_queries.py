@@ -257,10 +257,8 @@ class CampaignQueries:
     def forecast(self, **settings: Any) -> Outlook:
         """Forecast the score that more money would buy, from the table as it is now.
 
-        It is the forecast of `status`, so that both say the same. ``settings`` are those of
-        `cellworth.forecast`: model, by default the one that the status is of, seed, n_jobs and progress.
-        Refused cells are not counted on. After three rounds with answers, what they brought is weighed in.
-        DataError if nothing can be forecast.
+        ``settings`` are those of `cellworth.forecast`: model, seconds, seed, n_jobs and progress. Cells
+        refused are not counted on. After three rounds with answers, what they brought is weighed in.
         """
         return self.assessment.forecast(**settings)
 

@@ -17,6 +17,7 @@ from cellworth.campaign.cache import ROUNDS, load_part, pack_cache, save_part, u
 from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError, UnusableCacheError
 from cellworth.messages import shorten
+from cellworth.progress import portion
 from cellworth.strategy import Strategy
 from cellworth.strategy.choose_batch import Adviser, ScoredRound
 
@@ -195,10 +196,12 @@ class Rounds:
             self._adviser.skip(len(ahead) - 1)
             self._done += ahead[:-1]
             ahead = ahead[-1:]
-        for based_on, table in zip(ahead, self._log.tables(ahead), strict=True):
+        for number, (based_on, table) in enumerate(zip(ahead, self._log.tables(ahead), strict=True)):
             encoded = table.encode(prior=True)
-            self._adviser.complete(encoded.X, table.y, encoded.unmeasured)
-            self._adviser.score(self._in_force.prices_as_of(based_on).on(table))
+            with portion(number / len(ahead), (number + 0.8) / len(ahead)):
+                self._adviser.complete(encoded.X, table.y, encoded.unmeasured)
+            with portion((number + 0.8) / len(ahead), (number + 1) / len(ahead)):
+                self._adviser.score(self._in_force.prices_as_of(based_on).on(table))
             self._done.append(based_on)
             self.runs += 1
 

@@ -28,7 +28,7 @@ from cellworth.model.candidates import Candidate
 from cellworth.model.complete_rows import complete_rows_score, row_counts, unknown_share
 from cellworth.model.cross_validation import Score, score_predictions, widened
 from cellworth.model.held_out_folds import HeldOutFold, make_folds
-from cellworth.progress import Steps
+from cellworth.progress import Steps, portion, report
 
 DEPTHS = (0.33, 0.45, 0.6, 0.8)
 """Shares of the known cells to keep, besides all."""
@@ -128,7 +128,8 @@ def scores_at_depths(
     labelled = ~np.isnan(y)
     labels = y[labelled]
     n_classes = 1 if is_number else int(labels.max()) + 1
-    deals, made = make_folds(X, y, completer, is_number=is_number, folds=folds, repeats=1, seed=seed)
+    with portion(0.0, 0.2):
+        deals, made = make_folds(X, y, completer, is_number=is_number, folds=folds, repeats=1, seed=seed)
     fold, whole = deals[0], made[0]
     for each in whole:
         _check_known(each)
@@ -152,9 +153,11 @@ def scores_at_depths(
                 part = HeldOutFold(thin, of_then, full.held, filler, is_number=is_number, seed=seed + place)
                 _check_known(part)
                 model = part.train(candidate, n_classes)
+                report((place + 1) / folds)
                 return part.predict_at_hand(model), *full.predictions_of(model, part.columns)
 
-            parts = list(run(predict, range(folds)))
+            with portion(0.2 + 0.8 * number / len(tables), 0.2 + 0.8 * (number + 1) / len(tables)):
+                parts = list(run(predict, range(folds)))
             found.append(tuple(_joined(whole, labelled, each) for each in zip(*parts, strict=True)))
             shares.append(_share(thin, owner))
             if progress is not None:

@@ -27,6 +27,7 @@ from cellworth.model.cross_validation import (
     widened,
 )
 from cellworth.model.held_out_folds import HeldOutFold, HeldOutPredictions, make_folds
+from cellworth.progress import portion, report
 
 MOST_ROWS = 4_000
 """The most labelled rows to choose on; a sample of longer tables is used."""
@@ -225,7 +226,8 @@ def choose_model(
         for number, candidate in enumerate(planned):
             if tried and seconds is not None and time.perf_counter() - begun > seconds:
                 break
-            tried.append(search.tries(candidate))
+            with portion(number / len(planned), (number + 1) / len(planned)):
+                tried.append(search.tries(candidate))
             if callback is not None:
                 spent = time.perf_counter() - begun
                 score = tried[-1].complete_rows if rows == "complete" else tried[-1].at_hand
@@ -285,7 +287,10 @@ class _CrossValidation:
         flat = [fold for of_repeat in self._folds for fold in of_repeat]
         try:
             run = map if self._pool is None else self._pool.map
-            parts = list(run(lambda fold: self._predict(fold, candidate), flat))
+            parts = []
+            for part in run(lambda fold: self._predict(fold, candidate), flat):
+                parts.append(part)
+                report(len(parts) / len(flat))
         except Exception as error:  # another candidate may work
             reason = f"{type(error).__name__}: {error}".splitlines()[0]
             return TriedModel(candidate, None, None, time.perf_counter() - begun, reason)

@@ -10,6 +10,7 @@ import numpy as np
 from cellworth.arrays import AnyArray, Float64Array
 from cellworth.campaign import Campaign
 from cellworth.errors import ParameterError
+from cellworth.progress import portion
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of, short_name
 
 MOST_COLUMNS = 400
@@ -105,6 +106,10 @@ def cell_map_summary(campaign: Campaign, first: int = 0, last: int | None = None
     last = n if last is None else min(last, n)
     if not 0 <= first < last:
         raise ParameterError(f"rows must satisfy 0 <= first < last <= {n}; got {first} to {last}.")
+    with portion(0.0, 0.5):
+        counts = count_cells(inputs)
+    with portion(0.5, 1.0):
+        filled = inputs.filled
     shown = min(p, MOST_COLUMNS)
     group = _group_size(last - first, shown)
     part = np.s_[first:last, :shown]
@@ -116,8 +121,8 @@ def cell_map_summary(campaign: Campaign, first: int = 0, last: int | None = None
         group,
         [short_name(column.name) for column in inputs.table.columns[:shown]],
         p - shown,
-        inputs.filled is None or inputs.filled.variance is not None,
-        count_cells(inputs),
+        filled is None or filled.variance is not None,
+        counts,
         **(_single_rows(inputs, part) if group == 1 else _groups(inputs, part, group)),
     )
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.complete.hold_out import deal_cells, sample_rows
+from cellworth.progress import portion
 from cellworth.table import Column, Table
 
 LEVEL = 0.9
@@ -58,7 +59,8 @@ def fill_errors(table: Table, completer: Any) -> list[FillError | None]:
     for k in range(times):
         hidden = part == k
         holed = table.with_values(np.where(hidden, np.nan, table.values))
-        done = fill(holed, completer, level=LEVEL)
+        with portion(k / times, (k + 1) / times):
+            done = fill(holed, completer, level=LEVEL)
         filled[hidden] = done.table.values[hidden]
         if done.lower is not None and done.upper is not None:
             has_intervals = True

@@ -68,11 +68,12 @@ def write_lines(
     else:
         header, *lines = records
         if decimal != ".":
-            lines = [_with_decimal(header, line, decimal) for line in lines]
+            lines = [with_decimal(header, line, decimal) for line in lines]
         write_text(path, with_mark(csv_text([header, *lines], separator_of(path, delimiter))))
 
 
-def _with_decimal(header: Sequence[str], line: Sequence[str], decimal: str) -> list[str]:
+def with_decimal(header: Sequence[str], line: Sequence[str], decimal: str) -> list[str]:
+    """Return the fields of a line with the decimal mark in `NUMBERS`."""
     return [
         text.replace(".", decimal) if name in NUMBERS else text
         for name, text in zip(header, line, strict=True)

@@ -213,15 +213,45 @@ def _refuse_other_delimiter(header: Sequence[str], records: Sequence[Sequence[st
             )
 
 
+def likely_settings(text: str) -> dict[str, str]:
+    r"""Return how the first lines of a text file are likely written, as keywords of `Table.read`.
+
+    Only those that are needed and leave no doubt.
+
+    >>> likely_settings("id;size;seen\na;1,5;31.12.2020\nb;;\n")
+    {'delimiter': ';', 'decimal': ',', 'date_format': 'DD.MM.YYYY'}
+    >>> likely_settings("id,size\na,1.5\n")
+    {}
+    """
+    header, *lines = [line for line in text.splitlines()[: SAMPLE + 1] if line.strip()] or [""]
+    found, separator = {}, ","
+    if "," not in header and lines:
+        others = (each for each in OTHER_DELIMITERS if 0 < header.count(each) == lines[0].count(each))
+        separator = next(others, ",")
+    if separator != ",":
+        found["delimiter"] = separator
+    fields = [field.strip().strip('"') for line in lines for field in line.split(separator)]
+    decimal, formats = _marks_of(fields)
+    if decimal and separator != ",":
+        found["decimal"] = ","
+    if len(formats) == 1:
+        found["date_format"] = formats[0]
+    return found
+
+
+def _marks_of(fields: Sequence[str]) -> tuple[bool, Sequence[str]]:
+    """Return whether some fields are numbers with decimal commas, and how dates among them may be written."""
+    dates = [field for field in fields if likely_date_formats([field])]
+    return any(map(is_comma_number, fields)), likely_date_formats(dates)
+
+
 def _all_at_once(records: Sequence[Sequence[str]], delimiter: str) -> str:
     """Return the settings that a file with this delimiter needs, by its first records."""
     lines = [",".join(record).split(delimiter) for record in records]
-    fields = [field.strip() for line in lines for field in line]
+    decimal, formats = _marks_of([field.strip() for line in lines for field in line])
     said = [setting("delimiter", delimiter)]
-    if any(map(is_comma_number, fields)):
+    if decimal:
         said.append(setting("decimal", ","))
-    dates = [field for field in fields if likely_date_formats([field])]
-    formats = likely_date_formats(dates)
     if formats:
         said.append(" or ".join(setting("date_format", each) for each in formats))
     return f"{', '.join(said[:-1])} and {said[-1]}" if len(said) > 1 else said[0]

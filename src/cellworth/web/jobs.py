@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from cellworth import errors
 from cellworth.errors import CellworthError, ComputationError
 from cellworth.setting_names import in_language, spoken
 from cellworth.web.notifications import Notifications
-from cellworth.web.worker import LENGTH, pack, unpack
+from cellworth.web.worker import LENGTH, PROGRESS, pack, unpack
 
 log = logging.getLogger("cellworth.web")
 
@@ -33,8 +33,11 @@ WANTED = 120.0
 WORKER = "cellworth.web.worker"
 """The module that the worker process runs."""
 URGENT, LATER = 0, 1
+LEAST_DONE = 0.02
+"""What is done before the time that is left is estimated from it."""
 SAMPLED = -1
 """The number of the event that a look at a sample describes: before all others."""
+_SMALL = 10_000  # bytes that take less time to unpack than a thread to start
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -51,6 +54,7 @@ class _Job:
     content: bytes = field(compare=False)
     result: asyncio.Future[tuple[Any, int]] = field(compare=False)
     ends_with_caller: bool = field(compare=False, default=False)
+    heard: Callable[[float], None] | None = field(compare=False, default=None)
 
 
 @dataclass
@@ -60,11 +64,28 @@ class _Kept:
     newest: tuple[int, Any] | None = None
     sample: Any = None
     begun: float | None = None
+    done: float = 0.0
     tried: int = -1
     error: str | None = None
     looked_at: float = 0.0
     due: float = 0.0
     running: bool = False
+
+
+class WorkDone(NamedTuple):
+    """How much of the work is done, from 0 to 1, and about how many seconds are left; None at first."""
+
+    done: float
+    seconds_left: float | None
+
+    @classmethod
+    def of(cls, done: float, seconds: float) -> WorkDone:
+        """Return it for work that has taken so many seconds so far.
+
+        >>> WorkDone.of(0.25, 10.0)
+        WorkDone(done=0.25, seconds_left=30.0)
+        """
+        return cls(done, seconds * (1 - done) / done if done > LEAST_DONE else None)
 
 
 class JobQueue:
@@ -143,10 +164,12 @@ class JobQueue:
         """Return the first look at a summary that there is not yet; None if there is none."""
         return self._summaries.get((name, what), _Kept()).sample
 
-    def elapsed(self, name: str, what: str) -> float | None:
-        """Return for how many seconds the first summary has been worked on; None if it is not."""
+    def progress(self, name: str, what: str) -> WorkDone | None:
+        """Return how far the worker is with the first summary; None if it has not begun, or is done."""
         kept = self._summaries.get((name, what), _Kept())
-        return None if kept.begun is None or kept.newest is not None else time.monotonic() - kept.begun
+        if kept.begun is None or kept.newest is not None:
+            return None
+        return WorkDone.of(kept.done, time.monotonic() - kept.begun)
 
     def is_renewing(self, name: str, what: str) -> bool:
         """Return whether a summary is out of date, and so will be updated."""
@@ -185,13 +208,14 @@ class JobQueue:
         arguments: tuple[Any, ...] = (),
         keywords: Mapping[str, Any] | None = None,
         ends_with_caller: bool = False,
+        heard: Callable[[float], None] | None = None,
     ) -> tuple[Any, int]:
         if self._closed:
             raise ComputationError("The server is shutting down. Try again when it is back.")
         result: asyncio.Future[tuple[Any, int]] = asyncio.get_running_loop().create_future()
         spoken_job = partial(in_language, spoken(), job)
         content = pack((name, spoken_job, arguments, dict(keywords or {})))
-        self._jobs.put_nowait(_Job(urgency, next(self._orders), content, result, ends_with_caller))
+        self._jobs.put_nowait(_Job(urgency, next(self._orders), content, result, ends_with_caller, heard))
         value, number = await result
         self.notifications.event(name, number)
         return value, number
@@ -203,9 +227,7 @@ class JobQueue:
             if job.ends_with_caller and job.result.done():
                 continue
             try:
-                outcome = await (
-                    self._until_left(job) if job.ends_with_caller else self._exchange(job.content)
-                )
+                outcome = await (self._until_left(job) if job.ends_with_caller else self._exchange(job))
             except asyncio.CancelledError:
                 _fail(job, "The server is shutting down. Try again when it is back.")
                 raise
@@ -219,7 +241,7 @@ class JobQueue:
 
     async def _until_left(self, job: _Job) -> tuple[str, Any, int] | None:
         """Exchange a job; if its caller leaves first, kill the worker and return None."""
-        exchange = asyncio.ensure_future(self._exchange(job.content))
+        exchange = asyncio.ensure_future(self._exchange(job))
         try:
             both: list[asyncio.Future[Any]] = [exchange, job.result]
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -239,19 +261,25 @@ class JobQueue:
                 process.kill()
             await process.wait()
 
-    async def _exchange(self, content: bytes) -> tuple[str, Any, int]:
+    async def _exchange(self, job: _Job) -> tuple[str, Any, int]:
         """Send a job to the worker, starting it if necessary, and wait for the outcome."""
         if self._process is None or self._process.returncode is not None:
             self._process = await _start_worker(self._store)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._process.stdin.write(content)
+        self._process.stdin.write(job.content)
         await self._process.stdin.drain()
-        # Raises IncompleteReadError, an EOFError, if the worker dies.
-        (length,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
-        packed = await self._process.stdout.readexactly(length)
-        outcome: tuple[str, Any, int] = await asyncio.to_thread(unpack, packed)
-        return outcome
+        while True:
+            # Raises IncompleteReadError, an EOFError, if the worker dies.
+            (length,) = LENGTH.unpack(await self._process.stdout.readexactly(LENGTH.size))
+            packed = await self._process.stdout.readexactly(length)
+            is_small = length < _SMALL
+            message: tuple[str, Any, int]
+            message = unpack(packed) if is_small else await asyncio.to_thread(unpack, packed)
+            if message[0] != PROGRESS:
+                return message
+            if job.heard is not None:
+                job.heard(message[1])
 
     async def _renew(self) -> None:
         """Check periodically for summaries that are wanted and out of date."""
@@ -267,14 +295,15 @@ class JobQueue:
 
     async def _renew_one(self, name: str, what: str, kept: _Kept) -> None:
         begun = time.monotonic()
-        kept.begun = begun if kept.begun is None else kept.begun
         try:
             if kept.newest is None and kept.sample is None and what in self._first_looks:
                 with contextlib.suppress(CellworthError):  # the summary itself comes in any case
                     kept.sample, _ = await self._submit(LATER, name, self._first_looks[what])
                 if kept.sample is not None:
                     self.notifications.summary(name, what, SAMPLED)
-            data, number = await self._submit(LATER, name, self._functions[what])
+            kept.begun = None
+            heard = partial(self._hear, name, what, kept) if kept.newest is None else None
+            data, number = await self._submit(LATER, name, self._functions[what], heard=heard)
             kept.newest = int(data.get("as_of", number)), data
             kept.tried, kept.error = max(kept.tried, kept.newest[0]), None
             pause = PAUSE
@@ -285,10 +314,17 @@ class JobQueue:
                 kept.tried = -1
         finally:
             kept.running = False
+            self.notifications[name].progress.pop(what, None)
         # Spend at most half of the worker's time on what nobody is waiting for.
         kept.due = time.monotonic() + max(pause, time.monotonic() - begun)
         if kept.newest is not None:
             self.notifications.summary(name, what, kept.newest[0])
+
+    def _hear(self, name: str, what: str, kept: _Kept, done: float) -> None:
+        """Note how much of a first summary is done, and announce it."""
+        now = time.monotonic()
+        kept.begun, kept.done = now if kept.begun is None else kept.begun, done
+        self.notifications.progress(name, what, WorkDone.of(done, now - kept.begun))
 
     def _keep(self, task: asyncio.Task[None]) -> None:
         self._tasks.add(task)

@@ -27,14 +27,17 @@ class Notification:
         The number of the newest event known here.
     summaries : dict of str to int
         For each summary, the number of the event it describes.
+    progress : dict of str to (float, float or None)
+        For each summary that is being computed for the first time: how much is done, and the seconds left.
     version : int
-        Increases with each change of the two above.
+        Increases with each change of those above.
     listeners : int
         Number of callers waiting for the next version.
     """
 
     number: int = 0
     summaries: dict[str, int] = field(default_factory=dict)
+    progress: dict[str, tuple[float, float | None]] = field(default_factory=dict)
     version: int = 0
     listeners: int = 0
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -79,7 +82,13 @@ class Notifications:
 
     def summary(self, name: str, what: str, number: int) -> None:
         """Announce that a summary was updated to this event."""
+        self[name].progress.pop(what, None)
         self[name].summaries[what] = number
+        self[name].announce()
+
+    def progress(self, name: str, what: str, progress: tuple[float, float | None]) -> None:
+        """Announce how much of a first summary is done, and about how many seconds are left."""
+        self[name].progress[what] = progress
         self[name].announce()
 
     def close(self) -> None:
@@ -106,7 +115,8 @@ class Notifications:
         """Yield news of a campaign as server-sent events, the first immediately, until closed.
 
         Each message is ``event: notification`` with JSON data: ``number``, that of the newest event, and
-        ``summaries``, the number of the event each summary describes.
+        ``summaries``, the number of the event each summary describes, and ``progress``, how much is done of
+        those that are computed for the first time, with the seconds left.
         """
         yield "retry: 2000\n\n"
         version = -1
@@ -114,7 +124,7 @@ class Notifications:
             newest = self[name]
             if newest.version != version:
                 version = newest.version
-                data = {"number": newest.number, "summaries": newest.summaries}
+                data = {"number": newest.number, "summaries": newest.summaries, "progress": newest.progress}
                 yield f"event: notification\nid: {newest.number}\ndata: {json.dumps(data)}\n\n"
                 await asyncio.sleep(PAUSE)
             elif not await self.wait(name, version, HEARTBEAT):

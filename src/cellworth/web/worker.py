@@ -13,15 +13,21 @@ import queue
 import struct
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from cellworth import errors
+from cellworth.progress import heard_by
 
 LENGTH = struct.Struct(">Q")
 """The length prefix of each message, in bytes."""
 NICENESS = 10
+PROGRESS = "progress"
+"""The first word of a message that says how much of a job is done; others are outcomes."""
+SHARE_SECONDS = 0.3
+"""Least time between two of them."""
 _KINDS = ("ConflictError", "DataError", "ParameterError", "MissingDependencyError")
 
 Job = tuple[str, Callable[..., Any], tuple[Any, ...], dict[str, Any]]
@@ -50,9 +56,31 @@ def main() -> None:
     jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(sys.stdin.buffer, jobs), daemon=True).start()
     campaigns = _Campaigns(store)
-    while True:
-        out.write(pack(_do(campaigns, jobs.get())))
+
+    def send(message: tuple[str, Any, int]) -> None:
+        out.write(pack(message))
         out.flush()
+
+    while True:
+        job = jobs.get()
+        with heard_by(_SomeShares(send)):
+            outcome = _do(campaigns, job)
+        send(outcome)
+
+
+class _SomeShares:
+    """Sends how much of a job is done, first when it begins, and not all the time."""
+
+    def __init__(self, send: Callable[[tuple[str, Any, int]], None]) -> None:
+        self._send = send
+        self._due = 0.0
+        self(0.0)
+
+    def __call__(self, share: float) -> None:
+        """Send a share, unless another was sent a moment ago."""
+        if time.monotonic() >= self._due:
+            self._send((PROGRESS, share, 0))
+            self._due = time.monotonic() + SHARE_SECONDS
 
 
 class _Campaigns:

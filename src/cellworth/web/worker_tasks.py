@@ -45,15 +45,17 @@ MEDIA: dict[str, str] = {
 }
 
 
-def make_file(campaign: Campaign, what: What, ending: FileFormat) -> bytes:
+def make_file(campaign: Campaign, what: What, ending: FileFormat, *, as_read: bool = False) -> bytes:
     """Return a file: the table with all answers, the same with its holes filled, or all events.
 
+    With ``as_read``, a table has the separator and the decimal mark of the file that the campaign began with.
     In CSV, text that a spreadsheet would run as a formula is escaped. Filling costs a completion.
     """
     if what == "ledger":
         return _ledger(campaign, ending)
     table = campaign.table if what == "table" else campaign.fill().table
-    return _written(ending, lambda path: write_for_spreadsheet(table, path))
+    marks = {name: mark for name, mark in campaign.read_options.written.items() if mark and as_read}
+    return _written(ending, lambda path: write_for_spreadsheet(table, path, **marks))
 
 
 def make_report(campaign: Campaign) -> bytes:

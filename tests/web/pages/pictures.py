@@ -4,9 +4,12 @@ Every page in light, dark and on a telephone goes to ``artefacts/``, to be looke
 """
 
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 
+from cellworth.web.security.tokens import add_token
 from tests.web.pages.browsers import FLAGS, MODES, Visit, chromium_path
+from tests.web.pages.studies import CLINIC as CLINIC_FILE
 from tests.web.pages.studies import begin_clinic
 from tests.web.servers import serving
 
@@ -37,24 +40,62 @@ def main():
 
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         url = f"sqlite:///{folder}/clinic.db"
-        begin_clinic(url)
-        begin_clinic(url, "second", rounds=3)
+        said = {"row_word": "patient", "currency": "EUR"}
+        begin_clinic(url, **said)
+        begin_clinic(url, "second", rounds=3, **said)
+        tokens = Path(folder) / "tokens.json"
+        token = add_token(tokens, who="Ann", role="manage")
+        add_token(tokens, who="Bea", role="answer", expires=datetime(2031, 12, 31, tzinfo=UTC))
         with serving(url) as server:
             browser = playwright.chromium.launch(executable_path=chromium_path(), args=list(FLAGS))
             seen = Visit(browser, server.url, "Bea", **SIZE)
             for name, path in PAGES.items():
                 seen.turn("light")
                 seen.look(path)
-                for mode in MODES:
-                    seen.turn(mode)
-                    seen.page.wait_for_timeout(1000)  # guesses come after the page
-                    seen.keep(f"{name}-{mode}")
+                in_all_modes(seen, name)
             seen.turn("light")
+            settings(seen)
             overview(seen)
             queue(seen)
             table(seen)
             file(seen, Path(folder))
-            browser.close()
+        with serving(url, "--tokens", str(tokens)) as server:
+            seen = Visit(browser, server.url, **SIZE)
+            seen.look("/login")
+            in_all_modes(seen, "login")
+            seen.turn("light")
+            seen.page.fill("#token", token)
+            seen.page.click("main form button")
+            seen.look("/people")
+            seen.page.fill("#token-who", "Nurse Joy")
+            seen.page.click("text=Make a token")
+            seen.page.wait_for_selector("text=shown only now")
+            in_all_modes(seen, "people-with-tokens")
+        browser.close()
+
+
+def in_all_modes(seen, name):
+    """Keep the page that is open in light, dark and on a telephone."""
+    for mode in MODES:
+        seen.turn(mode)
+        seen.page.wait_for_timeout(1000)  # guesses come after the page
+        seen.keep(f"{name}-{mode}")
+
+
+def settings(seen):
+    """A new campaign, once its table has been read."""
+    page = seen.look("/new")
+    page.set_input_files("#table", CLINIC_FILE)
+    page.click("main form button")
+    page.wait_for_selector("#target")
+    for field, value in {"target": "outcome", "row_id": "id", "missing": "?"}.items():
+        page.fill(f"#{field}", value)
+    page.click("button[value=look]")
+    page.wait_for_selector("#columns-title")
+    # A bar that stays at the lower edge of a screen has no place in a picture of the whole page.
+    page.evaluate("() => { document.querySelector('.sticky').style.position = 'static'; }")
+    in_all_modes(seen, "new-settings")
+    seen.turn("light")
 
 
 def overview(seen):

@@ -3,6 +3,7 @@
 import csv
 import importlib.util
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from cellworth import Group, Prices, Table
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores import open_store
+from cellworth.table.files import FileBytes
 from tests.campaign.campaigns import PRICES, VALUES, answers_to, make_table
 
 CLINIC = Path(__file__).parents[3] / "docs" / "data" / "clinic.csv"
@@ -37,13 +39,14 @@ def answered(url, name="study", rounds=3, count=8, **keywords):
         campaign.take(1, who="Bob")
 
 
-def clinic():
-    """Return the table of the tutorial."""
+def clinic(row_word="id"):
+    """Return the table of the tutorial; its rows may be called something else."""
     stages = {"stage": ["I", "II", "III", "IV"]}
+    named = CLINIC.read_bytes().replace(b"id,", row_word.encode() + b",", 1)
     return Table.read(
-        CLINIC,
+        FileBytes(CLINIC.name, named),
         target="outcome",
-        row_id="id",
+        row_id=row_word,
         missing=["?"],
         categories=stages,
         kinds={"stage": "ordered"},
@@ -68,10 +71,11 @@ def clinic_values():
     return lambda row, column: rows[row][places[column]]
 
 
-def begin_clinic(url, name="clinic", rounds=6, budget=45.0, left_open=60.0):
+def begin_clinic(url, name="clinic", rounds=6, budget=45.0, left_open=60.0, row_word="id", currency=None):
     """Begin the campaign of the tutorial, play some rounds of it, and leave a batch open."""
     value = clinic_values()
-    with begin(url, name, table=clinic(), prices=CLINIC_PRICES, budget=500.0) as campaign:
+    prices = replace(CLINIC_PRICES, currency=currency)
+    with begin(url, name, table=clinic(row_word), prices=prices, budget=500.0) as campaign:
         for _ in range(rounds):
             batch = campaign.ask(budget, who="Ann")
             answers = [(each.row, each.column, value(each.row, each.column)) for each in batch[:-1]]

@@ -56,7 +56,10 @@ def test_amounts():
     assert amount(" ", "Money") is None
     assert amount("12.50", "Money") == 12.5
     assert amount("1,5", "Money") == 1.5
-    for wrong in ("-1", "nan", "inf", "much", "1,250", "1,2,3"):
+    for unclear in ("1,250", "1.500"):
+        with pytest.raises(ParameterError, match=r"Money: .* may be read in two ways\. Type 1.* or 1\."):
+            amount(unclear, "Money")
+    for wrong in ("-1", "nan", "inf", "much", "1,2,3", "1.2.3", "1,25,000"):
         with pytest.raises(ParameterError, match="Money: expected an amount"):
             amount(wrong, "Money")
 

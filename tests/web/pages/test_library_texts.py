@@ -84,7 +84,7 @@ def test_questions_and_kinds_are_said(campaign):
 def test_names_are_never_translated():
     text = "row 'from the start', column 'a number': expected one of 'yes or no', got 'as an answer'."
     assert said(text, "de") == (
-        "'a number' von 'from the start': erwartet wird eines von 'yes or no', nicht 'as an answer'."
+        "'a number' von 'from the start': erwartet wird einer von diesen: 'yes or no', nicht 'as an answer'."
     )
     assert said("something nobody has foreseen", "de") == "something nobody has foreseen"
 

@@ -17,7 +17,7 @@ from cellworth.campaign.cell_events import Corrected, Told
 from cellworth.campaign.events import Event
 from cellworth.campaign.state import CellStatus, State
 from cellworth.model.cross_validation import Score, deal, mean_score, sample_rows, scorable
-from cellworth.progress import Steps
+from cellworth.progress import Steps, portion
 from cellworth.table import Table, Target
 
 
@@ -138,7 +138,8 @@ def learning_curve(
         if progress is not None:
             progress(done, len(kept))
         if shot.number not in known:
-            known[shot.number] = _score(shot.table, model, rows, y, scored, deals, seed)
+            with portion(done / len(kept), (done + 1) / len(kept)):
+                known[shot.number] = _score(shot.table, model, rows, y, scored, deals, seed)
     if progress is not None:
         progress(len(kept), len(kept))
     scores = [known[shot.number] for shot in kept]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
-from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
-from cellworth.campaign.assessment.campaign_outlook import outlook_ahead
+from cellworth.campaign.assessment.campaign_outlook import quick_outlook
 from cellworth.campaign.assessment.learning_curve import (
     LearningCurve,
     Snapshot,
@@ -24,18 +22,15 @@ from cellworth.campaign.current_cells import counts_labels, still_costs
 from cellworth.campaign.log import Log
 from cellworth.campaign.settings import choice_of
 from cellworth.campaign.state import CellStatus, State
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import ParameterError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, decide
 from cellworth.forecasting.curve_forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.messages import count
 from cellworth.model.cross_validation import Estimate
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
-from cellworth.progress import Steps
+from cellworth.progress import Steps, portion
 from cellworth.strategy.auto_choice import StrategyChoice
-
-MOST_ROUNDS = 12
-"""Points of a learning curve, and of the past that a forecast looks at, by default."""
 
 
 @dataclass(frozen=True)
@@ -276,7 +271,7 @@ class Judging:
 
     folds: int = 5
     repeats: int | None = None
-    max_rounds: int = MOST_ROUNDS
+    max_rounds: int = 12
     ahead: float | None = None
     seed: int = 0
     model: str = "auto"
@@ -300,14 +295,15 @@ def status_of(
     progress: Steps | None = None,
 ) -> Status:
     """Return the status of a campaign as of the end of its log."""
-    curve = _curve(log, judging, cache, progress)
+    with portion(0.0, 0.6):
+        curve = _curve(log, judging, cache, progress)
     past = _forecast(curve, still_costs(log.state, prices, _ahead(curve, judging)), judging.seed)
     prospect = None
     if curve.scores:
         model = model_in_use(log, judging.model, judging.seed, cache)
-        with suppress(DataError):  # nothing is left to buy, or next to no cell is known
-            prospect = outlook_ahead(
-                log.state, prices, partial(snapshots_of, log), model, seed=judging.seed, cache=cache
+        with portion(0.6, 1.0):
+            prospect = quick_outlook(
+                log.state, prices, curve.snapshots, model, seed=judging.seed, cache=cache
             )
     return Status(
         **vars(totals),
@@ -322,7 +318,7 @@ def status_of(
     )
 
 
-def snapshots_of(log: Log, most: int = MOST_ROUNDS) -> list[Snapshot]:
+def snapshots_of(log: Log, most: int) -> list[Snapshot]:
     """Return snapshots of a campaign's past, the last of its newest table; see `take_snapshots`."""
     return take_snapshots(log.original, list(log.events()), max(2, most))
 
@@ -347,15 +343,18 @@ def _curve(log: Log, judging: Judging, cache: AssessmentCache, progress: Steps |
 def _scored(
     snapshots: list[Snapshot], log: Log, judging: Judging, cache: AssessmentCache, progress: Steps | None
 ) -> LearningCurve:
-    return learning_curve(
-        snapshots,
-        model_in_use(log, judging.model, judging.seed, cache),
-        folds=judging.folds,
-        repeats=judging.repeats,
-        seed=judging.seed,
-        cache=cache,
-        progress=progress,
-    )
+    with portion(0.0, 0.5):
+        model = model_in_use(log, judging.model, judging.seed, cache)
+    with portion(0.5, 1.0):
+        return learning_curve(
+            snapshots,
+            model,
+            folds=judging.folds,
+            repeats=judging.repeats,
+            seed=judging.seed,
+            cache=cache,
+            progress=progress,
+        )
 
 
 class Gain(NamedTuple):

@@ -18,6 +18,7 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, FloatArray
 from cellworth.complete.solver.monitor import Callback, Progress
+from cellworth.progress import report
 
 MEMORY = 5  # steps to combine
 
@@ -212,9 +213,20 @@ def run_em(
     state = EMState.of(start) if state is None else state
     while len(state.trace) < max_iter and not (state.converged or state.stopped):
         state.step(em, n_cells, tol, max_iter, callback, began)
+        report(_share_done(state.trace, n_cells * tol))
         if after is not None:
             after(state)
     return EMResult(state.model, np.array(state.trace), state.best_plain, state.converged, state.stopped)
+
+
+def _share_done(trace: Sequence[float], enough: float) -> float:
+    """Return about how much of the way is done: gains shrink by about the same factor from step to step."""
+    if len(trace) < 3:
+        return 0.0
+    first, last = trace[1] - trace[0], trace[-1] - trace[-2]
+    if not 0 < last < first or first <= enough:
+        return 0.0
+    return float(np.log(first / last) / np.log(first / enough)) if enough > 0 else 0.0
 
 
 def _try_step(em: EM[M], model: M) -> tuple[float, float, M | None]:

@@ -25,6 +25,7 @@ from cellworth.complete.labels import LabelCode, code_labels
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.monitor import Callback
 from cellworth.errors import DataError
+from cellworth.progress import portion
 
 MarginKind = Literal["normal", "rank", "auto"]
 
@@ -90,32 +91,37 @@ def fit_gaussian(
     same columns. The ``engine`` runs in-memory work.
     """
     some = rows.to_choose_on()
-    chosen = _choices(settings, earlier, some)
+    with portion(0.0, 0.2):
+        chosen = _choices(settings, earlier, some)
     estimator = settings.estimator(chosen.shrinkage)
     margins = rows.rank_margins() if chosen.ranked else Margins((None,) * some.values.shape[1])
-    trust = _trust(settings, estimator, earlier, some, margins, rows.code)
+    with portion(0.2, 0.3):
+        trust = _trust(settings, estimator, earlier, some, margins, rows.code)
     form = CellForm(rows.scaling, margins, rows.code, trust)
     sample, is_part = rows.take(form)
     start: Any = _earlier_or(_first(chosen, estimator, rows, sample), rows.scaling, earlier, margins)
     if is_part and earlier is None:  # EM on the sample improves the start at a fraction of the cost
-        start = run_em(
-            estimator.em_on(start, sample.scores, sample.observed, engine),
-            start,
-            n_cells=int(sample.observed.sum()),
-            tol=SAMPLE_TOL * settings.tol,
-            max_iter=settings.max_iter,
-        ).model
+        with portion(0.3, 0.35):
+            start = run_em(
+                estimator.em_on(start, sample.scores, sample.observed, engine),
+                start,
+                n_cells=int(sample.observed.sum()),
+                tol=SAMPLE_TOL * settings.tol,
+                max_iter=settings.max_iter,
+            ).model
     resume = checkpoint is not None and checkpoint.is_there()
-    result = run_em(
-        EM(rows.expect(start), estimator.shrinkage),
-        start,
-        n_cells=int(rows.counts.sum()) + (rows.code.n_labelled * rows.code.n_outputs if form.trust else 0),
-        tol=settings.tol,
-        max_iter=settings.max_iter,
-        callback=settings.callback,
-        state=EMState.from_arrays(checkpoint.load(), start) if checkpoint and resume else None,
-        after=None if checkpoint is None else lambda state: checkpoint.save(state.to_arrays()),
-    )
+    n_cells = int(rows.counts.sum()) + (rows.code.n_labelled * rows.code.n_outputs if form.trust else 0)
+    with portion(0.35, 0.65):
+        result = run_em(
+            EM(rows.expect(start), estimator.shrinkage),
+            start,
+            n_cells=n_cells,
+            tol=settings.tol,
+            max_iter=settings.max_iter,
+            callback=settings.callback,
+            state=EMState.from_arrays(checkpoint.load(), start) if checkpoint and resume else None,
+            after=None if checkpoint is None else lambda state: checkpoint.save(state.to_arrays()),
+        )
     fitted = FittedGaussian(result.model, margins, form.trust, chosen.shrinkage, chosen.excess)
     if settings.calibrate:
         per_row = float(rows.counts.sum()) / settings.n_rows

@@ -107,5 +107,6 @@ async def save(
 
 
 def asks_as_csv(view: Campaign, chosen: QueueFilter, me: str | None) -> str:
-    """Return the filtered list of open cells as CSV; O(open cells)."""
-    return asks_csv(each for each in view.open_purchases() if chosen.keeps(each, me))
+    """Return the filtered list of open cells, written as the campaign's table was; O(open cells)."""
+    asked = [each for each in view.open_purchases() if chosen.keeps(each, me)]
+    return asks_csv(asked, **view.read_options.written)

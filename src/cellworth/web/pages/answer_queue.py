@@ -19,14 +19,14 @@ from starlette.responses import JSONResponse, Response
 from cellworth.campaign import Campaign
 from cellworth.campaign.cell_events import Asked, Cancelled, GivenBack, Refused, Released, Taken, Told
 from cellworth.errors import CellworthError
-from cellworth.report.row_summaries import guesses_summary
-from cellworth.report.summaries import to_json
+from cellworth.report.row_summaries import guesses_summary, written
 from cellworth.strategy import Purchase
 from cellworth.table import Column
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, Who, require_role
 from cellworth.web.pages.flash_messages import typed_in
 from cellworth.web.pages.forms import ValueField, value_field
-from cellworth.web.pages.page_layout import Head, guess_words, head_of, show, text_of
+from cellworth.web.pages.language import shown_value
+from cellworth.web.pages.page_layout import Head, guess_words, head_of, language_of, show, text_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -254,6 +254,8 @@ def printed(view: Campaign, chosen: QueueFilter, me: str | None) -> QueuePage:
     columns = {column.name: column for column in view.columns}
     groups: dict[str, RowLines] = {}
     kept = [each for each in view.open_purchases() if chosen.keeps(each, me)]
+    row, column = ({name: k for k, name in enumerate(names)} for names in (view.table.row_ids, columns))
+    kept.sort(key=lambda each: (row[each.row], column[each.column]))  # as in the queue
     for each in kept:
         group = groups.setdefault(each.row, RowLines(each.row))
         group.lines.append(line_of(columns[each.column], each.row, each))
@@ -292,14 +294,16 @@ async def queue_news(
     request: Request, name: CampaignName, pool: PoolDep, after: Annotated[int, Query(ge=0)] = 0
 ) -> Response:
     """Send what has happened to the values since an event, by their keys; O(new events)."""
-    found = await pool.read(name, lambda view: news_since(view, after))
+    language = language_of(request)
+    found = await pool.read(name, lambda view: news_since(view, after, language))
     for each in found["cells"].values():
         each["who"] = each["who"] or text_of(request, "someone")
     return JSONResponse(found)
 
 
-def news_since(view: Campaign, after: int) -> dict[str, Any]:
+def news_since(view: Campaign, after: int, language: str = "en") -> dict[str, Any]:
     """Return what happened to each value last, the number of values newly asked for, and what is open."""
+    kinds = {column.name: column.kind for column in view.columns}
     cells: dict[str, dict[str, Any]] = {}
     asked: set[str] = set()
     for event in view.events(after, 2_000):
@@ -313,7 +317,8 @@ def news_since(view: Campaign, after: int) -> dict[str, Any]:
             key = key_of(each.row, each.column)
             asked.discard(key)
             value = getattr(each, "value", None)
-            cells[key] = {"what": event.kind, "who": event.who, "value": to_json(value)}
+            shown = None if value is None else shown_value(written(value), kinds[each.column], language)
+            cells[key] = {"what": event.kind, "who": event.who, "value": shown}
     now = view.totals()
     return {"number": now.number, "open": now.open, "asked": len(asked), "cells": cells}
 
@@ -323,7 +328,9 @@ async def guesses(
     request: Request, name: CampaignName, jobs: JobsDep, pool: PoolDep, who: Who, chosen: FilterDep
 ) -> Response:
     """Send what we guess for the values of a page, by their keys; computed aside."""
-    purchases, _ = await pool.read(name, lambda view: _some(view, chosen, who))
+    purchases, kinds = await pool.read(
+        name, lambda view: (_some(view, chosen, who)[0], {each.name: each.kind for each in view.columns})
+    )
     cells = [(each.row, each.column) for each in purchases]
     try:
         found = await jobs.run(name, guesses_summary, cells)
@@ -331,7 +338,7 @@ async def guesses(
         return JSONResponse({})
     return JSONResponse(
         {
-            key_of(*cell): guess_words(request, guess)
+            key_of(*cell): guess_words(request, guess, kinds[cell[1]])
             for cell, guess in zip(cells, found, strict=True)
             if guess
         }

@@ -23,26 +23,31 @@ MOST = 5_000
 SECONDS = 3600.0
 MESSAGES = {
     "asked": message("Asked for %(count)s values. They are in the queue."),
+    "asked-one": message("Asked for one value. It is in the queue."),
     "stopped": message("A forecast says that the next money is not worth it. Nothing was asked for."),
     "nothing": message("Nothing can be bought for this money. Nothing was asked for."),
     "saved": message("Saved: %(cell)s."),
     "saved-many": message("Saved %(count)s values."),
+    "saved-many-one": message("Saved one value."),
     "known": message("%(cell)s already has this value. Nothing was recorded."),
     "refused": message("Recorded that %(cell)s is not available."),
     "taken": message("%(count)s values are reserved for you."),
+    "taken-one": message("One value is reserved for you."),
     "none-free": message("None of these values is free to take. Ask for more, or see who has them."),
     "given-back": message("Given back: %(cell)s."),
     "cancelled": message("Withdrawn: %(cell)s is no longer asked for."),
     "cancelled-many": message("Withdrawn: %(count)s values are no longer asked for."),
+    "cancelled-many-one": message("Withdrawn: one value is no longer asked for."),
     "released": message("Freed: %(count)s values can be taken by others."),
+    "released-one": message("Freed: one value can be taken by others."),
     "corrected": message("Corrected: %(cell)s. The old value stays in the history."),
     "uploaded": message("Saved %(count)s answers."),
+    "uploaded-one": message("Saved one answer."),
     "extended": message("Added %(count)s rows."),
+    "extended-one": message("Added one row."),
     "budget": message("The budget is changed."),
     "prices": message("The prices are changed, for what is asked for from now on."),
     "open": message("The campaign is open again."),
-    "closed": message("The campaign is closed: it can be read, and nothing is recorded."),
-    "archived": message("The campaign is archived: it is closed, and no longer in the list."),
     "renamed": message("The campaign has its new name."),
     "token-ends": message("The token of %(who)s has another last day."),
     "token-removed": message("The token of %(who)s is revoked, and its sessions have ended."),
@@ -50,7 +55,7 @@ MESSAGES = {
     "same": message("Nothing was changed: it was so already."),
     "expired": message("Your session had ended, so what you sent was not saved. Sign in and send it again."),
 }
-"""What a page says of what was done, by its keyword."""
+"""What a page says of what was done, by its keyword; with ``-one`` if it was one thing."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,8 @@ class FlashMessages:
 
 def back(request: Request, path: str, done: str = "", query: str = "", **values: object) -> Response:
     """Redirect to a page after a form was handled; ``done`` is a key of `MESSAGES`, ``values`` its values."""
-    note = Note(MESSAGES[done], dict(values)) if done else None
+    one = f"{done}-one" if values.get("count") == 1 else ""
+    note = Note(MESSAGES.get(one) or MESSAGES[done], dict(values)) if done else None
     return redirect_with(request, path, query, note)
 
 

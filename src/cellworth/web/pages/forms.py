@@ -23,6 +23,8 @@ Name = Annotated[str, Form(), AfterValidator(lambda text: text.replace("\r\n", "
 OptionalText = Annotated[str, Form()]
 """An optional field of a form; give it the default ""."""
 _COMMA = re.compile(r"[+-]?\d*,\d+")
+_UNCLEAR = re.compile(r"[1-9]\d{0,2}[.,]\d{3}")
+_THOUSANDS = re.compile(r"\d{1,3}(?:(?:\.\d{3})+(?:,\d{1,2})?|(?:,\d{3})+(?:\.\d{1,2})?)")
 
 
 @dataclass(frozen=True)
@@ -122,18 +124,39 @@ def plain_number(text: str, column: Column, language: str = "en") -> str:
 
 
 def amount(text: str, what: str) -> float | None:
-    """Parse an amount of money, None if blank; raise ParameterError for anything else."""
-    if not text.strip():
+    """Parse an amount of money, None if blank; raise ParameterError for anything else.
+
+    The mark of the decimals may be a point or a comma, and thousands may have the other one. Three digits
+    after a single mark, as in 1.500, may be either, and are not taken.
+
+    >>> amount("1.234,50", "Budget"), amount("1,234,567", "Budget"), amount("12,5", "Budget")
+    (1234.5, 1234567.0, 12.5)
+    """
+    typed = text.strip()
+    if not typed:
         return None
     try:
-        # One comma before other than three digits is a decimal comma; 1,250 may be either, and is not taken.
-        comma = _COMMA.fullmatch(text.strip()) and len(text.strip().partition(",")[2]) != 3
-        number = float(text.replace(",", ".") if comma else text)
+        number = float(_with_point(typed))
     except ValueError:
         number = -1.0
+    if _UNCLEAR.fullmatch(typed):
+        whole_part, decimals = re.split("[.,]", typed)
+        raise ParameterError(
+            f"{what}: {typed} may be read in two ways. Type {whole_part}{decimals}, or "
+            f"{whole_part}.{decimals[:2]} if you mean that."
+        )
     if not 0 <= number < float("inf"):
         raise ParameterError(f"{what}: expected an amount of money such as 50 or 12.50, got {text[:40]!r}.")
     return number
+
+
+def _with_point(text: str) -> str:
+    """Return a number without marks of thousands, and with a decimal point."""
+    if _THOUSANDS.fullmatch(text):
+        point = text[-3] if text[-3] in ",." else text[-2] if text[-2] in ",." else ""
+        whole_part, decimals = text.rsplit(point, 1) if point else (text, "")
+        return re.sub("[.,]", "", whole_part) + (f".{decimals}" if decimals else "")
+    return text.replace(",", ".") if _COMMA.fullmatch(text) else text
 
 
 def whole(text: str, what: str, least: int = 0) -> int | None:

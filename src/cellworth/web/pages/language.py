@@ -51,6 +51,28 @@ def chosen_language(cookies: Mapping[str, str], accepted: str) -> str:
     return next((tag for _, _, tag in sorted(wishes) if tag in LANGUAGES), "en")
 
 
+def shown_value(value: object, kind: str | None, language: str) -> str:
+    """Return a value of a column of some kind, or a guess of one, as the readers of a language write it.
+
+    >>> shown_value(True, "boolean", "en"), shown_value("1.5", "number", "de"), shown_value("1.5", None, "de")
+    ('yes', '1,5', '1.5')
+    """
+    text = str(value)
+    if kind == "boolean":
+        return translated("yes" if text.casefold() in ("true", "yes", "1") else "no", language)
+    return text.replace(".", _POINTS[language][1]) if kind == "number" else text
+
+
+def read_number(text: str, language: str) -> str:
+    """Return a number that is written in English as the readers of a language write it.
+
+    >>> read_number("1,234.5", "de")
+    '1.234,5'
+    """
+    thousands, point = _POINTS[language]
+    return text.translate({ord(","): thousands, ord("."): point})
+
+
 class ReaderNumbers:
     """Numbers as the readers of a language write them; ``currency`` is that of the money, if it has one.
 
@@ -61,6 +83,7 @@ class ReaderNumbers:
     """
 
     def __init__(self, language: str, currency: str | None = None) -> None:
+        self._language = language
         self._thousands, self._point = _POINTS[language]
         self._currency = currency
 
@@ -98,4 +121,4 @@ class ReaderNumbers:
 
     def _pointed(self, text: str) -> str:
         text = text[1:] if text.startswith("-") and not text.strip("-0.,") else text
-        return text.translate({ord(","): self._thousands, ord("."): self._point})
+        return read_number(text, self._language)

@@ -102,12 +102,16 @@ def _fits(text: str) -> bool:
 
 @dataclass(frozen=True)
 class LedgerPage:
-    """Some events, newest first, what each cost, and where the next page begins; None for the last."""
+    """Some events, newest first, what each cost, and where the next page begins; None for the last.
+
+    ``people`` are those who wrote them, ``kinds`` those of the columns.
+    """
 
     head: Head
     entries: list[tuple[LedgerEntry, float | None]]
     before: int | None
     people: list[str]
+    kinds: dict[str, str]
 
 
 def page_of(view: Campaign, chosen: LedgerFilter) -> LedgerPage:
@@ -123,7 +127,8 @@ def page_of(view: Campaign, chosen: LedgerFilter) -> LedgerPage:
     shown = found[:A_PAGE]
     people = sorted({entry.who for entry in found if entry.who})
     rest = shown[-1].number if len(found) > A_PAGE else None
-    return LedgerPage(head, [(entry, cost_of(entry)) for entry in shown], rest, people)
+    kinds: dict[str, str] = {column.name: column.kind for column in view.columns}
+    return LedgerPage(head, [(entry, cost_of(entry)) for entry in shown], rest, people, kinds)
 
 
 def _backwards(view: Campaign, before: int) -> Iterator[LedgerEntry]:

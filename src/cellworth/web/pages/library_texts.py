@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from cellworth.web.pages.language import catalogue, message
+from cellworth.web.pages.language import catalogue, message, read_number
 
 PHRASES = {
     **dict.fromkeys(("expected", "came", "so", "note", "guess", "luck", "names", "ids", "options"), ".*?"),
@@ -18,8 +18,14 @@ PHRASES = {
     "also": "(?:|, .*?)",
 }
 """Parts of sentences that are phrases of the library, too, and what they may look like."""
+NUMBERS = ("off", "least_off", "most_off", "share", "low", "high")
+"""Parts that may be numbers, which each language writes in its own way."""
 PLACES = {"example": r"\S+(?: or \S+)?", "high": r"\S+?", "s": "s?"}
+PLACES |= dict.fromkeys(NUMBERS[:3], r"[\d.,e+-]+") | {"of_unit": "(?:| .*)"}
 """What some other parts may look like; by default anything."""
+
+DAYS = message(" days")
+"""The unit of the error of dates."""
 
 SENTENCES: dict[str, str] = {
     # Values that are typed in.
@@ -239,6 +245,10 @@ SENTENCES: dict[str, str] = {
     # Errors of guesses, and changes in the history.
     "{share} ({low} to {high}) wrong": message("%(share)s (%(low)s to %(high)s) wrong"),
     "{share} wrong": message("%(share)s wrong"),
+    "{off} ({least_off} to {most_off}){of_unit}": message(
+        "%(off)s (%(least_off)s to %(most_off)s)%(of_unit)s"
+    ),
+    "{off}{of_unit}": message("%(off)s%(of_unit)s"),
     "from {old} to {new}": message("from %(old)s to %(new)s"),
     "{options} and {n} more": message("%(options)s and %(n)s more"),
 }
@@ -282,12 +292,18 @@ def said(text: str, language: str) -> str:
     for pattern, words in _patterns():
         found = pattern.fullmatch(text)
         if found is not None:
-            parts = {
-                name: said(part, language) if name in PHRASES and part else part
-                for name, part in found.groupdict(default="").items()
-            }
+            parts = {name: _part(name, part, language) for name, part in found.groupdict(default="").items()}
             return catalogue(language).gettext(words) % parts
     return text
+
+
+def _part(name: str, part: str, language: str) -> str:
+    if name in PHRASES and part:
+        return said(part, language)
+    if name in NUMBERS and re.fullmatch(r"-?[\d.,]+(e[+-]?\d+)?%?", part):
+        number = read_number(part.removesuffix("%"), language)
+        return f"{number} %" if part.endswith("%") else number
+    return catalogue(language).gettext(DAYS) if name == "of_unit" and part == DAYS else part
 
 
 @cache

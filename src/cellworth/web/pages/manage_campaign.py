@@ -9,7 +9,6 @@ from starlette.responses import Response
 
 from cellworth.campaign import Campaign
 from cellworth.campaign.campaign_events import Stage
-from cellworth.campaign.lifecycle import STAGES
 from cellworth.campaign.open_cells import OpenCounts
 from cellworth.errors import CellworthError
 from cellworth.prices import Prices
@@ -66,7 +65,7 @@ async def take_away(name: CampaignName, file: str, pool: PoolDep, jobs: JobsDep)
         return _file(content, "report.html", MEDIA["html"])
     if what not in FILES or suffix not in FORMATS:
         raise HTTPException(404, f"There is no file {file[:40]!r} of a campaign.")
-    content = await jobs.run(name, make_file, what, suffix)
+    content = await jobs.run(name, make_file, what, suffix, as_read=True)
     return _file(content, f"{what}.{suffix}", MEDIA[suffix])
 
 
@@ -161,7 +160,8 @@ async def change_stage(
     def change(campaign: Campaign) -> bool:
         return campaign.change_stage(chosen, who=who, reason=reason.strip() or None)
 
-    return await _changed(request, name, pool, change, stage if stage in STAGES else "same")
+    # That it is closed or archived stands on each of its pages.
+    return await _changed(request, name, pool, change, "open" if stage == "open" else "")
 
 
 @router.post("/campaigns/{name}/manage/rename", dependencies=MAY_MANAGE, name="rename")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -19,6 +19,7 @@ from cellworth.report.row_summaries import written
 from cellworth.table import Table
 from cellworth.table.column import KINDS, LABELLED
 from cellworth.table.files import FileBytes
+from cellworth.table.read_csv import likely_settings
 from cellworth.web.dependencies import PoolDep, UploadsDep, Who, read_upload, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
 from cellworth.web.pages.forms import amount
@@ -32,16 +33,20 @@ MAY_MANAGE = [require_role("manage"), Depends(check_csrf)]
 PLACE = "a new campaign"
 """What files for a campaign that does not exist yet wait under."""
 SHOWN_ROWS = 8
+SNIFFED = 100_000
+"""Bytes at the beginning of a file that show how it is written."""
+MOST_CATEGORIES = 30
+"""More are not shown in a field."""
 MOST_COLUMNS = 130
 """Wider tables are begun without a line for each column, whose fields would be too many for a form."""
 SEPARATORS = {
-    "": message("found out"),
+    "": message("automatic"),
     ",": message("comma"),
     ";": message("semicolon"),
     "\t": message("tab"),
     "|": "|",
 }
-ENCODINGS = {"": message("found out"), "utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16"}
+ENCODINGS = {"": message("automatic"), "utf-8": "UTF-8", "cp1252": "Windows-1252", "utf-16": "UTF-16"}
 KIND_WORDS = {
     "number": message("number"),
     "integer": message("whole number"),
@@ -93,7 +98,7 @@ async def settings(
     stated = await uploads.get(prices, campaign=PLACE, who=who) if prices else None
     typed: dict[str, str] = typed_in(request).get("typed", {})
     if not typed:
-        typed = {"name": file.name.rpartition(".")[0].partition(".")[0][:80]}
+        typed = _first_guess(file)
     found: dict[str, Any] = {"error": None, "table": None, "lines": [], "label": None, "rows": []}
     try:
         found |= await pool.in_thread(partial(_read, file, stated, typed))
@@ -159,7 +164,7 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
             "low": _end(column.bounds[0]) if column.kind != "date" else "",
             "high": _end(column.bounds[1]) if column.kind != "date" else "",
             "has_bounds": column.kind in ("number", "integer"),
-            "categories": ", ".join(column.categories[:12]) if column.kind in LABELLED else "",
+            "categories": _listed(column.categories),
             "missing": float(table.holes[:, j].mean()),
             "price": f"{float(alone[:, j].min()):g}",
         }
@@ -179,11 +184,37 @@ def _read(file: FileBytes, stated: FileBytes | None, typed: Mapping[str, str]) -
     return {"table": table, "prices": prices, **shown}
 
 
+def _first_guess(file: FileBytes) -> dict[str, str]:
+    """Return what the fields say at first: a name, and how the file is likely written, by its beginning."""
+    typed = {"name": file.name.rpartition(".")[0].partition(".")[0][:80]}
+    if not file.name.lower().endswith((".csv", ".txt")):
+        return typed
+    some = file.content[:SNIFFED]
+    some = some[: some.rfind(b"\n") + 1] or some
+    try:
+        text = some.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = some.decode("cp1252", "replace")
+        typed["encoding"] = "cp1252"
+    return typed | likely_settings(text)
+
+
+def _listed(categories: Sequence[str]) -> str:
+    """Return categories as the text of a field; blank if there are many, or the text would be ambiguous."""
+    if len(categories) > MOST_CATEGORIES or any("," in text or text != text.strip() for text in categories):
+        return ""
+    return ", ".join(categories)
+
+
 def _as_typed(typed: Mapping[str, str]) -> dict[str, Any]:
     """Return what was typed of the columns, to be shown again where the file cannot be read that way."""
-    fields = ("kind", "unit", "description", "low", "high", "price")
+    fields = ("kind", "unit", "description", "low", "high", "price", "categories")
     lines = [
-        {"name": name, "has_bounds": True, **{field: typed.get(f"{field}.{j}", "") for field in fields}}
+        {
+            "name": name,
+            "has_bounds": typed.get(f"kind.{j}") in ("number", "integer"),
+            **{field: typed.get(f"{field}.{j}", "") for field in fields},
+        }
         for j, name in list(_typed_columns(typed).items())[:MOST_COLUMNS]
     ]
     label = None
@@ -209,7 +240,7 @@ def _keywords(typed: Mapping[str, str]) -> dict[str, Any]:
     said["decimal"] = typed.get("decimal") or None
     said["missing"] = list[object](typed.get("missing", "").split())
     columns = _typed_columns(typed)
-    kinds, units, descriptions, bounds = {}, {}, {}, {}
+    kinds, units, descriptions, bounds, categories = {}, {}, {}, {}, {}
     for j, name in columns.items():
         if typed.get(f"kind.{j}") in KINDS:
             kinds[name] = typed[f"kind.{j}"]
@@ -217,11 +248,14 @@ def _keywords(typed: Mapping[str, str]) -> dict[str, Any]:
             units[name] = typed[f"unit.{j}"].strip()
         if typed.get(f"description.{j}", "").strip():
             descriptions[name] = typed[f"description.{j}"].strip()
+        if kinds.get(name) in LABELLED and typed.get(f"categories.{j}", "").strip():
+            texts = [text.strip() for text in typed[f"categories.{j}"].split(",")]
+            categories[name] = [text for text in texts if text]
         low, high = typed.get(f"low.{j}", "").strip(), typed.get(f"high.{j}", "").strip()
         if (low or high) and kinds.get(name, "number") in ("number", "integer"):
             bounds[name] = (_bound(low, name, -np.inf), _bound(high, name, np.inf))
     of_columns: dict[str, dict[str, Any]] = {"kinds": kinds, "units": units, "bounds": bounds}
-    of_columns["descriptions"] = descriptions
+    of_columns |= {"descriptions": descriptions, "categories": categories}
     for each in of_columns.values():
         for gone in (said.get("target"), said.get("row_id")):
             each.pop(gone or "", None)

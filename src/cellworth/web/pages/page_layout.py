@@ -21,7 +21,7 @@ from cellworth.campaign import Campaign
 from cellworth.report.row_summaries import Guess
 from cellworth.web.dependencies import CampaignName, PoolDep, identity_of, require_role
 from cellworth.web.error_responses import ProblemDetails
-from cellworth.web.jobs import SAMPLED, JobQueue
+from cellworth.web.jobs import SAMPLED, JobQueue, WorkDone
 from cellworth.web.pages.flash_messages import MESSAGES, Note, note_of, redirect_with
 from cellworth.web.pages.language import (
     LANGUAGES,
@@ -29,6 +29,7 @@ from cellworth.web.pages.language import (
     catalogue,
     chosen_language,
     message,
+    shown_value,
     translated,
 )
 from cellworth.web.pages.library_texts import said
@@ -62,8 +63,6 @@ FORM_TOO_OLD = message(
     "The page is older than the server's last start. Go back and send it again: what you typed is below, "
     "and the queue keeps what you type."
 )
-SECONDS_PER_CELL = {"overview": 2.5e-6, "cell_map": 6e-6, "columns": 3e-6, "front": 1e-6}
-"""About how long the summaries take at first, on a machine of 2024 that does nothing else."""
 router = APIRouter(include_in_schema=False)
 _PLAIN_IDS = frozenset({"id", "index", "row", "row_id", "nr", "no"})
 
@@ -129,8 +128,8 @@ def head_of(view: Campaign) -> Head:
 class ShownSummary:
     """A summary on a page: name, data, the number of its event, whether it is being updated, and why not.
 
-    Until there are data, ``sample`` may be those of a sample of the rows, and ``elapsed`` says for how many
-    seconds the whole has been worked on.
+    Until there are data, ``sample`` may be those of a sample of the rows, and ``progress`` says how far the
+    work on the whole is; None if it waits for its turn.
     """
 
     what: str
@@ -139,7 +138,7 @@ class ShownSummary:
     renewing: bool
     error: str | None = None
     sample: Any = None
-    elapsed: float | None = None
+    progress: WorkDone | None = None
 
     @property
     def shown(self) -> int:
@@ -147,10 +146,6 @@ class ShownSummary:
         if self.as_of is not None:
             return self.as_of
         return -2 if self.sample is None else SAMPLED
-
-    def expected(self, cells: int) -> int:
-        """Guess how many seconds it takes on a table with so many cells, by what it took elsewhere."""
-        return round(4 + SECONDS_PER_CELL.get(self.what, 0.0) * cells)
 
 
 def summary_of(jobs: JobQueue, name: str, what: str) -> ShownSummary:
@@ -164,7 +159,7 @@ def summary_of(jobs: JobQueue, name: str, what: str) -> ShownSummary:
         jobs.is_renewing(name, what),
         jobs.error(name, what),
         jobs.sample(name, what) if data is None else None,
-        jobs.elapsed(name, what),
+        jobs.progress(name, what),
     )
 
 
@@ -209,11 +204,15 @@ def text_of(request: Request, text: str, **values: object) -> str:
     return catalogue(language_of(request)).gettext(text) % values
 
 
-def guess_words(request: Request, guess: Guess | None) -> str | None:
+def guess_words(request: Request, guess: Guess | None, kind: str) -> str | None:
     """Return a guess in the language of the request, with its interval if it has one; None for none."""
-    if guess is None or not guess.low:
-        return None if guess is None else guess.estimate
-    return text_of(request, message("%(estimate)s (%(low)s to %(high)s)"), **guess._asdict())
+    if guess is None:
+        return None
+    language = language_of(request)
+    if not guess.low:
+        return shown_value(guess.estimate, kind, language)
+    parts = {name: shown_value(text, kind, language) for name, text in guess._asdict().items()}
+    return text_of(request, message("%(estimate)s (%(low)s to %(high)s)"), **parts)
 
 
 async def problem_page(request: Request, problem: ProblemDetails) -> Response:
@@ -272,6 +271,7 @@ def _spoken(request: Request, currency: str | None) -> dict[str, Any]:
         "numbers": numbers,
         "money": numbers.money,
         "translate": catalogue(language).gettext,
+        "value_of": lambda value, kind=None: shown_value(value, kind, language),
         "said": lambda text: said(translated(text, language), language),
     }
 

@@ -18,7 +18,8 @@ from cellworth.report.row_summaries import row_guesses, written
 from cellworth.table import Table
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, require_role
 from cellworth.web.pages.forms import page_number
-from cellworth.web.pages.page_layout import Head, guess_words, head_of, show
+from cellworth.web.pages.language import shown_value
+from cellworth.web.pages.page_layout import Head, guess_words, head_of, language_of, show
 
 router = APIRouter(include_in_schema=False)
 
@@ -77,7 +78,7 @@ class GridWindow:
     rows: list[dict[str, Any]]
 
 
-def window_of(view: Campaign, chosen: GridFilter, first: int, count: int) -> GridWindow:
+def window_of(view: Campaign, chosen: GridFilter, first: int, count: int, language: str = "en") -> GridWindow:
     """Return a window of the grid; O(rows sent), and once O(n log n) for a sort and O(n) for a filter."""
     table, labels = view.table, view.counts_labels
     places = _places(table, chosen)
@@ -85,15 +86,19 @@ def window_of(view: Campaign, chosen: GridFilter, first: int, count: int) -> Gri
     first = min(first, max(0, total - 1))
     stop = min(total, first + min(count, MOST_ROWS))
     shown = range(first, stop) if places is None else places[first:stop].tolist()
+    shown_columns = view.columns if labels else table.columns
+    kinds = [column.kind for column in shown_columns]
     rows = [
         {
             "place": record.place,
             "id": record.row,
-            "cells": [[cell.status, _text(cell.value)] for cell in _shown_cells(record, labels)],
+            "cells": [
+                [cell.status, _text(cell.value, kind, language)]
+                for cell, kind in zip(_shown_cells(record, labels), kinds, strict=True)
+            ],
         }
         for record in view.rows_at(shown)
     ]
-    shown_columns = view.columns if labels else table.columns
     columns = [(column.name, column.unit or "") for column in shown_columns]
     return GridWindow(head_of(view), columns, total, first, rows)
 
@@ -103,8 +108,8 @@ def _shown_cells(record: RowRecord, labels: bool) -> list[CellRecord]:
     return [*record.cells, record.label] if labels and record.label is not None else record.cells
 
 
-def _text(value: object) -> str:
-    return "" if value is None else str(written(value))
+def _text(value: object, kind: str, language: str) -> str:
+    return "" if value is None else shown_value(written(value), kind, language)
 
 
 def _places(table: Table, chosen: GridFilter) -> AnyArray | None:
@@ -140,8 +145,8 @@ async def table(
     request: Request, name: CampaignName, pool: PoolDep, chosen: GridDep, page: str = "1"
 ) -> Response:
     """Show the table; without a script in pages."""
-    at = page_number(page)
-    found = await pool.read(name, lambda view: window_of(view, chosen, (at - 1) * A_PAGE, A_PAGE))
+    at, language = page_number(page), language_of(request)
+    found = await pool.read(name, lambda view: window_of(view, chosen, (at - 1) * A_PAGE, A_PAGE, language))
     pages = max(1, -(-found.total // A_PAGE))
     return show(
         request,
@@ -157,6 +162,7 @@ async def table(
 
 @router.get("/campaigns/{name}/table/rows.json", dependencies=[require_role("read")], name="grid_rows")
 async def grid_rows(
+    request: Request,
     name: CampaignName,
     pool: PoolDep,
     chosen: GridDep,
@@ -164,7 +170,8 @@ async def grid_rows(
     count: Annotated[int, Query(ge=1, le=MOST_ROWS)] = A_PAGE,
 ) -> Response:
     """Send a window of rows."""
-    found = await pool.read(name, lambda view: window_of(view, chosen, first, count))
+    language = language_of(request)
+    found = await pool.read(name, lambda view: window_of(view, chosen, first, count, language))
     return JSONResponse({"total": found.total, "first": found.first, "rows": found.rows})
 
 
@@ -172,6 +179,7 @@ async def grid_rows(
 async def grid_guesses(
     request: Request,
     name: CampaignName,
+    pool: PoolDep,
     jobs: JobsDep,
     place: Annotated[list[int], Query(max_length=MOST_ROWS)],
 ) -> Response:
@@ -180,8 +188,15 @@ async def grid_guesses(
         found = await jobs.run(name, row_guesses, place)
     except (CellworthError, IndexError):
         return JSONResponse({})
+    kinds = await pool.read(name, lambda view: [column.kind for column in view.columns])
+    language = language_of(request)
     texts = [
-        [None if guess is None else [guess.estimate, guess_words(request, guess)] for guess in row]
+        [
+            None
+            if guess is None
+            else [shown_value(guess.estimate, kind, language), guess_words(request, guess, kind)]
+            for guess, kind in zip(row, kinds, strict=False)  # labels are not guessed
+        ]
         for row in found
     ]
     return JSONResponse(dict(zip(map(str, place), texts, strict=True)))

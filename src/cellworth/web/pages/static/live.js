@@ -79,12 +79,26 @@ function later() {
   }
 }
 
+// Bars of what is being worked out: the server says how much is done, and how long the rest will take at that pace.
+function advance(progress) {
+  for (const [what, [done, left]] of Object.entries(progress)) {
+    for (const bar of document.querySelectorAll(`progress[data-what="${what}"]`)) bar.value = done;
+    const seconds = left === null ? null : Math.round(left);
+    for (const note of document.querySelectorAll(`[data-left="${what}"]`)) {
+      if (seconds === null) note.textContent = "";
+      else if (seconds < 90) note.textContent = words("seconds left", { seconds });
+      else note.textContent = words("minutes left", { minutes: Math.round(seconds / 60) });
+    }
+  }
+}
+
 if (page.events) {
   for (const part of document.querySelectorAll("[data-live=whole]")) asSent.set(part.id, part.outerHTML);
   const source = new EventSource(page.events);
   const queue = document.querySelector("[data-guesses]") !== null;
   const hear = (event) => {
     newest = JSON.parse(event.data);
+    advance(newest.progress);
     if (!queue) later();
     else if (newest.number > Number(page.number)) document.dispatchEvent(new CustomEvent("news"));
   };

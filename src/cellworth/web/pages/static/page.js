@@ -6,6 +6,9 @@ import { words } from "./texts.js";
 
 document.documentElement.classList.add("scripted");
 
+// On a telephone the tabs are wider than the screen: show the one that is open.
+document.querySelector(".masthead nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+
 // Submit a form only once, however often its button is pressed.
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -41,15 +44,6 @@ document.addEventListener("htmx:afterSettle", localTimes);
 // A page that waits for results loads itself again.
 const waits = document.querySelector("[data-reload]");
 if (waits) setTimeout(() => location.reload(), 1000 * Number(waits.dataset.reload));
-
-// A bar of what is being worked out goes on between two updates, ever more slowly: the time is a guess.
-function advance() {
-  for (const bar of document.querySelectorAll("progress[data-seconds]")) {
-    bar.dataset.elapsed = String(Number(bar.dataset.elapsed) + 1);
-    bar.value = 1 - Math.exp((-2 * Number(bar.dataset.elapsed)) / Number(bar.dataset.seconds));
-  }
-}
-setInterval(advance, 1000);
 
 // What was not saved is said, with the remedy: sign in again, or take over the new secret of a server begun anew.
 function say(name, link) {
