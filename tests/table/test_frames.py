@@ -157,3 +157,10 @@ def test_an_index_does_not_count_among_the_columns():
     frame = pd.DataFrame([[1, 2]], columns=["a", "a"], index=["x"])
     with pytest.raises(DataError, match=r"got 'a' more than once\. Rename"):
         Table.from_frame(frame)
+
+
+def test_an_index_of_days_names_rows_by_the_day():
+    days = pd.to_datetime(["2024-02-28", "2024-02-29"])
+    assert Table.from_frame(pd.DataFrame({"a": [1, 2]}, index=days)).row_ids == ("2024-02-28", "2024-02-29")
+    hours = days + pd.Timedelta(hours=7)
+    assert Table.from_frame(pd.DataFrame({"a": [1, 2]}, index=hours)).row_ids[0] == "2024-02-28T07:00:00"

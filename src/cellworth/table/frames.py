@@ -36,6 +36,8 @@ from cellworth.table.raw_cells import (
     labels,
 )
 
+_MIDNIGHT = "T00:00:00"
+
 
 class _Series(NamedTuple):
     """One column of a frame: its name, the library's native column, and what the frame declares about it."""
@@ -72,7 +74,10 @@ def index_column(frame: Any, row_id: str | None) -> RawColumn | None:
     is_default = type(index).__name__ == "RangeIndex" and (index.start, index.step) == (0, 1)
     if is_default if row_id is None else row_id != own_name:
         return None
-    return id_column(labels(index), own_name or "row_id", names)
+    texts = labels(index)
+    if type(index).__name__ == "DatetimeIndex" and all(text.endswith(_MIDNIGHT) for text in texts if text):
+        texts = [text.removesuffix(_MIDNIGHT) for text in texts]  # days, as people write them
+    return id_column(texts, own_name or "row_id", names)
 
 
 def _split(frame: Any) -> Iterator[_Series]:
