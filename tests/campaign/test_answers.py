@@ -217,3 +217,12 @@ def test_a_comment_stays_with_its_answers(campaign):
     assert campaign.replay(campaign.number).history()[-2:] == [commented, plain]
     with pytest.raises(ParameterError, match="the comment"):
         campaign.tell([(*hole(campaign), 3.5)], unsolicited=True, reason=" ")
+
+
+def test_a_contradicted_date_is_shown_as_the_user_writes_dates(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("visit,ill\n24.03.2022,yes\n,no\n01.04.2022,no\n")
+    table = Table.read(path, target="ill", date_format="%d.%m.%Y")
+    campaign = begin(table, prices=Prices.same(1.0), strategy="random")
+    with pytest.raises(ConflictError, match=r"got '01\.02\.2024', but '24\.03\.2022' is known"):
+        campaign.tell([("0", "visit", "2024-02-01")], unsolicited=True)

@@ -286,4 +286,7 @@ def _must_be_open(state: State, cell: Cell, so: str) -> None:
 
 
 def _shown(state: State, cell: Cell, number: float) -> str:
-    return shorten(value_to_json(state.index.columns[cell[1]], number))
+    column = state.index.columns[cell[1]]
+    if column.kind == "date":  # as the user writes dates
+        return shorten(column.texts(np.array([number]))[0])
+    return shorten(value_to_json(column, number))
