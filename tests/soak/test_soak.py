@@ -4,6 +4,7 @@ import json
 import signal
 import tempfile
 import warnings
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,10 @@ def test_the_oracle_notices_what_is_lost_doubled_or_made_up(worked):
     ):
         with pytest.raises(AssertionError):
             follow(changed, by)
+    poor = Book(record)
+    poor.budget = Decimal("0.5")
+    with pytest.raises(AssertionError, match="the budget was exceeded"):
+        poor.apply(asked)
     closed = asked.__class__(
         1, record.created, "stage changed", "w", None, {"old": "open", "new": "closed", "reason": None}
     )

@@ -1,4 +1,5 @@
 import importlib.util
+import shutil
 
 import pytest
 from starlette.testclient import TestClient
@@ -81,12 +82,20 @@ def ann(shared):
     return Visitor(shared, "Ann")
 
 
-@pytest.fixture
-def fresh(tmp_path):
-    """A store of its own, for tests that write."""
-    address = f"sqlite:///{tmp_path}/study.db"
-    with begin(address, prices=Prices.same(1.0)) as campaign:
+@pytest.fixture(scope="session")
+def asked_once(tmp_path_factory):
+    """The file of a campaign in which somebody asked for 30 cells."""
+    path = tmp_path_factory.mktemp("asked") / "study.db"
+    with begin(f"sqlite:///{path}", prices=Prices.same(1.0)) as campaign:
         campaign.ask(count=30, who="Ann")
+    return path
+
+
+@pytest.fixture
+def fresh(asked_once, tmp_path):
+    """A store of its own, for tests that write."""
+    shutil.copyfile(asked_once, tmp_path / "study.db")
+    address = f"sqlite:///{tmp_path}/study.db"
     with TestClient(create_app(address), base_url=LOCAL) as client:
         visitor = Visitor(client, "Bob")
         visitor.url = address
