@@ -76,5 +76,5 @@ def test_lookalikes_are_categories_with_a_warning_that_names_the_option(tmp_path
 
 def test_several_lookalikes_are_named_together():
     texts = [["A"], ["?"], ["unknown"], ["B"], ["A"]]
-    with pytest.warns(MissingMarkWarning, match=r"are read as categories.*\['\?'\] missing=\['unknown'\]"):
+    with pytest.warns(MissingMarkWarning, match=r"are read as categories.*missing=\['\?', 'unknown'\];"):
         Table.from_arrays(texts, columns=["kind"])

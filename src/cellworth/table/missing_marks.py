@@ -12,7 +12,7 @@ import numpy as np
 from cellworth.arrays import Float64Array
 from cellworth.errors import MissingMarkWarning
 from cellworth.messages import listing
-from cellworth.setting_names import setting
+from cellworth.setting_names import by_door, setting
 from cellworth.table.dates import is_date, parse_date
 from cellworth.table.parse_values import is_number, parse_numbers
 from cellworth.table.raw_cells import Cells, CodedCells, LazyTexts, NumberCells, Numbers, TextCells, labels
@@ -124,9 +124,11 @@ def warn_of_lookalikes(categories: Collection[str], name: str, where: str) -> No
     """Warn if some categories look like marks of holes."""
     found = sorted(text for text in categories if text.casefold() in LOOKALIKES)
     if found and len(found) < len(categories):
+        each = [setting("missing", text) for text in found]
+        said = by_door(python=f"missing={found}", command_line=" ".join(each), pages=", ".join(each))
         warnings.warn(
             f"{where}: {_words(found)} If {'it marks' if len(found) == 1 else 'they mark'} a hole, say "
-            f"{' '.join(setting('missing', text) for text in found)}; to keep "
+            f"{said}; to keep "
             f"{'it' if len(found) == 1 else 'them'} and silence this, name all categories in "
             f"{setting('categories', column=name)}.",
             MissingMarkWarning,
