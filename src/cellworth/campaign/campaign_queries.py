@@ -254,13 +254,16 @@ class CampaignQueries:
         """Return how much the score has risen since an event, on the same rows; None without a score."""
         return self.assessment.gain_since(number)
 
-    def forecast(self, **settings: Any) -> Outlook:
+    def forecast(
+        self, *, model: Any = "auto", seed: int = 0, n_jobs: int | None = None, progress: bool = False
+    ) -> Outlook:
         """Forecast the score that more money would buy, from the table as it is now.
 
-        ``settings`` are those of `cellworth.forecast`: model, seconds, seed, n_jobs and progress. Cells
-        refused are not counted on. After three rounds with answers, what they brought is weighed in.
+        It is the forecast of `status`, so that both say the same: of the same model, unless ``model`` is
+        another; the parameters are those of `cellworth.forecast`. Refused cells are not counted on. After
+        three rounds with answers, what they brought is weighed in. DataError if nothing can be forecast.
         """
-        return self.assessment.forecast(**settings)
+        return self.assessment.forecast(model=model, seed=seed, n_jobs=n_jobs, progress=progress)
 
     def advice(self, until: StopRule | None = None) -> StopAdvice | None:
         """Say by a rule whether the next money is worth it; None if nothing can be forecast.
