@@ -1,11 +1,14 @@
 """The queue without a browser: a line for each value, grouped by row, filtered and searched."""
 
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
+from markupsafe import Markup
 
 from cellworth.campaign import Campaign
-from cellworth.web.pages.answer_queue import A_PAGE, key_of, rows_like
+from cellworth.table import Column
+from cellworth.web.pages.answer_queue import A_PAGE, DrawnLines, key_of, line_of, rows_like
 from tests.campaign.campaigns import VALUES
 from tests.web.pages.visitor import STUDY, lines
 
@@ -105,3 +108,37 @@ def test_guesses_are_within_what_is_possible(fresh):
     for key, words in found.items():
         if keys[key] in ("dose", "age"):
             assert "-" not in words
+
+
+def test_a_line_that_is_drawn_once_is_right_for_each_reader(fresh):
+    """Lines are kept as HTML for all who look at them: whose a value is, and the language, differ."""
+    with Campaign.open(fresh.url) as campaign:
+        [mine] = campaign.take(1, who="Bob")
+    key = key_of(mine.row, mine.column)
+
+    def line(who, language="en"):
+        headers = {"Accept": "text/html", "Accept-Language": language}
+        fresh.client.cookies.set("cellworth_who", who)
+        text = fresh.client.get(STUDY + "/queue", headers=headers).text
+        return text.partition(f'id="line-{key}"')[2].partition('id="line-')[0]
+
+    for _ in range(2):  # drawn, then as it was kept
+        assert ">yours<" in line("Bob")
+        assert ">with Bob<" in line("Cy")
+        assert ">bei Bob<" in line("Cy", "de")
+        assert "Give back" in line("Bob")
+        assert "Give back" not in line("Cy")
+    with Campaign.open(fresh.url) as campaign:
+        campaign.give_back([(mine.row, mine.column)], who="Bob")
+    assert ">yours<" not in line("Bob")
+    assert "Take it" in line("Cy")
+
+
+def test_kept_lines_are_limited():
+    kept = DrawnLines(most=2)
+    head = SimpleNamespace(path="/campaigns/a", currency=None)
+    lines = [line_of(Column("dose", "number"), row) for row in "abc"]
+    for each in lines:
+        assert kept.keep(Markup(each.row), each, head, "manage") == each.row
+    assert [kept.get(each, head, "manage") for each in lines] == [None, "b", "c"]
+    assert kept.get(lines[1], head, "answer") is None  # another role may do other things

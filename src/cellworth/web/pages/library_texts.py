@@ -186,7 +186,7 @@ SENTENCES: dict[str, str] = {
         "nobody has measured this column yet, so some of it comes first"
     ),
     "its label is missing, and {known} of its {columns} cells are known": message(
-        "its label is missing, and %(known)s of its %(columns)s values are known"
+        "what is to be predicted is missing, and %(known)s of its %(columns)s values are known"
     ),
     "known only to ±{much}": message("known only to ±%(much)s"),
     "guessed to be {guessed}": message("guessed to be %(guessed)s"),
