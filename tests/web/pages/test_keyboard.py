@@ -173,7 +173,7 @@ def test_the_map_by_keys(visit):
     assert page.inner_text("#map-chosen") == "P010. Enter opens it."
     page.keyboard.press("Enter")
     page.wait_for_url("**/rows/9")
-    assert page.inner_text("h1").startswith("row P010")
+    assert page.inner_text("h1").startswith("Row P010")
 
 
 def test_the_map_by_pointer(visit):

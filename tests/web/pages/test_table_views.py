@@ -11,7 +11,7 @@ from tests.web.pages.visitor import STUDY
 def test_a_row_by_its_id(ann):
     page = ann.look(STUDY + "/row?id=p7&column=age")
     assert urlsplit(str(page.answer.url)).path == STUDY + "/rows/7"
-    assert "row p7" in page.text
+    assert "Row p7" in page.text
 
 
 def test_correct_a_value_and_find_it_in_the_ledger(fresh):

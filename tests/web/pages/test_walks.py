@@ -41,6 +41,9 @@ def test_twenty_values_on_a_telephone(visit, site):
         page.tap(f"#line-{key} [data-save]")  # fails if something covers it
         page.wait_for_selector(f"#line-{key}.saved")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
+    page.goto(queue.replace("/queue", "/manage"))  # the last of the tabs is scrolled to
+    box = page.locator(".masthead [aria-current]").bounding_box()
+    assert 0 <= box["x"] <= box["x"] + box["width"] <= 375
     with Campaign.open(site[1], "telephone") as campaign:
         assert campaign.totals().bought == 20
 

@@ -6,8 +6,11 @@ import { words } from "./texts.js";
 
 document.documentElement.classList.add("scripted");
 
-// On a telephone the tabs are wider than the screen: show the one that is open.
-document.querySelector(".masthead nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+// On a telephone the tabs are wider than the screen: show the one that is open. (scrollIntoView would also move the
+// place from which the Tab key goes on.)
+const tabs = document.querySelector(".masthead nav ul");
+const here = tabs?.querySelector("[aria-current]")?.getBoundingClientRect();
+if (here) tabs.scrollLeft += here.left - tabs.getBoundingClientRect().left - (tabs.clientWidth - here.width) / 2;
 
 // Submit a form only once, however often its button is pressed.
 document.addEventListener("submit", (event) => {
