@@ -71,9 +71,9 @@ def test_learned_cells_replace_those_in_the_files(both):
 
 
 def test_what_needs_the_table_in_memory_says_so(both):
-    from cellworth import Campaign, forecast, simulate
+    from cellworth import forecast, simulate
 
     big, _ = both
-    for use in (Campaign.create, forecast, lambda table: simulate(table, "random")):
+    for use in (forecast, lambda table: simulate(table, "random")):
         with pytest.raises(ParameterError, match=r"in memory.*table\.every\(100\)"):
             use(big)

@@ -5,7 +5,8 @@ import pytest
 
 from cellworth import Prices, Table, advise
 from cellworth.campaign import Campaign
-from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.cell_values import CellStatus
+from cellworth.campaign.state import State
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import ConflictError, DataError, OverspentWarning, QuestionedError, WrongAnswersError
 from tests.campaign.campaigns import Clock

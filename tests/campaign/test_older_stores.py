@@ -195,7 +195,7 @@ WRITTEN = sorted(DATA.glob("all-events-*.db"))
 
 
 def test_there_is_a_store_with_every_kind_of_event():
-    kinds = set(KINDS)
+    kinds = set(KINDS) - {"table moved"}  # which is of tables in row blocks alone
     for path in WRITTEN[-1:]:
         said = json.loads(path.with_suffix(".json").read_text())
         assert {event["kind"] for event in said["history"]} == kinds

@@ -51,16 +51,18 @@ def everything(thing, rows=None):
     if isinstance(thing, ColumnarDict):
         return {key: everything(value) for key, value in thing.items()}
     if isinstance(thing, State):
-        parts = {name: part for name, part in vars(thing).items() if name not in ("_table", "_original")}
-        return {name: everything(part, len(thing.index.row_ids)) for name, part in parts.items()}
+        parts = {name: part for name, part in vars(thing).items() if name != "_founding"}
+        return {name: everything(part, thing.index.n_rows) for name, part in parts.items()}
     if isinstance(thing, np.ndarray):
         return [repr(each) for each in thing[:rows].tolist()]  # without the room for further rows
     if isinstance(thing, Mapping):
         return {key: everything(value) for key, value in thing.items()}, list(thing)
     if type(thing).__module__.startswith("cellworth.campaign") and hasattr(thing, "__dict__"):
         # the ends of leases are in a heap, some of them of cells that are closed
-        parts = {name: part for name, part in vars(thing).items() if name not in ("_ends", "held")}
-        return {name: everything(part) for name, part in parts.items()} | {"held": getattr(thing, "held", 0)}
+        left_out = ("_ends", "held", "_table", "_original", "_index")
+        parts = {name: part for name, part in vars(thing).items() if name not in left_out}
+        found = {name: everything(part, rows) for name, part in parts.items()}
+        return found | {"held": getattr(thing, "held", 0)}
     return thing
 
 

@@ -3,6 +3,9 @@
 import re
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
+import pytest
+
 from cellworth.campaign import Campaign
 from tests.campaign.campaigns import Clock
 
@@ -93,3 +96,34 @@ def test_only_stages_that_there_are(quick):
     assert (done.code, done.out) == (2, "")
     assert "archived" in done.err
     assert quick.kinds() == []
+
+
+def test_a_campaign_on_a_folder_that_is_moved(study, tmp_path):
+    """The whole way on the command line: init, ask, tell, status, rows that moved, export, check."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 1)) + rng.normal(size=(60, 3))
+    holes = rng.random(X.shape) < 0.4
+    frame = {name: pa.array(X[:, j], mask=holes[:, j]) for j, name in enumerate("abc")}
+    (tmp_path / "big").mkdir()
+    ids = pa.array([f"r{i}" for i in rng.permutation(60)])
+    pq.write_table(pa.table(frame | {"id": ids}), tmp_path / "big" / "0.parquet", row_group_size=20)
+    begun = study("init", "big", "--row-id", "id", "--strategy", "random", "--budget", "30", "--json")
+    assert (begun.code, begun.json["rows"], begun.json["holes"]) == (0, 60, int(holes.sum()))
+    asked = study("ask", "--count", "4", "--out", "asks.csv", "--json").json["cells"]
+    lines = [f"{cell['row']},{cell['column']},0.25" for cell in asked]
+    (tmp_path / "asks.csv").write_text("\n".join(["row,column,value", *lines]) + "\n")
+    assert "4" in study("tell", "asks.csv").out
+    known = next(f"{ids[i]}:a" for i in range(60) if not holes[i, 0])
+    assert "has the value" in study("refuse", known, "--reason", "no").err
+    (tmp_path / "big").rename(tmp_path / "moved")
+    lost = study("ask", "--count", "1")
+    assert (lost.code, "cellworth move-table" in lost.err) == (3, True)
+    assert study("status", "--json").json["bought"] == 4
+    assert study("move-table", "moved", "--json").json["changed"] is True
+    assert study("move-table", "moved").out.startswith("The table is known to be at moved")
+    done = study("export", "--out", "now", "--json").json
+    assert done["holes"] == int(holes.sum()) - 4
+    assert pq.read_table(tmp_path / "now").num_rows == 60
+    assert study("export").code == 2
+    assert study("check").code == 0

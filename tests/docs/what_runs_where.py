@@ -98,7 +98,12 @@ REST = """## Functions
 |---|---|
 | `fill`, `cellworth fill` | yes, with intervals |
 | `advise` | yes, with all prices and with refused cells; not with labels for sale |
-| `Campaign`, `simulate`, `forecast`, `Policy` | no; on a sample, `Table.open(...).every(k)` |
+| `Campaign`: ask, tell, refuse, correct, take, rows, fill, replay, check, backup, export | yes |
+| `Campaign.status`, `forecast`, `advice` | on every k-th row, 4,000 to 8,000 in all, and say so |
+| `Campaign.extend`, `cells`, `model`, `policy`, `write_report`; labels as answers | no |
+| pages and REST: queue, grid in the order of rows, rows, columns, money, history | yes |
+| pages and REST: other summaries, filters of the grid, whole files | no |
+| `simulate`, `forecast`, `Policy` | no; on a sample, `Table.open(...).every(k)` |
 | `CompletingClassifier`, `CompletingRegressor` | no; on a sample, `Table.open(...).every(k)` |
 """
 

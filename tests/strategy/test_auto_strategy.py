@@ -44,6 +44,16 @@ class _Found:
         self.candidate = candidate
 
 
+def test_on_row_blocks_the_completer_is_not_in_question(outcomes):
+    """The supervised one needs a second completion beside it, which does not run there."""
+    outcomes["completer"] = Lead(0.5, 0.01)
+    task = task_of(small_table(n=120))
+    assert choose_on(task).completer == "supervised"
+    on_blocks = choose_on(replace(task, in_blocks=True))
+    assert (on_blocks.completer, on_blocks.completer_lead) == ("Gaussian", None)
+    assert on_blocks.lead == outcomes["lead"]
+
+
 @pytest.mark.parametrize("kind", ["two classes", "several classes", "number"])
 def test_deviates_only_where_the_lead_exceeds_what_is_needed(outcomes, kind):
     task = task_of(small_table(n=120, kind=kind))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,10 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.block_cells import places_of, texts_at
 from cellworth.blocks.cell_rules import CellRules, KnownCells, TableBlock
-from cellworth.blocks.protocol import Blocks, Engine, join
+from cellworth.blocks.protocol import Blocks, Engine, add, join
 from cellworth.blocks.row_source import Block, Source, StoredTable
 from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.writing import new_folder, whole_folder, write_part
 from cellworth.errors import DataError
 from cellworth.messages import not_there
 from cellworth.table import ColumnLayout, Table
@@ -135,6 +138,11 @@ class BlockTable:
         return self.n_rows * len(self.columns) - int(self.known.sum())
 
     @property
+    def holes_by_column(self) -> IntArray:
+        """Number of cells without a value in each column, (p,)."""
+        return np.asarray(self.n_rows - self.known)
+
+    @property
     def unmeasured(self) -> BoolArray:
         """(p,) bool, True for columns without a known value."""
         return np.asarray(self.known == 0)
@@ -226,6 +234,13 @@ class BlockTable:
 
         Reads the column of the ids once, however many are asked for.
         """
+        found = self.find_rows(row_ids)
+        for text in (row_ids[at] for at in np.flatnonzero(found < 0)[:1].tolist()):
+            raise DataError(not_there("row", text, self.row_ids(np.arange(min(self.n_rows, 1000)))))
+        return found
+
+    def find_rows(self, row_ids: Sequence[str]) -> IntArray:
+        """Return the numbers of the rows with these ids, -1 where there is none; reads the ids once."""
         wanted = list(dict.fromkeys(row_ids))
         places: dict[str, int] = {}
         if self.row_id is None:
@@ -234,26 +249,59 @@ class BlockTable:
         elif wanted:
             found = self.engine.reduce(_find_ids, join, self.blocks, shared=(wanted,))
             places = {wanted[at]: row for rows, which in found for row, at in zip(rows, which, strict=True)}
-        for text in wanted:
-            if text not in places:
-                raise DataError(not_there("row", text, self.row_ids(np.arange(min(self.n_rows, 1000)))))
-        return np.array([places[text] for text in row_ids], dtype=np.intp)
+        return np.array([places.get(text, -1) for text in row_ids], dtype=np.intp)
+
+    def values_at(self, rows: IntArray, columns: IntArray) -> Float64Array:
+        """Return the values (k,) of some cells in any order, NaN for a hole; reads their blocks."""
+        order = np.argsort(rows, kind="stable")
+        asked = []
+        for block in self.blocks.items:
+            first, last = np.searchsorted(rows[order], [block.start, block.stop])
+            if first < last:
+                some = order[first:last]
+                asked.append((block, rows[some] - block.start, columns[some]))
+        values = np.empty(len(rows))
+        if asked:
+            found = self.engine.reduce(_at, join, *map(Blocks, zip(*asked, strict=True)))
+            values[order] = np.concatenate(found)
+        return values
 
     def row_index(self, row_id: object) -> int:
         """Return the number of the row with this id; reads the column of the ids."""
         return int(self.row_numbers([str(row_id)])[0])
 
-    def with_cells(self, rows: IntArray, columns: IntArray, values: Float64Array) -> BlockTable:
+    def with_cells(
+        self,
+        rows: IntArray,
+        columns: IntArray,
+        values: Float64Array,
+        were_known: BoolArray | None = None,
+    ) -> BlockTable:
         """Return the table with some cells set, (k,) each; NaN opens a hole. The files stay as they are.
 
-        The counts in ``known`` are brought up to date for cells that were holes.
+        The counts in ``known`` are brought up to date for cells that were holes: all of them, but for those
+        that ``were_known`` (k,).
         """
         order = np.lexsort((columns, rows))
         learned = KnownCells(rows[order], columns[order], values[order])
-        filled = np.bincount(columns[~np.isnan(values)], minlength=len(self.columns))
+        new = ~np.isnan(values) if were_known is None else ~np.isnan(values) & ~were_known
+        filled = np.bincount(columns[new], minlength=len(self.columns))
         known = np.minimum(self.known + filled, self.n_rows)
         rules = replace(self.rules, unmeasured=np.asarray(known == 0))
         return replace(self, learned=learned, known=known, rules=rules)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the table as a Parquet folder, which appears once it is complete; one pass.
+
+        Row ids come first, the target last; categories, whole numbers, dates and bounds are kept, so that
+        `Table.open` reads it back.
+        """
+        partial, final = new_folder(path)
+        blocks = Blocks([replace(block, with_ids=True) for block in self.blocks.items])
+        numbers = Blocks(range(len(blocks)))
+        shared = self.columns, self.target, self.row_id, str(partial)
+        self.engine.reduce(_write_block, add, blocks, numbers, shared=shared)
+        whole_folder(partial, final)
 
     def _in_memory(self, found: Sequence[tuple[Any, ...]]) -> Table:
         if not found:
@@ -286,6 +334,27 @@ def _some(block: TableBlock, rows: IntArray) -> tuple[tuple[Any, ...], ...]:
     values, y, ids = replace(block, with_ids=True).cells()
     assert ids is not None
     return ((values[rows], None if y is None else y[rows], ids[rows]),)
+
+
+def _write_block(
+    block: TableBlock,
+    number: int,
+    columns: tuple[Column, ...],
+    target: Target | None,
+    row_id: str | None,
+    folder: str,
+) -> tuple[int]:
+    values, y, ids = block.cells()
+    assert ids is not None
+    if target is not None and y is not None:
+        target = replace(target, values=y)
+    table = Table(columns, values, tuple(ids.tolist()), target, row_id)
+    write_part(table, Path(folder), number, np.dtype(block.dtype))
+    return (1,)
+
+
+def _at(block: TableBlock, rows: IntArray, columns: IntArray) -> tuple[Float64Array, ...]:
+    return (block.cells()[0][rows, columns],)
 
 
 def _ids(block: TableBlock, rows: IntArray) -> tuple[str, ...]:

@@ -129,6 +129,13 @@ def _stored(
     return arrays, names if labels is None else [*names, "target" if "target" not in names else "target_"]
 
 
+def stored_table(path: Path, names: Sequence[str], labels: Path | None) -> StoredTable:
+    """Return the files of a table that was opened before, given the columns that were used."""
+    if path.suffix != ".zarr":
+        return parquet_table(path, None, None, list(names), numbers=False)
+    return array_table(str(path), None if labels is None else str(labels), list(names))
+
+
 def _array(given: Any) -> Any:
     return given if isinstance(given, str) or hasattr(given, "dask") else np.asarray(given)
 

@@ -151,7 +151,7 @@ def parquet_table(
     parquet = require("pyarrow.parquet")
     groups: list[RowGroupPart] = []
     first: Any = None
-    for file in _files(path):
+    for file in parquet_files(path):
         about = _metadata(parquet, file)
         schema = about.schema.to_arrow_schema()
         if first is None:
@@ -173,7 +173,8 @@ def parquet_table(
     return ParquetTable(str(path), tuple(groups), names, dtype, target, row_id, declared=declared)
 
 
-def _files(path: Path) -> list[Path]:
+def parquet_files(path: Path) -> list[Path]:
+    """Return the Parquet files of a table, in the order of their rows; DataError if there are none."""
     if path.is_file():
         return [path]
     if not path.is_dir():

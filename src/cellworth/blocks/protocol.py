@@ -24,6 +24,7 @@ ARRAYS_PER_BLOCK = 32  # arrays the size of a block that a worker has room for: 
 BLOCKS_PER_WORKER = 4  # at least, if the table is long, so that workers finish at about the same time
 FEWEST_BLOCKS = 8
 FEWEST_ROWS = 4096  # per block, if memory allows: with fewer, call overhead exceeds the work
+MOST_BYTES = 16 * 10**6  # per block of a long table, so that the memory of a pass does not grow with it
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def suitable_rows(n_rows: int, row_bytes: int, memory: int | None, workers: int)
     ``memory`` is what one worker may use at a time, in bytes; None means unlimited.
     """
     even = -(-n_rows // max(FEWEST_BLOCKS, BLOCKS_PER_WORKER * workers))
-    rows = max(FEWEST_ROWS, even)
+    rows = max(FEWEST_ROWS, min(even, MOST_BYTES // row_bytes))
     if memory is not None:
         rows = min(rows, memory_for_blocks(memory) // (ARRAYS_PER_BLOCK * row_bytes))
     return max(1, min(rows, n_rows))
@@ -136,12 +137,24 @@ def memory_for_blocks(memory: int) -> int:
 
 
 def free_memory() -> int | None:
-    """Return how many bytes of memory this machine has left; None if it does not tell."""
+    """Return how many bytes of memory this machine has left, and this process may use; None if unknown."""
     try:
         lines = Path("/proc/meminfo").read_text("utf-8").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
+        return min(free, _allowed(free))
     except (OSError, StopIteration, ValueError):
         return None
+
+
+def _allowed(free: int) -> int:
+    """Return how many more bytes this process may use by its limit (``ulimit -v``), if it has one."""
+    import resource
+
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return free
+    used = int(Path("/proc/self/statm").read_text("ascii").split()[0]) * resource.getpagesize()
+    return max(0, limit - used)
 
 
 class PassProgress:

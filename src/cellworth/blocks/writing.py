@@ -17,6 +17,7 @@ from cellworth.blocks.protocol import Blocks, add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.errors import DataError
 from cellworth.optional_packages import require
+from cellworth.table import Table
 
 LEAST_CHUNK = 64  # rows per chunk of a Zarr array
 
@@ -105,6 +106,22 @@ def whole_folder(partial: Path, final: Path) -> None:
     if final.exists():
         final.rmdir()
     os.replace(partial, final)
+
+
+def write_part(table: Table, folder: Path, number: int, dtype: np.dtype[Any]) -> None:
+    """Write the rows of one block to a file of their own, named so that files sort in block order."""
+    pyarrow, parquet = require("pyarrow"), require("pyarrow.parquet")
+    frame = table.to_frame("pyarrow")
+    if dtype == np.float32:  # as in the files that were read
+        narrow = [
+            field.with_type(pyarrow.float32()) if field.type == pyarrow.float64() else field
+            for field in frame.schema
+        ]
+        frame = frame.cast(pyarrow.schema(narrow))
+    path = folder / f"part-{number:06d}.parquet"
+    written = path.with_suffix(f".{os.getpid()}.writing")  # Dask may run two copies of a task at once
+    parquet.write_table(frame, written)
+    os.replace(written, path)
 
 
 def _write_parquet(

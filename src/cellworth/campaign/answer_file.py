@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from cellworth.campaign.answers import as_answers, told
+from cellworth.campaign.answers import as_answers, look_at, told
 from cellworth.campaign.cell_index import Cell, CellIndex
 from cellworth.campaign.log import Log
 from cellworth.campaign.questioned_answers import questioned
@@ -158,11 +158,13 @@ def read_answers(
     FileAnswer(line=2, row='a', column='dose', value='2.5')
     FileAnswer(line=3, row='b', column='age', value=None)
     """
-    index = CellIndex(table)
+    index = CellIndex(table) if state is None else state.index
     first: dict[Cell, tuple[int, float]] = {}
     problems: list[WrongLine] = []
     answers: list[FileAnswer] = []
-    for line, (row, column, value) in read_lines(file_of(path), ("row", "column", "value"), encoding):
+    lines = list(read_lines(file_of(path), ("row", "column", "value"), encoding))
+    index.meet(row for _, (row, _, _) in lines)
+    for line, (row, column, value) in lines:
         answer = FileAnswer(line, row, column, value or None)
         problem = _check(index, answer, first)
         if problem is None:
@@ -178,12 +180,16 @@ def read_answers(
     return answers
 
 
-def read_cells(path: AnyFile, table: Table, *, encoding: str | None = None) -> list[tuple[str, str]]:
+def read_cells(
+    path: AnyFile, table: Table | CellIndex, *, encoding: str | None = None
+) -> list[tuple[str, str]]:
     """Read (row, column) pairs from a file with these two fields; like `read_answers`."""
-    index = CellIndex(table)
+    index = table if isinstance(table, CellIndex) else CellIndex(table)
     problems: list[WrongLine] = []
     cells: list[tuple[str, str]] = []
-    for line, (row, column) in read_lines(file_of(path), ("row", "column"), encoding):
+    lines = list(read_lines(file_of(path), ("row", "column"), encoding))
+    index.meet(row for _, (row, _) in lines)
+    for line, (row, column) in lines:
         cell = _cell(index, line, row, column)
         if isinstance(cell, WrongLine):
             _collect(path, problems, cell)
@@ -265,6 +271,8 @@ def _rejected(
     """Return the lines that the campaign rejects, and whether all of them contradict known values."""
     problems: list[WrongLine] = []
     all_conflicts = True
+    answers = list(answers)
+    look_at(state, ((row, column) for _, row, column, value in answers if value is not None))
     for line, *triple in answers:
         if triple[-1] is None:
             continue
@@ -280,14 +288,14 @@ def _rejected(
     return problems, all_conflicts
 
 
-def parse_cells(texts: Iterable[str], table: Table) -> list[tuple[str, str]]:
+def parse_cells(texts: Iterable[str], table: Table | CellIndex) -> list[tuple[str, str]]:
     """Return the row and column of cells written as ROW:COLUMN; either name may contain colons.
 
     >>> table = Table.from_arrays([[61.0, 1.5]], columns=["age", "dose"], row_ids=["site:1"])
     >>> parse_cells(["site:1:dose"], table)
     [('site:1', 'dose')]
     """
-    index = CellIndex(table)
+    index = table if isinstance(table, CellIndex) else CellIndex(table)
     return [_parse_cell(text, index) for text in texts]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
@@ -26,10 +27,11 @@ from cellworth.campaign.cell_events import (
     ToldCell,
 )
 from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.cell_values import HAS_VALUE, CellStatus
 from cellworth.campaign.events import Event, check_optional_text, check_text, value_to_json
 from cellworth.campaign.questioned_answers import question
 from cellworth.campaign.spending import Terms
-from cellworth.campaign.state import HAS_VALUE, CellStatus, State
+from cellworth.campaign.state import State
 from cellworth.errors import (
     MOST_WRONG_LINES,
     ConflictError,
@@ -69,6 +71,8 @@ def as_answers(state: State, answers: object) -> list[Answer]:
             f"answers must be a mapping {{(row, column): value}} or a list of (row, column, value); got "
             f"{shorten(answers)}."
         )
+    answers = list(answers)
+    state.index.meet(triple[0] for triple in answers if isinstance(triple, tuple | list) and len(triple) == 3)
     numbers: dict[Cell, float] = {}
     for triple in answers:
         if not isinstance(triple, tuple | list) or len(triple) != 3:
@@ -115,7 +119,7 @@ class Telling:
         """Return the answers that differ from known values and are not in the log yet."""
         found = []
         for cell, number in self._given(state):
-            known = float(state.values[cell])
+            known = state.value_of(cell)
             if state.status_of(cell) in HAS_VALUE and known != number:
                 column = state.index.columns[cell[1]]
                 values = value_to_json(column, number), value_to_json(column, known)
@@ -150,6 +154,33 @@ def as_cells(cells: object) -> list[tuple[object, object]]:
     return [(cell.row, cell.column) if hasattr(cell, "row") else _pair(cell) for cell in cells]
 
 
+def found_cells(state: State, names: list[tuple[object, object]]) -> list[Cell]:
+    """Return the positions of cells, whose rows and values are looked up at once."""
+    state.index.meet(row for row, _ in names)
+    cells = [state.index.cell(row, column) for row, column in names]
+    read_cells(state, cells)
+    return cells
+
+
+def read_cells(state: State, cells: list[Cell]) -> None:
+    """Look at once at the cells that were never asked for; of the others, the state knows all."""
+    unasked = [cell for cell in cells if cell not in state.last_terms]
+    if unasked:
+        rows, columns = np.array(unasked, dtype=np.int64).T
+        state.cells.at(rows, columns)
+
+
+def look_at(state: State, names: Iterable[tuple[object, object]]) -> None:
+    """Look at once at the cells of these names, as far as there are such cells."""
+    pairs = list(names)
+    state.index.meet(row for row, _ in pairs)
+    cells = []
+    for row, column in pairs:
+        with suppress(DataError):
+            cells.append(state.index.cell(row, column))
+    read_cells(state, cells)
+
+
 def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float | None) -> Told | None:
     """Return the answers that are new; O(answers).
 
@@ -157,6 +188,7 @@ def told(state: State, answers: list[Answer], *, unsolicited: bool, price: float
     last ask; nothing if it was never asked for.
     """
     each = None if price is None else check_visit(price, what="the price of an answer")
+    read_cells(state, [cell for cell, _ in answers])
     new = [answer for answer in answers if _is_new(state, *answer, unsolicited)]
     if not new:
         return None
@@ -172,6 +204,8 @@ def faults(
 ) -> list[tuple[int, str]]:
     """Return the position and fault of each answer that `told` would reject, at most `MOST_WRONG_LINES`."""
     found = []
+    answers = list(answers)
+    look_at(state, (triple[:2] for triple in answers))
     for place, triple in enumerate(answers):
         try:
             told(state, as_answers(state, [triple]), unsolicited=unsolicited, price=None)
@@ -196,7 +230,7 @@ def warn_if_overspent(event: Event | None, totals: Totals) -> None:
 def refused(state: State, cells: list[tuple[object, object]], reason: str) -> Refused | None:
     """Return the cells to mark as refused, without those already refused."""
     check_text("the reason", reason)
-    found = [state.index.cell(row, column) for row, column in cells]
+    found = found_cells(state, cells)
     for cell in found:
         _must_be_open(state, cell, "cannot be refused. If the value is wrong, use correct")
     new = [cell for cell in dict.fromkeys(found) if state.status_of(cell) != CellStatus.REFUSED]
@@ -205,7 +239,7 @@ def refused(state: State, cells: list[tuple[object, object]], reason: str) -> Re
 
 def cancelled(state: State, cells: list[tuple[object, object]]) -> Cancelled | None:
     """Return the asked cells to return to the pool, without those already returned."""
-    found = [state.index.cell(row, column) for row, column in cells]
+    found = found_cells(state, cells)
     for cell in found:
         _must_be_open(state, cell, "cannot be cancelled")
         if state.status_of(cell) == CellStatus.REFUSED:
@@ -223,7 +257,7 @@ def corrected(state: State, change: Change) -> Corrected | None:
     cell = state.index.cell(row, column)
     if state.status_of(cell) not in HAS_VALUE:
         raise DataError(f"{state.index.words(cell)} has no value yet. Use tell to record one.")
-    number, old = _parse(state, cell, value), float(state.values[cell])
+    number, old = _parse(state, cell, value), state.value_of(cell)
     if number == old:
         return None
     if not insist:
@@ -253,12 +287,12 @@ def _parse(state: State, cell: Cell, value: object) -> float:
 def _is_new(state: State, cell: Cell, number: float, unsolicited: bool) -> bool:
     """Return whether to record an answer; raise if it contradicts a known value or was never asked for."""
     if state.status_of(cell) in HAS_VALUE:
-        if float(state.values[cell]) == number:
+        if state.value_of(cell) == number:
             return False
         came = "from the start" if state.status_of(cell) == CellStatus.KNOWN else "as an answer"
         raise ContradictionError(
             f"{state.index.words(cell)}: got {_shown(state, cell, number)}, but "
-            f"{_shown(state, cell, float(state.values[cell]))} is known, {came}. Use correct to change it."
+            f"{_shown(state, cell, state.value_of(cell))} is known, {came}. Use correct to change it."
         )
     if cell not in state.last_terms and not unsolicited:
         raise DataError(
@@ -280,8 +314,7 @@ def _names(state: State, cells: Iterable[Cell]) -> tuple[CellName, ...]:
 def _must_be_open(state: State, cell: Cell, so: str) -> None:
     if state.status_of(cell) in HAS_VALUE:
         raise ConflictError(
-            f"{state.index.words(cell)} has the value {_shown(state, cell, float(state.values[cell]))} and "
-            f"{so}."
+            f"{state.index.words(cell)} has the value {_shown(state, cell, state.value_of(cell))} and {so}."
         )
 
 

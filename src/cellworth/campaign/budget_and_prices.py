@@ -45,6 +45,10 @@ class BudgetAndPrices:
             self._read = change, Prices.from_dict(stored)
         return self._read[1]
 
+    def check(self, prices: Prices) -> None:
+        """Raise DataError if a cell of the table has no price by these."""
+        self._log.founding.check_prices(prices, self._log.state.table())
+
     @property
     def groups(self) -> dict[str, str]:
         """The price group of each column that has one."""
@@ -100,5 +104,5 @@ class NewPrices:
         stored = new.to_dict()
         if stored == old.to_dict():
             return None
-        new.on(state.table())  # fail now if a cell has no price
+        self._in_force.check(new)  # fail now if a cell has no price
         return PricesChanged(stored, self._reason)

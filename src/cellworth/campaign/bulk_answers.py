@@ -19,10 +19,11 @@ from cellworth.campaign.answer_file import FileResult
 from cellworth.campaign.answers import FREE
 from cellworth.campaign.cell_events import Told, ToldCell
 from cellworth.campaign.cell_index import CellIndex
+from cellworth.campaign.cell_values import HAS_VALUE, CellStatus
 from cellworth.campaign.events import Value, value_to_json
 from cellworth.campaign.log import Log
 from cellworth.campaign.questioned_answers import seen_in
-from cellworth.campaign.state import HAS_VALUE, CellStatus, State
+from cellworth.campaign.state import State
 from cellworth.errors import DataError
 from cellworth.table import Column
 from cellworth.table.csv_format import unguard
@@ -180,9 +181,9 @@ def _once(answers: BulkAnswers, p: int) -> BulkAnswers | None:
 def _new(state: State, answers: BulkAnswers, unsolicited: bool) -> BoolArray | None:
     """Mark the answers to record; None if one contradicts a known value or was never asked for."""
     cells = answers.rows, answers.columns
-    status = state.status[cells]
+    status, values = state.cells.at(*cells)
     known = np.isin(status, HAS_VALUE)
-    if (state.values[cells][known] != answers.numbers[known]).any():
+    if (values[known] != answers.numbers[known]).any():
         return None
     if not unsolicited:
         unsure = np.flatnonzero(~known & (status != CellStatus.ASKED))
@@ -196,8 +197,7 @@ def _is_plausible(state: State, answers: BulkAnswers, new: BoolArray) -> bool:
     """Return whether no new answer is questioned; O(answers + n for each of their columns)."""
     columns, numbers = answers.columns[new], answers.numbers[new]
     for j in _distinct(columns):
-        values = state.values[:, j]
-        seen = seen_in(state.index.columns[j], values[~np.isnan(values)])
+        seen = seen_in(state.index.columns[j], state.cells.known_in(j))
         here = numbers[columns == j]
         if seen is not None and ((here < seen.least) | (here > seen.most)).any():
             return False
@@ -211,7 +211,7 @@ def _told(state: State, answers: BulkAnswers, new: BoolArray) -> Told:
     owed = [(state.last_terms.get(cell) or FREE) if ask is None else ask.terms for ask, cell in asks]
     names = [column.name for column in state.index.columns]
     named = zip(
-        map(state.index.row_ids.__getitem__, rows),
+        map(state.index.rows.name, rows),
         map(names.__getitem__, columns),
         _written(state, answers, new),
         state.money.charges(owed, cells),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from cellworth.campaign import answer_file, bulk_answers, campaign_events, cell_events, open_cells
 from cellworth.campaign import answers as reports
@@ -13,6 +13,7 @@ from cellworth.campaign.budget_and_prices import NewBudget, NewPrices
 from cellworth.campaign.campaign_queries import CampaignQueries
 from cellworth.campaign.clock import new_time
 from cellworth.campaign.events import Content, check_optional_text, check_text, size
+from cellworth.campaign.founding_table import NewPlace, founded_on
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.lifecycle import NewStage
 from cellworth.campaign.log import Clock, Log, Make, utc_now
@@ -25,7 +26,7 @@ from cellworth.forecasting import StopRule
 from cellworth.prices import AnyPrices, Prices
 from cellworth.progress import Steps
 from cellworth.strategy import Batch, Purchase
-from cellworth.table import AnyTable, as_table
+from cellworth.table import AnyTable
 from cellworth.table.files import AnyFile
 
 
@@ -74,21 +75,35 @@ class Campaign(CampaignQueries):
     ) -> Self:
         """Start a campaign on a table with holes; the table is stored permanently, unchanged.
 
-        A frame or the path of a file may stand for the table; ``target`` is its column to predict. See
+        A frame or the path of a file may stand for the table; ``target`` is its column to predict. A table
+        in row blocks, from `Table.open`, stays where it is: the store keeps its path and the SHA-256 of its
+        files, which must not change; if it is moved, see `move_table`. See
         `Prices.of` for prices, by default 1 per cell; without a budget, spending has no limit. ``strategy``
         is one of `cellworth.strategy.names`. In ``store``, a URL or an open store, the name must be new.
         """
-        said = as_table(table, target=target), Prices.of(prices), strategy
+        said = founded_on(table, target), Prices.of(prices), strategy
         with opened(store) as (place, owned):
             time = Log.clock_of(place, clock)()
             place.create(make_record(name, *said, budget=budget, seed=seed, who=who, time=time))
-            return cls(Log(place, name, clock, owns_store=owned))
+            return cls(Log(place, name, clock, owns_store=owned, engine=getattr(table, "engine", None)))
 
     @classmethod
-    def open(cls, store: str | Path | Store, name: str | None = None, *, clock: Clock = utc_now) -> Self:
-        """Resume a campaign, the store's only one without a name; O(n p + cells out + 2,000 events)."""
+    def open(
+        cls,
+        store: str | Path | Store,
+        name: str | None = None,
+        *,
+        clock: Clock = utc_now,
+        engine: Any = None,
+    ) -> Self:
+        """Resume a campaign, the store's only one without a name; O(n p + cells out + 2,000 events).
+
+        If its table is in row blocks, that is O(cells out + 2,000 events), and they are processed on
+        ``engine``, by default threads of this process; see `cellworth.blocks`.
+        """
         with opened(store) as (place, owned):
-            return cls(Log(place, only_name(place) if name is None else name, clock, owns_store=owned))
+            found = only_name(place) if name is None else name
+            return cls(Log(place, found, clock, owns_store=owned, engine=engine))
 
     def ask(
         self,
@@ -313,6 +328,13 @@ class Campaign(CampaignQueries):
         that are out stay out until their leases end. An archived one is also left out of the pages' list.
         """
         return self._write(campaign_events.StageChanged, NewStage(stage, reason), who) > 0
+
+    def move_table(self, path: str | Path, *, who: str | None = None, reason: str | None = None) -> bool:
+        """Say where a table in row blocks is now; return False if it is the place known already.
+
+        All its files are read. DataError if they are not those that the campaign began with.
+        """
+        return self._write(campaign_events.TableMoved, NewPlace(self._log.founding, path, reason), who) > 0
 
     def write_report(self, path: str | Path, *, progress: Steps | None = None) -> None:
         """Write one HTML page about the campaign: money, cells, learning curve, and what is still out."""

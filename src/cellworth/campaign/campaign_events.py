@@ -135,3 +135,22 @@ class StageChanged(Content):
     def change(self, currency: str | None) -> str | None:
         """Return both stages."""
         return f"from {self.old} to {self.new}"
+
+
+@dataclass(frozen=True)
+class TableMoved(Content):
+    """The founding table, which is in files of its own, is at another path from here on."""
+
+    kind = words = "table moved"
+    whole = True
+    old: str
+    new: str
+    reason: str | None
+
+    def apply(self, state: State, event: Event) -> None:
+        """Look for the table there."""
+        state.move_table(self.new, event.number)
+
+    def change(self, currency: str | None) -> str | None:
+        """Return both paths."""
+        return f"from {self.old} to {self.new}"

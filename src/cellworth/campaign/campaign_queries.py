@@ -12,8 +12,8 @@ import numpy as np
 
 from cellworth import complete
 from cellworth import model as models
+from cellworth.campaign import answer_file, open_cells
 from cellworth.campaign import answers as reports
-from cellworth.campaign import open_cells
 from cellworth.campaign.asking import Asker
 from cellworth.campaign.assessment.assessment import Assessment
 from cellworth.campaign.assessment.status import Gain, Judging, Status, Totals, totals_of
@@ -30,7 +30,8 @@ from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.strategy import Purchase, Strategy
-from cellworth.table import Column, Table
+from cellworth.table import Column, as_table
+from cellworth.table.files import AnyFile
 from cellworth.table.read_options import ReadOptions
 
 if TYPE_CHECKING:
@@ -82,8 +83,8 @@ class CampaignQueries:
         return self._in_force.prices
 
     @property
-    def table(self) -> Table:
-        """The table with all answers filled in."""
+    def table(self) -> Any:
+        """The table with all answers filled in: a `Table`, or a `BlockTable` if it is in row blocks."""
         return self._log.newest().table()
 
     @property
@@ -97,9 +98,14 @@ class CampaignQueries:
         return counts_labels(self._log.newest(), self._in_force.prices)
 
     @property
-    def original(self) -> Table:
-        """The table that the campaign started with."""
+    def original(self) -> Any:
+        """The table that the campaign started with: a `Table`, or a `BlockTable` if it is in row blocks."""
         return self._log.original
+
+    @property
+    def row_id(self) -> str | None:
+        """The column that the row ids come from; None if rows are numbered."""
+        return self._log.founding.row_id
 
     @property
     def number(self) -> int:
@@ -180,11 +186,23 @@ class CampaignQueries:
         if row is not None:
             index.row(row)
         if column is not None:
-            index.cell(index.row_ids[0], column)
+            index.cell(index.rows.name(0), column)
+
+    def cells_named(self, texts: Iterable[str]) -> list[tuple[str, str]]:
+        """Return the row and column of cells written as ROW:COLUMN; DataError if there is no such cell."""
+        return answer_file.parse_cells(texts, self._log.newest().index)
+
+    def cells_in_file(self, path: AnyFile) -> list[tuple[str, str]]:
+        """Return the row and column of the cells that a file lists; WrongAnswersError names wrong lines."""
+        return answer_file.read_cells(path, self._log.newest().index)
 
     def rows(self, after: int = 0, most: int = 100) -> list[RowRecord]:
         """Return rows as they are now, with the status of each cell, skipping the first ``after`` rows."""
         return self.rows_at(range(max(after, 0), max(after, 0) + most))
+
+    def some_rows(self) -> list[str]:
+        """Return the ids of rows, to complete what somebody types: all, or a sample of row blocks."""
+        return list(self._log.newest().index.rows.alike())
 
     def rows_at(self, places: Iterable[int]) -> list[RowRecord]:
         """Return the rows at some positions, counted from 0, as they are now."""
@@ -216,7 +234,7 @@ class CampaignQueries:
         It takes rows with holes, as a `Table` or as in ``Table.encode().X``, and predicts labels as you write
         them. ``settings`` are those of `CompletingClassifier` and `CompletingRegressor`: ``seconds=60``, ...
         """
-        return models.model_of(self._log.newest().table(), **settings)
+        return models.model_of(as_table(self._log.newest().table()), **settings)
 
     def policy(self, **settings: Any) -> Policy:
         """Return a policy for new rows: which cell next, by the model in use and the campaign's prices.
@@ -316,7 +334,7 @@ class CampaignQueries:
 
     def __repr__(self) -> str:
         state = self._log.state
-        n, p = len(state.index.row_ids), state.index.features
+        n, p = state.index.n_rows, state.index.features
         spent = money_text(state.money.spent, self._in_force.prices.currency)
         done = f"{state.number} event{'s' * (state.number != 1)}, {spent} spent"
         return f"<campaign {self.name!r}, {self.strategy}: {n} rows, {p} columns, {done}>"

@@ -86,6 +86,14 @@ class ColumnarDict(Generic[Key, Value]):
         for entry in zip(*lists, strict=True):
             yield cast(Key, entry[: self._width]), self._decode(*entry[self._width :])
 
+    @property
+    def columns(self) -> tuple[AnyArray, ...]:
+        """The elements of keys and records that have settled, field by field, in the order of the keys.
+
+        Strings are positions in a list of words.
+        """
+        return tuple(self._columns)
+
     def settle(self) -> None:
         """Move the new entries into the arrays; O(new) steps, and sorts of N numbers."""
         if self._new:

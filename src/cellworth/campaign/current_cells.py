@@ -11,8 +11,9 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.cell_values import HAS_VALUE, MAY_COME, CellStatus
 from cellworth.campaign.events import Value, value_to_json
-from cellworth.campaign.state import HAS_VALUE, MAY_COME, CellStatus, State
+from cellworth.campaign.state import State
 from cellworth.prices import Prices
 
 if TYPE_CHECKING:
@@ -102,8 +103,7 @@ class CellArrays:
 def counts_labels(state: State, prices: Prices) -> bool:
     """Return whether labels count as cells: they have a price, or had one when they were bought. O(p)."""
     touched = (CellStatus.TOLD, CellStatus.ASKED, CellStatus.REFUSED)
-    # The columns and the target are those of the original table.
-    return prices.sells_labels(state.original) or any(state.count(each, labels=True) for each in touched)
+    return state.index.sells_labels(prices) or any(state.count(each, labels=True) for each in touched)
 
 
 def still_costs(state: State, prices: Prices, limit: float) -> float:
@@ -111,24 +111,27 @@ def still_costs(state: State, prices: Prices, limit: float) -> float:
     price_list = prices.on(state.table())
     width = price_list.own.shape[1]
     wanted = state.has(*MAY_COME)[:, :width]
-    if float(price_list.own[wanted].sum()) >= limit:
+    if float(price_list.own[wanted].sum()) * state.row_weight >= limit:
         return limit
-    return (
-        min(limit, price_list.cost(np.argwhere(wanted), ~np.isnan(state.values[:, :width])))
-        if wanted.any()
-        else 0.0
-    )
+    if not wanted.any():
+        return 0.0
+    cost = price_list.cost(np.argwhere(wanted), ~np.isnan(state.values[:, :width]))
+    return min(limit, cost * state.row_weight)
 
 
 def row_records(state: State, time: datetime, places: Iterable[int]) -> list[RowRecord]:
     """Return the rows at some positions, as far as there are such rows; O(their cells)."""
-    p, n = state.index.features, len(state.index.row_ids)
+    p, n = state.index.features, state.index.n_rows
     found = []
-    for i in places:
-        if 0 <= i < n:
-            cells = [_cell(state, time, (i, j)) for j in range(len(state.index.columns))]
-            label = cells[p] if p < len(cells) else None
-            found.append(RowRecord(state.index.row_ids[i], i, cells[:p], label))
+    shown = [i for i in places if 0 <= i < n]
+    rows = np.array(shown, dtype=np.int64)
+    width = len(state.index.columns)
+    state.index.rows.meet_places(rows)
+    state.cells.at(np.repeat(rows, width), np.tile(np.arange(width), len(rows)))
+    for i in shown:
+        cells = [_cell(state, time, (i, j)) for j in range(width)]
+        label = cells[p] if p < len(cells) else None
+        found.append(RowRecord(state.index.rows.name(i), i, cells[:p], label))
     return found
 
 
@@ -158,5 +161,5 @@ def _cell(state: State, time: datetime, cell: Cell) -> CellRecord:
     column, status = state.index.columns[cell[1]], state.status_of(cell)
     if status == CellStatus.ASKED and not state.open.is_out(cell, time):
         status = CellStatus.HOLE
-    value = value_to_json(column, float(state.values[cell])) if status in HAS_VALUE else None
+    value = value_to_json(column, state.value_of(cell)) if status in HAS_VALUE else None
     return CellRecord(column.name, _WORDS[status], value)

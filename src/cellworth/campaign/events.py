@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import date, datetime
 from functools import cache
 from types import NoneType
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from cellworth.campaign.state import State
 
 Json = dict[str, Any]
+ROW_NUMBERS = "row_numbers"
+"""The field of an event's data in which it states them."""
 Value = float | int | bool | str
 """A cell's value as the user writes it; dates and times as ISO strings."""
 
@@ -132,6 +134,8 @@ class Event:
         The fingerprint of that request: a different request with the same key is rejected.
     content : Content
         What happened: an `Asked`, a `Told`, ...
+    row_numbers : dict of str to int
+        The numbers of rows that the log names for the first time, if the table is in row blocks.
     """
 
     number: int
@@ -140,6 +144,7 @@ class Event:
     key: str | None
     request: str | None
     content: Content
+    row_numbers: dict[str, int] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
@@ -159,6 +164,8 @@ def encode(event: Event) -> StoredEvent:
         data["request"] = event.request
     if event.content.version > 1:
         data["version"] = event.content.version
+    if event.row_numbers:
+        data[ROW_NUMBERS] = event.row_numbers
     return StoredEvent(event.number, event.time, event.kind, event.who, event.key, data)
 
 
@@ -184,7 +191,8 @@ def decode(stored: StoredEvent) -> Event:
             f"event {stored.number} ({stored.kind}) is damaged ({type(error).__name__}: {error}). "
             "Restore the store from a backup."
         ) from error
-    return Event(stored.number, stored.time, stored.who, stored.key, stored.data.get("request"), content)
+    request, numbers = stored.data.get("request"), stored.data.get(ROW_NUMBERS, {})
+    return Event(stored.number, stored.time, stored.who, stored.key, request, content, numbers)
 
 
 def version_of(data: Json) -> Any:
@@ -197,7 +205,7 @@ def _readers(kind: str) -> dict[str, Callable[[Any], Any]]:
     """Return how to read each field of a kind of event from its stored form."""
     content: Any = KINDS[kind]
     hints = get_type_hints(content)
-    return {field.name: _reader(hints[field.name]) for field in fields(content)}
+    return {each.name: _reader(hints[each.name]) for each in fields(content)}
 
 
 def _reader(hint: Any) -> Callable[[Any], Any]:

@@ -13,17 +13,18 @@ from cellworth.campaign.campaign_events import ClockSet
 from cellworth.campaign.cell_events import Asked
 from cellworth.campaign.clock import clock_problem, may_lease
 from cellworth.campaign.events import Content, Event, check_optional_text, decode, encode, fingerprint
+from cellworth.campaign.founding_table import unpack_founding
 from cellworth.campaign.lifecycle import check_open
 from cellworth.campaign.settings import current_settings
 from cellworth.campaign.state import State
 from cellworth.campaign.state_snapshots import NO_END, Snapshots, StateSnapshot
 from cellworth.campaign.stores.store_protocol import Store, StoredEvent
-from cellworth.campaign.table_codec import digest, unpack
+from cellworth.campaign.table_codec import digest
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.optional_packages import require
+from cellworth.prices import Prices
 from cellworth.setting_names import named
-from cellworth.table import Table
 
 Clock = Callable[[], datetime]
 Make = Callable[[State, datetime], Content | None]
@@ -44,11 +45,12 @@ def utc_now() -> datetime:
 class Log:
     """The record and events of one campaign in its store, and the state they add up to.
 
-    With ``until``, an event number or a time, the log ends there and is read-only.
+    With ``until``, an event number or a time, the log ends there and is read-only. A founding table in row
+    blocks is processed on ``engine``, by default threads of this process.
 
     Attributes
     ----------
-    original : Table
+    founding : FoundingTable
     settings : dict
         What the campaign was created with.
     owns_store : bool
@@ -63,6 +65,7 @@ class Log:
         until: int | datetime | None = None,
         *,
         owns_store: bool = False,
+        engine: Any = None,
     ) -> None:
         record = store.record(name)
         if digest(record.table) != record.digest:
@@ -74,17 +77,22 @@ class Log:
         self.name = name
         self.settings = current_settings(record.settings, name)
         self.created = record.created
-        self.original = unpack(record.table)
+        self.founding = unpack_founding(record.table, engine)
         self.until = until
         self._end = _last_number(store, name, until) if isinstance(until, datetime) else until
         self.owns_store = owns_store
         self._clock = self.clock_of(store, clock)
         self._warned = False
         self._still = False
-        self._snapshots = Snapshots(store, name, self.original)
-        self._state = State(self.original)
+        self._snapshots = Snapshots(store, name, self.founding)
+        self._state = State(self.founding)
         self._whole = False  # whether all of the events read so far, and nothing else, are in the state
         self.refresh()
+
+    @property
+    def original(self) -> Any:
+        """The table that the campaign started with: a `Table`, or a `BlockTable`."""
+        return self.founding.table
 
     @staticmethod
     def clock_of(store: Store, clock: Clock) -> Clock:
@@ -185,7 +193,7 @@ class Log:
         if time > last and (problem := clock_problem(self.name, last, time)):
             warnings.warn(problem, stacklevel=3)
 
-    def tables(self, numbers: list[int]) -> Iterator[Table]:
+    def tables(self, numbers: list[int]) -> Iterator[Any]:
         """Yield the table as of each event number, in non-decreasing order; O(events) for past ones."""
         state: State | None = None
         events: Iterator[Event] = iter(())
@@ -199,6 +207,23 @@ class Log:
             while state.number < number:
                 state.apply(next(events))
             yield state.table()
+
+    @property
+    def sample_words(self) -> str:
+        """Nothing: this is the log of all rows, not of a sample."""
+        return ""
+
+    def prices_of(self, prices: Prices) -> Prices:
+        """Return the prices of the rows of this log: of all rows."""
+        return prices
+
+    def spent_by(self) -> dict[int, float] | None:
+        """Return None: what was spent is in the events themselves."""
+        return None
+
+    def state_at(self, number: int) -> State:
+        """Return the state after an event."""
+        return Log(self.store, self.name, until=number).state
 
     def keyed(self, key: str) -> Event | None:
         """Return the event with a key; None if there is none. One or two queries."""
@@ -291,7 +316,8 @@ class Log:
             return None
         if isinstance(content, ClockSet):  # the only event that may be dated before the last one
             time = self.last_time - timedelta(seconds=content.back)
-        return Event(self.state.number + 1, time, who, key, signature, content)
+        rows = self.state.index.rows.unstated(line.row for line in content.lines())
+        return Event(self.state.number + 1, time, who, key, signature, content, rows)
 
 
 def _paged(store: Store, name: str, after: int = 0, end: int = NO_END) -> Iterator[StoredEvent]:

@@ -20,6 +20,7 @@ from typing import Any, TextIO, cast
 
 from cellworth.campaign.clock import clock_problem, late_leases
 from cellworth.campaign.events import decode
+from cellworth.campaign.founding_table import unpack_founding
 from cellworth.campaign.log import Log, utc_now
 from cellworth.campaign.settings import current_settings
 from cellworth.campaign.state import State
@@ -27,7 +28,6 @@ from cellworth.campaign.state_snapshots import SnapshotAudit
 from cellworth.campaign.stores import CampaignRecord, Store, StoredEvent, open_store
 from cellworth.campaign.stores.checksums import HOW_TO_GO_ON, chained, seal_of
 from cellworth.campaign.stores.store_protocol import event_rows, record_row
-from cellworth.campaign.table_codec import unpack
 from cellworth.errors import ConflictError, DataError
 from cellworth.messages import listing, shorten
 
@@ -84,19 +84,25 @@ class EventsOf:
             number = page[-1].number
 
 
-def check_campaign(store: Store, name: str) -> CheckedCampaign:
-    """Read a whole campaign, verify every checksum, and apply every event to its table; O(n p + events)."""
+def check_campaign(store: Store, name: str, *, with_table: bool = True) -> CheckedCampaign:
+    """Read a whole campaign, verify every checksum, and apply every event to its table; O(n p + events).
+
+    A table in row blocks is not in the store; its files are verified, too, unless ``with_table`` is False.
+    """
     number, chain = 0, ""
     try:
         record = store.record(name)
         chain = seal_of(record_row(record, ""))
         current_settings(record.settings, name)
-        state, audit = State(unpack(record.table)), SnapshotAudit(store, name)
+        founding = unpack_founding(record.table)
+        state, audit = State(founding), SnapshotAudit(store, name)
         for event in EventsOf(store, name):
             audit.check(event)
             _apply(state, event)
             audit.note(state)
             number, chain = event.number, _link(name, event, chain)
+        if with_table:
+            founding.check_at(founding.place, thorough=True)
     except DataError as error:
         problem = str(error).replace(HOW_TO_GO_ON, "Restore the store from a backup.")
         return CheckedCampaign(name, number, chain, problem)
@@ -228,7 +234,7 @@ class _DumpedCampaign:
         """Verify the whole file; a DataError names its first wrong line."""
         with self._errors(1):
             number, chain = 0, seal_of(record_row(self.record, ""))
-            state = State(unpack(self.record.table))
+            state = State(unpack_founding(self.record.table))
         stated: dict[str, Any] | None = None
         for event, line in self._lines():
             with self._errors(line):
@@ -293,7 +299,7 @@ def _link(name: str, event: StoredEvent, before: str, after: int | None = None) 
 
 def _compared(source: Store, target: Store, name: str, until: int | None) -> CheckedCampaign:
     """Compare a copy with its source, which may have grown meanwhile."""
-    checked = check_campaign(target, name)
+    checked = check_campaign(target, name, with_table=False)
     if checked.problem is not None:
         raise DataError(f"The copy of campaign {shorten(name)} is damaged: {checked.problem}")
     chain = seal_of(record_row(source.record(name), ""))

@@ -12,6 +12,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.campaign_events import Extended
+from cellworth.campaign.founding_table import in_memory
 from cellworth.campaign.state import State
 from cellworth.campaign.table_codec import pack
 from cellworth.errors import DataError, ParameterError
@@ -48,7 +49,7 @@ def extended(state: State, rows: Rows | AnyFile, prices: Prices, how: ReadOption
 
     A file is read as ``how`` says, unless it is a `TextFile`.
     """
-    table = state.table()
+    table = in_memory(state.cells).table(state.table_number)
     if isinstance(rows, str | os.PathLike | FileBytes | TextFile):
         rows = read_rows(how.file(rows), table, missing=how.missing)
     new = conform(rows, table)

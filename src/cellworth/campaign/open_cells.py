@@ -12,13 +12,14 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from cellworth.campaign.answers import as_cells
+from cellworth.campaign.answers import as_cells, found_cells
 from cellworth.campaign.cell_events import CellName, GivenBack, Released, Taken
 from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.cell_values import HAS_VALUE, CellStatus
 from cellworth.campaign.events import Event, check_optional_text, check_text
 from cellworth.campaign.lease_index import Sought
 from cellworth.campaign.leases import has_ended, parse_lease
-from cellworth.campaign.state import HAS_VALUE, CellStatus, State
+from cellworth.campaign.state import State
 from cellworth.errors import ConflictError, DataError, ParameterError
 from cellworth.messages import shorten
 from cellworth.setting_names import setting
@@ -88,8 +89,8 @@ class Wanted:
             rows = np.array([state.index.row(self.row)])
         if self.row_contains:
             among = state.open.index.rows(time) if rows is None else rows
-            text, ids = self.row_contains.casefold(), state.index.row_ids
-            rows = np.array([i for i in among.tolist() if text in ids[i].casefold()], dtype=np.int64)
+            text, name = self.row_contains.casefold(), state.index.rows.name
+            rows = np.array([i for i in among.tolist() if text in name(i).casefold()], dtype=np.int64)
         if self.column is not None:
             column = int(state.index.column_places([self.column])[0])
             if column < 0:
@@ -218,7 +219,7 @@ def taken(
     if isinstance(wanted, int):
         cells, _, _ = state.open.index.find(Sought(free=True), time, 0, wanted, None)
     else:
-        cells = list(dict.fromkeys(state.index.cell(row, column) for row, column in wanted))
+        cells = list(dict.fromkeys(found_cells(state, list(wanted))))
         for cell in cells:
             _must_be_out(state, cell, time)
             _must_not_be_with_another(state, cell, time, who, "Take another cell")
@@ -229,7 +230,7 @@ def given_back(
     state: State, time: datetime, cells: Sequence[tuple[object, object]], who: str
 ) -> GivenBack | None:
     """Return the cells that ``who`` gives back, without those they no longer have."""
-    found = [state.index.cell(row, column) for row, column in cells]
+    found = found_cells(state, list(cells))
     for cell in found:
         _must_not_be_with_another(state, cell, time, who, "Only they can give it back")
     mine = [cell for cell in dict.fromkeys(found) if state.open.holder(cell, time) is not None]
@@ -241,7 +242,7 @@ def released(
 ) -> Released | None:
     """Return the cells to take from whoever has them, without those that nobody has."""
     check_optional_text("the reason", reason)
-    found = dict.fromkeys(state.index.cell(row, column) for row, column in cells)
+    found = dict.fromkeys(found_cells(state, list(cells)))
     held = [cell for cell in found if state.open.holder(cell, time) is not None]
     return Released(_names(state, held), reason) if held else None
 

@@ -76,8 +76,7 @@ def questioned(state: State, answers: Iterable[tuple[Cell, float]]) -> dict[Cell
         by_column[cell[1]].append((cell, number))
     found = {}
     for j, some in by_column.items():
-        column, values = state.index.columns[j], state.values[:, j].copy()  # a column of rows is slow to read
-        seen = seen_in(column, values[~np.isnan(values)])
+        seen = seen_in(state.index.columns[j], state.cells.known_in(j))
         if seen is None:
             continue
         for cell, number in some:

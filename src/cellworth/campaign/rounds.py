@@ -9,17 +9,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from cellworth.arrays import IntArray
 from cellworth.campaign.budget_and_prices import BudgetAndPrices
 from cellworth.campaign.cache import ROUNDS, load_part, pack_cache, save_part, unpack_cache
 from cellworth.campaign.log import Log
 from cellworth.errors import CellworthError, UnusableCacheError
 from cellworth.messages import shorten
+from cellworth.prices import Prices
 from cellworth.progress import portion
 from cellworth.strategy import Strategy
-from cellworth.strategy.choose_batch import Adviser, ScoredRound
 
 LONGEST_WAIT = 30.0
 """Seconds to wait for somebody else's round; twice the time of a round, if that is longer."""
@@ -37,19 +34,19 @@ class NewestRound:
         1, 2, ...
     based_on : int
         The number of the last event that had changed the table when it was completed; 0 for the original.
-    scored : ScoredRound
+    scored : ScoredRound or BlockRound
         The worth of each cell (n, p), and the rest of what batches are chosen by. Rows added later have no
         scores.
     completer : fitted completer
-    owner : (d,) array of int
-        The cell column of each encoded column.
+    adviser : Adviser or BlockAdviser
+        That has run it.
     """
 
     round: int
     based_on: int
-    scored: ScoredRound
+    scored: Any
     completer: Any
-    owner: IntArray
+    adviser: Any
 
 
 class Rounds:
@@ -69,7 +66,6 @@ class Rounds:
         self._strategy = strategy
         self._in_force = in_force
         self._seed = seed
-        self._owner = log.original.layout.owner
         self._before: dict[str, Any] | None = None  # the adviser's state before a tentative round
         self._saved = 0  # how many rounds are cached
         self._took = 0.0  # seconds to run the last round that was run here
@@ -126,14 +122,14 @@ class Rounds:
         """Return the last of these rounds, given by the numbers of the events that they were based on."""
         self._recover()
         self._busy = True
-        if tentative and self._done != rounds:
+        if tentative and self._done != rounds and rounds != self._log.state.rounds:
             self._lead(rounds[:-1])
             self._before = None if not self._done else self._content()
         self._lead(rounds)
         scored = self._adviser.scored
         assert scored is not None
         self._busy = False
-        return NewestRound(len(self._done), self._done[-1], scored, self._adviser.completer, self._owner)
+        return NewestRound(len(self._done), self._done[-1], scored, self._adviser.completer, self._adviser)
 
     def save(self, number: int) -> None:
         """Cache the adviser in the store for other processes, if it has run rounds of the log since."""
@@ -142,18 +138,17 @@ class Rounds:
         if self._log.read_only or tentative or len(self._done) == self._saved:
             return
         self._saved = len(self._done)
-        content = self._content()
-        completer = content["adviser"]["completer"]
-        if not (hasattr(completer, "fitted_state") and hasattr(completer, "restore_fitted")):
+        plain = self._adviser.to_plain()
+        if plain is None:
             return
         try:
-            content["adviser"]["completer"] = completer.fitted_state()
+            content = {"rounds": list(self._done), "adviser": plain}
             save_part(self._log.store, self._log.name, number, ROUNDS, pack_cache(content))
         except CellworthError as error:  # such as a cache too large for the store
             logger.info("campaign %s is not cached: %s", shorten(self._log.name), error)
 
     def _begin(self) -> None:
-        self._adviser = Adviser.of(self._strategy, self._log.original, seed=self._seed)
+        self._adviser = self._log.founding.adviser(self._strategy, self._seed)
         self._done: list[int] = []
         self._saved = 0
         self._cached = False  # resumed from a cache
@@ -197,11 +192,8 @@ class Rounds:
             self._done += ahead[:-1]
             ahead = ahead[-1:]
         for number, (based_on, table) in enumerate(zip(ahead, self._log.tables(ahead), strict=True)):
-            encoded = table.encode(prior=True)
-            with portion(number / len(ahead), (number + 0.8) / len(ahead)):
-                self._adviser.complete(encoded.X, table.y, encoded.unmeasured)
-            with portion((number + 0.8) / len(ahead), (number + 1) / len(ahead)):
-                self._adviser.score(self._in_force.prices_as_of(based_on).on(table))
+            with portion(number / len(ahead), (number + 1) / len(ahead)):
+                self._adviser.run(table, self._in_force.prices_as_of(based_on))
             self._done.append(based_on)
             self.runs += 1
 
@@ -216,37 +208,33 @@ class Rounds:
     def _read_cache(self, rounds: list[int]) -> None:
         """Resume from the cache in the store, if it holds the first of these rounds and is usable."""
         found = load_part(self._log.store, self._log.name, self._log.state.number, ROUNDS)
-        if found is None or not hasattr(self._adviser.completer, "restore_fitted"):
+        if found is None:
             return
         try:
             content = unpack_cache(found)
             known = content["rounds"]
             if known != rounds[: len(known)] or 0 < len(known) <= len(self._done):
                 return
-            adviser, completer = content["adviser"], self._adviser.completer
-            completer.restore_fitted(adviser["completer"])
-            self._go_on_from({**content, "adviser": {**adviser, "completer": completer}})
-            self._check_restored()
+            prices = self._in_force.prices_as_of(known[-1]) if known else self._in_force.prices
+            self._adviser.resume(content["adviser"], lambda: next(self._log.tables(known[-1:])), prices)
+            self._done, self._saved = list(known), len(known)
+            self._check_restored(prices)
         except Exception as error:  # whatever is wrong with the cache, the log has everything
             self._ignore_cache(str(error) or type(error).__name__)
         else:
             self._cached = True
 
-    def _check_restored(self) -> None:
+    def _check_restored(self, prices: Prices) -> None:
         """Reject a state that no campaign on this table could have produced."""
-        scored, completed = self._adviser.scored, np.asarray(self._adviser.completer.completed_)
-        n, p = len(self._log.state.values), self._log.state.index.features
-        if not self._done or self._adviser.rounds != len(self._done) or scored is None:
+        if not self._done or self._adviser.rounds != len(self._done) or self._adviser.scored is None:
             raise UnusableCacheError("its rounds are inconsistent")
-        original = self._log.original
-        rows, width = scored.scores.shape
-        labels = width == p + 1 and self._in_force.prices_as_of(self._done[-1]).sells_labels(original)
-        fits = (width == p or labels) and len(original.row_ids) <= rows <= n
-        if not fits or not np.isfinite(scored.scores).all() or (scored.scores < 0).any():
-            raise UnusableCacheError("its scores do not fit this table")
-        if completed.shape != (rows, len(self._owner)) or not np.isfinite(completed).all():
-            raise UnusableCacheError("its completed table does not fit this table")
-        scored.rng(0)
+        index = self._log.state.index
+        problem = self._adviser.misfit(
+            index.features, self._log.founding.n_rows, index.n_rows, labels=index.sells_labels(prices)
+        )
+        if problem is not None:
+            raise UnusableCacheError(problem)
+        self._adviser.scored.rng(0)
 
     def _ignore_cache(self, why: str) -> None:
         logger.info("ignoring the cache of campaign %s: %s", shorten(self._log.name), why)

@@ -9,13 +9,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cellworth import strategy as strategies
 from cellworth.campaign.events import check_optional_text, check_text
+from cellworth.campaign.founding_table import FoundingTable
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store_protocol import WHO_LENGTH, CampaignRecord, Store
-from cellworth.campaign.table_codec import digest, pack
+from cellworth.campaign.table_codec import digest
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten
 from cellworth.prices import Prices
@@ -24,12 +23,8 @@ from cellworth.prices.rules import check_visit
 from cellworth.setting_names import by_door, named, setting
 from cellworth.strategy import Strategy
 from cellworth.strategy.auto_choice import StrategyChoice
-from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.registry import check_name
-from cellworth.table import Table
-from cellworth.table.encoded import refuse_huge
 from cellworth.table.read_options import ReadOptions
-from cellworth.table.unmeasured_column import check_prior
 
 FORMAT = 2
 LARGEST_BUDGET = 1e15
@@ -40,7 +35,7 @@ RENAMED = {"recommended": "linear-impact"}
 
 def make_record(
     name: str,
-    table: Table,
+    founding: FoundingTable,
     prices: Prices,
     strategy: str,
     *,
@@ -53,12 +48,8 @@ def make_record(
 
     If the strategy chooses on the table, as "auto" does, this costs its choice, which is recorded.
     """
-    for j in np.flatnonzero(table.holes.all(axis=0)):
-        check_prior(table.columns[j], f"column {shorten(table.columns[j].name)}")
-    refuse_huge(table.values, table.row_ids, table.columns)
-    prices.on(table)  # fail now if a cell has no price
     template = registered(strategy)
-    settings = {
+    settings: dict[str, Any] = {
         "format": FORMAT,
         "prices": prices.to_dict(),
         "strategy": template.name,
@@ -66,11 +57,12 @@ def make_record(
         "seed": _check_seed(seed),
         "who": _check_who(who),
     }
-    how = {} if table.read_options is None else table.read_options.to_json()
+    how = {} if founding.read_options is None else founding.read_options.to_json()
     if how:
         settings["read"] = how
-    packed, checked = pack(table), check_text("the name of a campaign", name)
-    choice = template.settled(BuyingTask.of(table, prices, seed)).choice if template.is_open else None
+    checked = check_text("the name of a campaign", name)
+    choice = founding.begin(prices, template, settings["seed"])
+    packed = founding.pack()
     if choice is not None:
         settings["choice"] = choice.to_json()
     return CampaignRecord(checked, time, settings, packed, digest(packed))

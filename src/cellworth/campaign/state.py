@@ -8,40 +8,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from enum import IntEnum
 from operator import itemgetter
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.campaign.array_codec import slim, widened
+from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign.campaign_events import BudgetChanged, PricesChanged, Stage
 from cellworth.campaign.cell_events import Asked, CellName, Told
-from cellworth.campaign.cell_index import Cell, CellIndex
+from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.events import Event, Value, value_from_json, value_reader
+from cellworth.campaign.founding_table import AnyFounding, as_founding, in_memory
 from cellworth.campaign.leases import Hold, Leases
 from cellworth.campaign.spending import Due, Spending, Terms, terms_map
-from cellworth.campaign.table_codec import unpack
 from cellworth.errors import DataError
-from cellworth.prices.prices import with_target_column
-from cellworth.table import Table
-
-
-class CellStatus(IntEnum):
-    """The status of a cell."""
-
-    HOLE = 0
-    ASKED = 1
-    KNOWN = 2
-    TOLD = 3
-    REFUSED = 4
-
-
-HAS_VALUE = (CellStatus.KNOWN, CellStatus.TOLD)
-MAY_COME = (CellStatus.HOLE, CellStatus.ASKED)
-"""Cells without a value that can be bought, or are out."""
 
 
 class State:
@@ -57,6 +39,8 @@ class State:
         The number of the last event that changed the table; 0 for the original.
     index : CellIndex
         Rows and columns by name.
+    cells : CellValues
+        The value and status of each cell.
     rounds : list of int
         For each round, the ``table_number`` of the table it was completed on; strictly increasing.
     asks_by_round : Counter
@@ -74,17 +58,16 @@ class State:
     price_changes : list of pairs of an event's number and PricesChanged
         The changes of the prices, oldest first.
     stage : {"open", "closed", "archived"}
+    table_path : str or None
+        Where the founding table is now, if it was moved.
+    row_weight : float
+        How many rows of the campaign each row stands for: 1, or more in the state of a sample of its rows.
     """
 
-    def __init__(self, original: Table) -> None:
-        self.original = original
-        self.index = CellIndex(original)
-        self._values = np.array(with_target_column(original).values)
-        self._status = _status_of(self._values)
-        self._counts = self._count(self._status)
-        # The labels that rows came with, by the classes of the original.
-        self._labels = np.empty(len(self._values)) if original.y is None else np.array(original.y)
-        self._table: tuple[int, Table] = (0, original)
+    def __init__(self, original: AnyFounding) -> None:
+        founding = self._founding = as_founding(original)
+        self.index = founding.index()
+        self.cells = founding.cells(self.index)
         self.number = 0
         self.time: datetime | None = None
         self.table_number = 0
@@ -97,16 +80,21 @@ class State:
         self.new_budget: BudgetChanged | None = None
         self.price_changes: list[tuple[int, PricesChanged]] = []
         self.stage: Stage = "open"
+        self.table_path: str | None = None
+        self.row_weight = 1.0
 
     @property
     def values(self) -> Float64Array:
-        """The values, (n, p), NaN for a hole; do not modify. The labels are the last column, if any."""
-        return self._values[: len(self.index.row_ids)]
+        """The values, (n, p), NaN for a hole; do not modify. The labels are the last column, if any.
+
+        This and what follows raises ParameterError for a table in row blocks, which is not in memory.
+        """
+        return in_memory(self.cells).values
 
     @property
     def status(self) -> NDArray[np.uint8]:
         """The `CellStatus` of each cell, (n, p); do not modify. The labels are the last column, if any."""
-        return self._status[: len(self.index.row_ids)]
+        return in_memory(self.cells).status
 
     def has(self, *kinds: CellStatus) -> BoolArray:
         """Return which cells (n, p) have one of these statuses; O(n p)."""
@@ -115,26 +103,19 @@ class State:
 
     def status_of(self, cell: Cell) -> CellStatus:
         """Return the status of one cell."""
-        return CellStatus(int(self._status[cell]))
+        return self.cells.status_of(cell)
+
+    def value_of(self, cell: Cell) -> float:
+        """Return the value of one cell, NaN for a hole."""
+        return self.cells.value_of(cell)
 
     def count(self, status: CellStatus, *, labels: bool = False) -> int:
         """Return how many cells have a status; if ``labels``, how many labels. O(1)."""
-        return int(self._counts[int(labels), status])
+        return self.cells.count(status, labels=labels)
 
-    def table(self) -> Table:
+    def table(self) -> Any:
         """Return the table with all answers filled in; O(n p) after a change, else O(1)."""
-        number, table = self._table
-        if number != self.table_number:
-            target, p = self.original.target, self.index.features
-            table = Table(
-                self.original.columns,
-                self.values[:, :p],
-                tuple(self.index.row_ids),
-                None if target is None else target.with_cells(self.values[:, p]),
-                self.original.row_id,
-            )
-            self._table = self.table_number, table
-        return table
+        return self.cells.table(self.table_number)
 
     def ended(self, time: datetime) -> list[Due]:
         """Return the asked cells whose lease has ended by a given time, with terms: their money is free."""
@@ -149,6 +130,7 @@ class State:
         """Apply the next event; O(its size), amortised."""
         if event.number != self.number + 1:
             raise DataError(f"expected event {self.number + 1}, got event {event.number}: the log has a gap.")
+        self.index.rows.state(event.row_numbers)
         event.content.apply(self, event)
         if event.content.changes_table:
             self.table_number = event.number
@@ -163,7 +145,7 @@ class State:
             self.asks_by_round[asked.round] += 1
         for (row, column, _, worth, why), terms in zip(asked.cells, asked.owed(event.number), strict=True):
             cell = self.index.cell(row, column)
-            self._mark(cell, CellStatus.ASKED)
+            self.cells.mark(cell, CellStatus.ASKED)
             self.open.ask(
                 cell,
                 terms=terms,
@@ -187,11 +169,11 @@ class State:
         self._pay(told, cells, asked)
         given = map(itemgetter(2), told.cells)
         if {column.kind for column in self.index.columns} <= {"number", "integer"}:
-            self._values[rows, columns] = np.fromiter(map(float, given), dtype=np.float64)
+            values = np.fromiter(map(float, given), dtype=np.float64)
         else:
             read = [value_reader(column) for column in self.index.columns]
-            self._values[rows, columns] = [read[j](value) for (_, j), value in zip(cells, given, strict=True)]
-        self._mark_all(rows, columns, CellStatus.TOLD)
+            values = np.array([read[j](value) for (_, j), value in zip(cells, given, strict=True)])
+        self.cells.put(rows, columns, values)
 
     def _pay(self, told: Told, cells: list[Cell], asked: list[Terms | None]) -> None:
         """Release the money of the asks that answers close, and spend what they cost; O(answers).
@@ -234,14 +216,11 @@ class State:
     def correct(self, row: str, column: str, value: Value) -> None:
         """Replace the value of a cell."""
         cell = self.index.cell(row, column)
-        self._values[cell] = value_from_json(self.index.columns[cell[1]], value)
+        self.cells.correct(cell, value_from_json(self.index.columns[cell[1]], value))
 
     def extend(self, packed: bytes) -> None:
         """Append the rows of a packed table."""
-        rows = unpack(packed)
-        target, cells = self.original.target, with_target_column(rows).values
-        labels = None if target is None else target.codes_of(cells[:, -1])
-        self._append(rows.row_ids, cells, _status_of(cells), labels)
+        self.cells.extend(packed)
 
     def hold(self, cells: Sequence[CellName], who: str, until: datetime) -> None:
         """Keep cells for somebody."""
@@ -256,20 +235,22 @@ class State:
         if self.time is not None and by > timedelta(0):
             self.open.set_back(self.time, by)
 
+    def move_table(self, path: str, number: int) -> None:
+        """Look for the founding table at another path."""
+        self.table_path = path
+        self._founding.moved(path, number)
+
     def to_plain(self) -> dict[str, Any]:
         """Return the state as arrays and JSON, given the original table; O(n p + cells ever asked for)."""
-        old, (n, p) = self.original.values, (len(self.index.row_ids), self.index.features)
-        now, status = self._values[: len(old), :p], self._status[:, :p]
-        rows, columns = np.nonzero(_differs(now, status[: len(old)], old))
+        changed = self.cells.to_plain()
+        labels = changed.pop("labels", None)
         plain = {
             "number": self.number,
             "time": None if self.time is None else self.time.isoformat(),
             "table_number": self.table_number,
             "rounds": np.array(self.rounds, dtype=np.int64),
             "asks_by_round": [list(pair) for pair in sorted(self.asks_by_round.items())],
-            "changed": [slim(rows), slim(columns), slim(status[rows, columns]), now[rows, columns]],
-            "row_ids": self.index.row_ids[len(old) :],
-            "added": [self._values[len(old) : n, :p], status[len(old) : n], self._labels[len(old) : n]],
+            **changed,
             "open": self.open.to_plain(),
             "last_terms": self.last_terms.to_plain(),
             "money": self.money.to_plain(),
@@ -277,40 +258,23 @@ class State:
             "new_budget": None if self.new_budget is None else self.new_budget.to_json(),
             "price_changes": [[number, content.to_json()] for number, content in self.price_changes],
         }
-        # Only if closed, or if labels have changed: the bytes, and so snapshots, of others stay as they were.
+        # Only where there is something: the bytes, and so snapshots, of others stay as they were.
         if self.stage != "open":
             plain["stage"] = self.stage
-        if (target := self.original.target) is not None:
-            labels, of_labels = self.values[:, p], self.status[:, p]
-            rows = np.flatnonzero(_differs(labels, of_labels, target.cells_of(self._labels[:n])))
-            if len(rows):
-                plain["labels"] = [slim(rows), slim(of_labels[rows]), labels[rows]]
+        if labels is not None:
+            plain["labels"] = labels
+        if self.table_path is not None:
+            plain["table_path"] = self.table_path
         return plain
 
     @classmethod
-    def restored(cls, original: Table, plain: dict[str, Any]) -> Self:
+    def restored(cls, original: AnyFounding, plain: dict[str, Any]) -> Self:
         """Return the state that `to_plain` returned; O(n p + cells ever asked for), 3 us per cell out.
 
         Raises LookupError, TypeError or ValueError if it cannot be a state of this table.
         """
         state = cls(original)
-        values, status, labels = plain["added"]
-        if original.target is not None:
-            cells = original.target.cells_of(labels)
-            values, status = np.column_stack([values, cells]), np.column_stack([status, _status_of(cells)])
-        state._append(plain["row_ids"], values, status, labels)
-        rows, columns, status, values = plain["changed"]
-        rows, columns = (widened(each, len(values), np.int64) for each in (rows, columns))
-        status = widened(status, len(values), np.uint8)
-        if status.max(initial=0) > max(CellStatus) or min(rows.min(initial=0), columns.min(initial=0)) < 0:
-            raise ValueError("its cells are not those of a table")
-        state._values[rows, columns] = values
-        state._status[rows, columns] = status
-        if "labels" in plain:
-            rows, status, values = plain["labels"]
-            places = widened(rows, len(values), np.int64), -1
-            state._values[places], state._status[places] = values, widened(status, len(values), np.uint8)
-        state._counts = state._count(state.status)
+        state.cells.restore(plain)
         state.number, state.table_number = int(plain["number"]), int(plain["table_number"])
         state.time = None if plain["time"] is None else datetime.fromisoformat(plain["time"])
         state.rounds = plain["rounds"].tolist()
@@ -325,29 +289,12 @@ class State:
             (int(number), PricesChanged.from_json(content)) for number, content in plain["price_changes"]
         ]
         state.stage = plain.get("stage", "open")
+        if "table_path" in plain:
+            state.move_table(plain["table_path"], state.number)
         return state
 
     def _cells(self, names: Iterable[tuple[str, str]]) -> list[Cell]:
         return [self.index.cell(row, column) for row, column in names]
-
-    def _append(
-        self,
-        row_ids: Sequence[str],
-        values: Float64Array,
-        status: NDArray[np.uint8],
-        labels: Float64Array | None,
-    ) -> None:
-        start = len(self.index.row_ids)
-        stop = start + len(row_ids)
-        self._values = _with_room(self._values, stop)
-        self._status = _with_room(self._status, stop)
-        self._labels = _with_room(self._labels, stop)
-        self._values[start:stop] = values
-        self._status[start:stop] = status
-        self._counts += self._count(status)
-        if labels is not None:
-            self._labels[start:stop] = labels
-        self.index.add(row_ids)
 
     def _close_all(self, cells: Iterable[Cell], status: CellStatus) -> None:
         for cell in cells:
@@ -358,43 +305,4 @@ class State:
         ask = self.open.close(cell)
         if ask is not None:
             self.money.release(cell, ask.terms)
-        self._mark(cell, status)
-
-    def _mark(self, cell: Cell, status: CellStatus) -> None:
-        counts = self._counts[int(cell[1] >= self.index.features)]
-        counts[self._status[cell]] -= 1
-        counts[status] += 1
-        self._status[cell] = status
-
-    def _mark_all(self, rows: IntArray, columns: IntArray, status: CellStatus) -> None:
-        places = np.sort(rows * (width := self._status.shape[1]) + columns)
-        places = places[np.diff(places, prepend=-1) != 0]  # each cell counts once
-        for kind in (0, 1):
-            some = places[(places % width >= self.index.features) == kind]
-            self._counts[kind] -= np.bincount(self._status.ravel()[some], minlength=len(CellStatus))
-            self._counts[kind, status] += len(some)
-        self._status[rows, columns] = status
-
-    def _count(self, status: NDArray[np.uint8]) -> NDArray[np.intp]:
-        """Return how many cells (m, p) have each `CellStatus`, and how many labels, (2, statuses)."""
-        parts = np.split(status, [self.index.features], axis=1)
-        return np.array([np.bincount(part.ravel(), minlength=len(CellStatus)) for part in parts])
-
-
-def _status_of(values: Float64Array) -> NDArray[np.uint8]:
-    """Return the status of cells that nobody has asked for."""
-    return np.where(np.isnan(values), CellStatus.HOLE, CellStatus.KNOWN).astype(np.uint8)
-
-
-def _differs(now: Float64Array, status: NDArray[np.uint8], old: Float64Array) -> BoolArray:
-    """Return which cells are not as they were: known with the old value, or a hole."""
-    return (now != old) & ~(np.isnan(now) & np.isnan(old)) | (status != _status_of(old))
-
-
-def _with_room(array: NDArray[Any], rows: int) -> NDArray[Any]:
-    """Return the array, or a longer copy if it has too few rows; doubling makes repeated growth cheap."""
-    if rows <= len(array):
-        return array
-    longer = np.zeros((max(rows, 2 * len(array)), *array.shape[1:]), dtype=array.dtype)
-    longer[: len(array)] = array
-    return longer
+        self.cells.mark(cell, status)

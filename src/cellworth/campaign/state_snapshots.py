@@ -18,13 +18,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cellworth.campaign.array_codec import pack_plain, unpack_plain
+from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.events import Event, size
-from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.founding_table import AnyFounding
+from cellworth.campaign.state import State
 from cellworth.campaign.stores.checksums import HOW_TO_GO_ON
 from cellworth.campaign.stores.store_protocol import LARGEST_BLOB, Store, StoredEvent
 from cellworth.errors import CellworthError, DataError, UnusableCacheError
 from cellworth.messages import shorten
-from cellworth.table import Table
 
 FORM = 1
 EVERY = 20_000
@@ -72,7 +73,7 @@ class StateSnapshot:
 class Snapshots:
     """The snapshots of one campaign; ``original`` is its table."""
 
-    def __init__(self, store: Store, name: str, original: Table) -> None:
+    def __init__(self, store: Store, name: str, original: AnyFounding) -> None:
         self._store = store
         self._name = name
         self._original = original

@@ -29,10 +29,10 @@ def pack(table: Table) -> bytes:
     """Serialize a table to bytes; O(n p)."""
     about: dict[str, Any] = {
         "format": FORMAT,
-        "columns": [_column_to_plain(column) for column in table.columns],
+        "columns": [column_to_plain(column) for column in table.columns],
         "row_ids": list(table.row_ids),
         "row_id": table.row_id,
-        "target": None if table.target is None else _target_to_plain(table.target),
+        "target": None if table.target is None else target_to_plain(table.target),
     }
     arrays: dict[str, Any] = {
         "about": np.frombuffer(json.dumps(about).encode("ascii"), dtype=np.uint8),
@@ -58,8 +58,8 @@ def unpack(packed: bytes) -> Table:
             f"expected a table packed in format {FORMAT}; got format {about.get('format')!r}. "
             "Another version of cellworth wrote it: use that version, or a newer one."
         )
-    columns = tuple(_column_from_plain(column) for column in about["columns"])
-    target = None if about["target"] is None else _target_from_plain(about["target"], arrays["labels"])
+    columns = tuple(column_from_plain(column) for column in about["columns"])
+    target = None if about["target"] is None else target_from_plain(about["target"], arrays["labels"])
     return Table(columns, arrays["values"], tuple(about["row_ids"]), target, about["row_id"])
 
 
@@ -68,7 +68,8 @@ def digest(packed: bytes) -> str:
     return hashlib.sha256(packed).hexdigest()
 
 
-def _column_to_plain(column: Column) -> dict[str, Any]:
+def column_to_plain(column: Column) -> dict[str, Any]:
+    """Return a column as plain data."""
     plain = {
         "name": column.name,
         "kind": column.kind,
@@ -87,22 +88,25 @@ def _column_to_plain(column: Column) -> dict[str, Any]:
     return plain
 
 
-def _column_from_plain(plain: Mapping[str, Any]) -> Column:
+def column_from_plain(plain: Mapping[str, Any]) -> Column:
+    """Return what `column_to_plain` wrote."""
     low, high = plain["bounds"]
     bounds = -math.inf if low is None else low, math.inf if high is None else high
     words = tuple(plain.get("words", Column.words))
     return Column(**{**plain, "categories": tuple(plain["categories"]), "bounds": bounds, "words": words})
 
 
-def _target_to_plain(target: Target) -> dict[str, Any]:
+def target_to_plain(target: Target) -> dict[str, Any]:
+    """Return a target as plain data, without its labels."""
     classes = None
     if target.classes is not None:  # as numbers of their column: strings would not tell 1, 1.0 and True apart
         classes = [target.column.parse(label) for label in target.classes]
-    return {"kind": target.kind, "classes": classes, "column": _column_to_plain(target.column)}
+    return {"kind": target.kind, "classes": classes, "column": column_to_plain(target.column)}
 
 
-def _target_from_plain(plain: Mapping[str, Any], labels: NDArray[np.float64]) -> Target:
-    column = _column_from_plain(plain["column"])
+def target_from_plain(plain: Mapping[str, Any], labels: NDArray[np.float64]) -> Target:
+    """Return what `target_to_plain` wrote, with labels (n,)."""
+    column = column_from_plain(plain["column"])
     classes = plain["classes"]
     if classes is not None:
         classes = tuple(cast(UserValue, column.format(number)) for number in classes)

@@ -9,11 +9,11 @@ import numpy as np
 from cellworth.arrays import IntArray
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
 from cellworth.campaign.assessment.scoring_model import model_in_use
+from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.log import Log
-from cellworth.campaign.state import CellStatus
 from cellworth.errors import DataError
 from cellworth.prices import Prices
-from cellworth.table import Table
+from cellworth.table import Table, as_table
 
 if TYPE_CHECKING:
     from cellworth.policy import NextStep, Policy
@@ -38,7 +38,7 @@ class RowPolicies:
         """Return the policy for the table as it is now; a fit of the model in use unless it is kept."""
         from cellworth.policy import Policy  # slow to import
 
-        table = self._log.newest().table()
+        table = as_table(self._log.newest().table())
         if table.target is None:
             raise DataError("a policy predicts a target, and the campaign's table has none.")
         name = settings.pop("model", None) or model_in_use(self._log, "auto", seed, cache)

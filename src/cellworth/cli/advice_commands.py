@@ -48,8 +48,7 @@ def advise(
         if out is not None:
             check_asks_path(out)
             make_way(out, force=force)
-        in_blocks = table.is_dir() or table.suffix == ".zarr"
-        read = reading.open(table, target) if in_blocks else reading.table(table, target)
+        read = reading.table_or_blocks(table, target)
         stated = reading.prices(prices)
         with working("Completing the table and choosing cells"):
             batch = choose(read, prices=stated, budget=budget, count=most, strategy=strategy, seed=seed)

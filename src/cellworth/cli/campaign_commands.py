@@ -247,6 +247,6 @@ def extend(
     with on.campaign() as campaign:
         new = campaign.extend(writing.rows(campaign, table, missing or ()), who=on.who)
         if as_json:
-            print_json({"added": new, "rows": campaign.table.shape[0]})
+            print_json({"added": new, "rows": campaign.totals().rows})
         else:
-            print(f"{count(new, 'row')} added; the table has {count(campaign.table.shape[0], 'row')} now")
+            print(f"{count(new, 'row')} added; the table has {count(campaign.totals().rows, 'row')} now")

@@ -49,6 +49,7 @@ COMMANDS = {
     "stage": "manage_commands.stage",
     "release": "manage_commands.release",
     "clock": "manage_commands.clock",
+    "move-table": "manage_commands.move_table",
     "list": "store_commands.list_campaigns",
     "status": "result_commands.status",
     "log": "result_commands.log",

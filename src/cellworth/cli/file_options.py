@@ -142,6 +142,11 @@ class TableOptions(FileOptions):
         with _warnings_shown():
             return Table.read(self.file(path), target=target, **self._said())
 
+    def table_or_blocks(self, path: Path, target: str | None) -> Table | BlockTable:
+        """Read a file, or open a folder of Parquet files or a .zarr array to be read in blocks of rows."""
+        in_blocks = path.is_dir() or path.suffix == ".zarr"
+        return self.open(path, target) if in_blocks else self.table(path, target)
+
     def open(self, path: Path, target: str | None, engine: Any = None) -> BlockTable:
         """Open the table that the options describe, to be read in blocks of rows on an engine."""
         from cellworth.table import Table

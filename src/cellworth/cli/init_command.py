@@ -33,7 +33,9 @@ def init(
 ) -> None:
     """Start a campaign on a table with missing cells.
 
-    The table, strategy and seed are recorded once and never change; budget and prices may.
+    The table, strategy and seed are recorded once and never change; budget and prices may. A folder of
+    Parquet files, or a .zarr array, stays where it is and is read in blocks of rows: it may be larger than
+    memory, must not change, and if it is moved, move-table says where to.
 
     Example: cellworth init clinic.csv --target outcome --row-id id --missing '?' --budget 500
     """
@@ -41,7 +43,7 @@ def init(
         from cellworth.campaign import Campaign
 
         same = repeated(store, None if name == "study" else name)
-        read = reading.table(table, target)
+        read = reading.table_or_blocks(table, target)
         stated = reading.prices(prices)
         with Campaign.create(
             read,
@@ -61,15 +63,15 @@ def init(
 def _begun_json(campaign: Campaign) -> dict[str, Any]:
     table = campaign.table
     columns = [
-        {"name": column.name, "kind": column.kind, "holes": int(table.holes[:, place].sum())}
-        for place, column in enumerate(table.columns)
+        {"name": column.name, "kind": column.kind, "holes": holes}
+        for column, holes in zip(table.columns, table.holes_by_column.tolist(), strict=True)
     ]
     target = table.target
     return {
         "name": campaign.name,
         "rows": table.shape[0],
         "columns": columns,
-        "holes": int(table.holes.sum()),
+        "holes": int(table.holes_by_column.sum()),
         "target": None if target is None else {"name": target.name, "kind": target.kind},
         "strategy": campaign.strategy,
         "choice": None if campaign.settled.choice is None else campaign.settled.choice.sentence,
@@ -83,7 +85,7 @@ def _describe_begun(campaign: Campaign, same: str, where: str) -> None:
     print()
     rows = [
         (column.name, column.kind, holes, column.expected + (f", in {column.unit}" if column.unit else ""))
-        for column, holes in zip(table.columns, table.holes.sum(axis=0), strict=True)
+        for column, holes in zip(table.columns, table.holes_by_column.tolist(), strict=True)
     ]
     print_table(("column", "kind", "holes", "holds"), rows[:MOST_SHOWN], right=("holes",))
     if len(rows) > MOST_SHOWN:

@@ -215,6 +215,27 @@ def clock(
                 print(problem)
 
 
+def move_table(
+    *,
+    path: Annotated[Path, Argument(metavar="PATH", help="The folder, file or .zarr array, where it is now.")],
+    reason: Reason = None,
+    on: options.RecordOptions,
+    as_json: options.Json = False,
+) -> None:
+    """Say where the campaign's table is now, if it is read in blocks of rows and was moved.
+
+    Its files must be those that the campaign began with.
+
+    Example: cellworth move-table /mnt/new/big --who Bob
+    """
+    with on.campaign() as campaign:
+        changed = campaign.move_table(path, who=on.who, reason=reason)
+        if as_json:
+            print_json({"changed": changed, "path": str(path.absolute())})
+        else:
+            print(f"The table is at {path}" if changed else f"The table is known to be at {path} already")
+
+
 def _amount(text: str) -> float | None:
     if text == NO_LIMIT:
         return None

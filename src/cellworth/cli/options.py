@@ -255,9 +255,7 @@ def chosen_cells(
     campaign: Campaign, cells: Sequence[str] | None, path: AnyFile | None
 ) -> list[tuple[object, str]]:
     """Return the cells named on the command line or in a file."""
-    from cellworth.campaign.answer_file import parse_cells, read_cells
-
     if bool(cells) == (path is not None):
         raise WrongUsage("name cells as ROW:COLUMN or give a file with --from, one of the two.")
-    found = parse_cells(cells or (), campaign.table) if path is None else read_cells(path, campaign.table)
+    found = campaign.cells_named(cells or ()) if path is None else campaign.cells_in_file(path)
     return [(row, column) for row, column in found]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options
-from cellworth.cli.build_command import Option
+from cellworth.cli.build_command import Option, WrongUsage
 from cellworth.cli.output import Force, count, make_way, print_json, print_table, working
 
 if TYPE_CHECKING:
@@ -95,7 +95,11 @@ def export(
     *,
     out: Annotated[
         Path | None,
-        Option(metavar="FILE", help="A .csv, .tsv, .xlsx or .parquet file. By default, print CSV."),
+        Option(
+            metavar="FILE",
+            help="A .csv, .tsv, .xlsx or .parquet file; of a table in row blocks, a new Parquet folder. By "
+            "default, print CSV.",
+        ),
     ] = None,
     force: Force = False,
     spreadsheet: options.Spreadsheet = False,
@@ -108,11 +112,15 @@ def export(
 
     Example: cellworth export --out table.csv
     """
+    from cellworth.table import Table
     from cellworth.table.write_table import guard_table, write_for_spreadsheet
 
     with on.campaign(reading=True) as campaign:
         make_way(out, force=force)
         table, as_read = campaign.table, campaign.read_options.written
+        if not isinstance(table, Table):
+            _export_blocks(table, out, as_json=as_json)
+            return
         if out is None:
             table = guard_table(table) if spreadsheet else table
             print_json({"rows": _rows(table)}) if as_json else sys.stdout.write(
@@ -125,6 +133,17 @@ def export(
             print_json({"out": str(out), "rows": table.shape[0], "holes": holes})
         else:
             print(f"{count(table.shape[0], 'row')} with {count(holes, 'hole')} written to {out}")
+
+
+def _export_blocks(table: Any, out: Path | None, *, as_json: bool) -> None:
+    """Write a table in row blocks."""
+    if out is None:
+        raise WrongUsage("the campaign's table is in row blocks: give a new folder, with --out FOLDER.")
+    table.write(out)
+    if as_json:
+        print_json({"out": str(out), "rows": table.n_rows, "holes": table.n_holes})
+    else:
+        print(f"{count(table.n_rows, 'row')} with {count(table.n_holes, 'hole')} written to {out}")
 
 
 def _rows(table: Table) -> list[dict[str, Any]]:

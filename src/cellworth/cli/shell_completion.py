@@ -56,7 +56,7 @@ def rows_of_campaign(ctx: click.Context, incomplete: str) -> list[str]:
 
     def found() -> list[str]:
         with _campaign(ctx) as campaign:
-            return list(campaign.table.row_ids)
+            return campaign.some_rows()
 
     return _begun(_tried(found), incomplete)
 
@@ -66,7 +66,7 @@ def columns_of_campaign(ctx: click.Context, incomplete: str) -> list[str]:
 
     def found() -> list[str]:
         with _campaign(ctx) as campaign:
-            return list(campaign.table.column_names)
+            return [column.name for column in campaign.columns]
 
     return _begun(_tried(found), incomplete)
 

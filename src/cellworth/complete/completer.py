@@ -213,6 +213,22 @@ def fit_source(completer: C, source: Source, checkpoint: str | PathLike[str] | N
     return completer
 
 
+def resume_source(completer: Any, source: Source, parameters: dict[str, Any]) -> CompletedBlocks:
+    """Put a completer where a fit to this table of row blocks had left another, and return the table; a pass.
+
+    For completers with two more methods: ``fitted_parameters()`` returns what a fit has found and does not
+    grow with the table, as plain data; ``resume_blocks(source, summary, parameters)`` restores it.
+    """
+    summary = summarise(source)
+    completer.n_features_in_ = len(source.columns)
+    if source.table.named:
+        completer.feature_names_in_ = np.array(source.columns, dtype=object)
+    completer.resume_blocks(source, summary, parameters)
+    completed = CompletedBlocks(source, _to_send(completer), summary, None)
+    completer.completed_ = completed
+    return completed
+
+
 def _to_send(completer: Any) -> Any:
     """Return a copy to send to workers, without the callback and anything of the table's size."""
     sent = copy(completer)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -16,12 +15,11 @@ from cellworth.arrays import Float64Array, FloatArray, IntArray
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.protocol import Blocks, add, join
-from cellworth.blocks.writing import FilledPart, new_folder, whole_folder
+from cellworth.blocks.writing import FilledPart, new_folder, whole_folder, write_part
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.inputs import check_number
 from cellworth.errors import DataError, ParameterError
-from cellworth.optional_packages import require
 from cellworth.table import Table
 from cellworth.table.column import BOUNDED, Column
 from cellworth.table.encoded import Encoded
@@ -232,17 +230,5 @@ def _pick(filled: FilledPart, filler: Filler, wanted: IntArray) -> tuple[Table, 
 
 
 def _write_part(filled: FilledPart, number: int, filler: Filler, folder: str) -> tuple[int]:
-    """Write one block to its own file, named so that files sort in block order."""
-    pyarrow, parquet = require("pyarrow"), require("pyarrow.parquet")
-    frame = filler.table(filled).to_frame("pyarrow")
-    if filled.part.X.dtype == np.float32:  # as in the files that were read
-        narrow = [
-            field.with_type(pyarrow.float32()) if field.type == pyarrow.float64() else field
-            for field in frame.schema
-        ]
-        frame = frame.cast(pyarrow.schema(narrow))
-    path = Path(folder) / f"part-{number:06d}.parquet"
-    written = path.with_suffix(f".{os.getpid()}.writing")  # Dask may run two copies of a task at once
-    parquet.write_table(frame, written)
-    os.replace(written, path)
+    write_part(filler.table(filled), Path(folder), number, filled.part.X.dtype)
     return (1,)

@@ -35,7 +35,8 @@ def first_look(campaign: Campaign, look: Callable[[Campaign], dict[str, Any]]) -
     whole table; money and numbers of cells are those of the sample. Costs a look at `SAMPLE` rows.
     """
     table = campaign.table
-    if table.shape[0] * table.shape[1] <= LARGE or table.shape[0] <= 2 * SAMPLE:
+    is_small = table.shape[0] * table.shape[1] <= LARGE or table.shape[0] <= 2 * SAMPLE
+    if is_small or not isinstance(table, Table):
         return None
     strategy = "recommended" if campaign.strategy == "auto" else campaign.strategy
     try:

@@ -22,7 +22,7 @@ from cellworth.campaign.campaign_events import Extended, PricesChanged
 from cellworth.campaign.cell_events import Asked, Cancelled, Corrected, Refused, Told
 from cellworth.campaign.events import Event
 from cellworth.report.fill_errors import FillError, fill_errors
-from cellworth.table import Table
+from cellworth.table import Table, as_table
 
 if TYPE_CHECKING:
     from cellworth.complete import FilledTable
@@ -199,7 +199,7 @@ class SummaryInputs:
     def _advance(self, campaign: Campaign) -> None:
         number = campaign.number
         self.view = campaign.replay(number)
-        self.table: Table = self.view.table
+        self.table: Table = as_table(self.view.table)
         self._follow(self.view.events(after=self.number))
         self.number = number
 

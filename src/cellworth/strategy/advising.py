@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
 
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.open_table import table_of_source
@@ -18,7 +16,7 @@ from cellworth.messages import shorten
 from cellworth.prices import AnyPrices, Prices
 from cellworth.select.selector import check_limits
 from cellworth.strategy.batch import Batch, Purchase
-from cellworth.strategy.block_batch import check_parts, choose_from_blocks
+from cellworth.strategy.block_adviser import BlockAdviser
 from cellworth.strategy.block_prices import BlockPrices
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choose_batch import Adviser
@@ -154,21 +152,11 @@ def _advise_on_blocks(
     gone = np.column_stack([rows, [column for _, column in cells]]).astype(np.intp).reshape(-1, 2)
     prices = BlockPrices.of(stated, table)
     if strategy.is_open:
-        strategy = strategy.settled(_sampled_task(table, prices, seed))
-    scorer, selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
-    completer = clone(strategy.completer)
-    if table.target is not None and completer.get_params().get("target") == "auto":
-        completer.set_params(target=table.target.label_kind)
-    source = table.source()
-    if prices.needs_ids:
-        source = source.with_blocks(lambda block: replace(block, with_ids=True))  # type: ignore[type-var]
-    completed = completer.fit(source).completed_
-    rng = np.random.default_rng([seed, 0])
-    scores = scorer.score_blocks(completed, rng, prices.alone)
-    limits: Any = {"budget": budget, "count": count}
-    gone = gone[np.argsort(gone[:, 0], kind="stable")]
-    choice = choose_from_blocks(selector, scores, table, prices, gone=gone, rng=rng, **limits)
-    why = choice.reasons(completed, table, selector)
+        strategy = strategy.settled(sampled_task(table, prices, seed))
+    adviser = BlockAdviser(strategy, table, seed=seed)
+    adviser.run(table, stated)
+    choice = adviser.choose(prices, gone=gone, budget=budget, count=count)
+    why = adviser.reasons(choice)
     chosen = choice.selection
     ids = table.row_ids(choice.rows[chosen.cells[:, 0]])
     groups = {column: group.name for group in stated.groups for column in group.columns}
@@ -184,7 +172,7 @@ def _advise_on_blocks(
     )
 
 
-def _sampled_task(table: BlockTable, prices: BlockPrices, seed: int) -> BuyingTask:
+def sampled_task(table: BlockTable, prices: BlockPrices, seed: int) -> BuyingTask:
     """Return what an open strategy is chosen on: every k-th row, `SAMPLE_ROWS` to twice as many."""
     every = max(1, table.n_rows // SAMPLE_ROWS)
     some = table.every(every)
@@ -193,4 +181,4 @@ def _sampled_task(table: BlockTable, prices: BlockPrices, seed: int) -> BuyingTa
     own = np.vstack([prices.on(part).own for part in parts])
     listed = replace(prices.base, own=own)
     kind = None if table.target is None else table.target.label_kind
-    return BuyingTask(X, some.y, table.layout, kind, listed, seed)
+    return BuyingTask(X, some.y, table.layout, kind, listed, seed, in_blocks=True)

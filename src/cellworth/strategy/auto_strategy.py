@@ -3,8 +3,9 @@
 The model is chosen by cross-validation. Then the rival plays against the fallback on known cells that are
 hidden and bought back, see `cellworth.strategy.backtest`, and is chosen only if it leads by more than
 `NEEDED` standard errors. Last, the completer: the supervised one only if the model scores higher by as much
-when it has learned from its completion, see `completer_lead`. The choice is a function of the table, the
-prices and the seed.
+when it has learned from its completion, see `completer_lead`; on tables in row blocks, where the pair of
+completions that this needs does not run, the completer is not in question. The choice is a function of the
+table, the prices and the seed.
 """
 
 from __future__ import annotations
@@ -138,7 +139,7 @@ def choose_on(task: BuyingTask, *, seconds: float | None = None) -> StrategyChoi
     lead = played.lead(RIVAL, over=FALLBACK)
     choice = decided(replace(choice, lead=lead, note=""))
     left = None if seconds is None else seconds - (time.perf_counter() - begun)
-    if left is not None and left <= 0:
+    if task.in_blocks or (left is not None and left <= 0):
         return choice
     of_completer = completer_lead(task, model, SupervisedCompleter(), over=_gaussian())
     return decided(replace(choice, completer_lead=of_completer))

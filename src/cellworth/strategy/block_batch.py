@@ -21,6 +21,7 @@ from cellworth.select.shortlist import TableNumbers
 from cellworth.strategy.block_prices import BlockPrices
 from cellworth.strategy.choose_batch import AHEAD, FIRST_CELLS
 from cellworth.strategy.reasons import Reasons, WorthOnOffer
+from cellworth.strategy.registry import Strategy
 
 
 def check_parts(scorer: Scorer, selector: Selector) -> tuple[BlockScorer, BlockSelector]:
@@ -40,6 +41,46 @@ def check_parts(scorer: Scorer, selector: Selector) -> tuple[BlockScorer, BlockS
     return both
 
 
+def check_strategy(strategy: Strategy) -> None:
+    """Raise ParameterError unless all three parts of a strategy run on row blocks."""
+    check_parts(strategy.scorer, strategy.selector)
+    completer = strategy.completer
+    if not (hasattr(completer, "fit_blocks") and hasattr(completer, "complete_rows")):
+        raise ParameterError(
+            f"{type(completer).__name__} does not run on row blocks: it has no fit_blocks and complete_rows. "
+            "Choose another strategy, or read the table into memory."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Explored:
+    """What cells of unmeasured columns are worth; see `explored`.
+
+    Attributes
+    ----------
+    first_cells : dict of column number to row numbers
+        The cells of unmeasured columns that come before all others.
+    average, best : float
+        The worth of other cells of unmeasured columns, and of the best cell elsewhere.
+    """
+
+    first_cells: dict[int, IntArray] = field(default_factory=dict)
+    average: float = 0.0
+    best: float = 0.0
+
+    @classmethod
+    def of(cls, scores: BlockScores, table: BlockTable, rng: np.random.Generator) -> Explored:
+        """Look at the scores of the other columns; one pass if there are unmeasured columns, else none."""
+        unmeasured = table.unmeasured
+        if not unmeasured.any():
+            return cls()
+        parts = scores.reduce(_worthy, join, shared=(table.layout, unmeasured))
+        count, total, best = (list(each) for each in zip(*parts, strict=True))
+        average, highest = (sum(total) / sum(count), max(best)) if sum(count) else (1.0, 1.0)
+        first = {int(j): rng.permutation(table.n_rows)[:FIRST_CELLS] for j in np.flatnonzero(unmeasured)}
+        return cls(first, average, highest)
+
+
 @dataclass(frozen=True, eq=False)
 class BlockOffers:
     """Makes the offer of each block; sent to the workers that hold the blocks.
@@ -51,36 +92,40 @@ class BlockOffers:
         Columns without a known value.
     gone : (k, 2) int array
         Row and column numbers, sorted by row, of holes that cannot be bought.
-    first_cells : dict of column number to row numbers
-        The cells of unmeasured columns that come before all others.
-    average, best : float
-        The worth of other cells of unmeasured columns, and of the best cell elsewhere.
+    learned : (k, 2) int array
+        Likewise of cells that are known by now, though they were holes when the scores were computed.
+    explored : Explored
     """
 
     prices: BlockPrices
     unmeasured: BoolArray
     gone: IntArray
-    first_cells: dict[int, IntArray] = field(default_factory=dict)
-    average: float = 0.0
-    best: float = 0.0
+    learned: IntArray
+    explored: Explored
 
     def offer(self, filled: FilledPart, scores: Float64Array) -> Offer:
         """Return what is on offer in the rows of a block, given the scores (m, d) of its numeric columns."""
         part, layout = filled.part, self.prices.layout
         known = layout.known(np.asarray(part.X, dtype=np.float64))
         known[:, self.unmeasured] = False  # what is there was made up for the fit
-        available = ~known
         start, stop = part.start, part.start + len(known)
-        first, last = np.searchsorted(self.gone[:, 0], [start, stop])
-        available[self.gone[first:last, 0] - start, self.gone[first:last, 1]] = False
+        known[_between(self.learned, start, stop)] = True
+        available = ~known
+        available[_between(self.gone, start, stop)] = False
         worth = layout.sum_by_cell(scores)
         if self.unmeasured.any():
             worth = worth.copy()
-            worth[:, self.unmeasured] = self.average
-            for j, rows in self.first_cells.items():
+            worth[:, self.unmeasured] = self.explored.average
+            for j, rows in self.explored.first_cells.items():
                 here = rows[(rows >= start) & (rows < stop)] - start
-                worth[here, j] = AHEAD * self.best
+                worth[here, j] = AHEAD * self.explored.best
         return Offer(worth, available, self.prices.on(part), known)
+
+
+def _between(cells: IntArray, start: int, stop: int) -> tuple[IntArray, IntArray]:
+    """Return the rows, counted from ``start``, and columns of the cells in some rows."""
+    first, last = np.searchsorted(cells[:, 0], [start, stop])
+    return cells[first:last, 0] - start, cells[first:last, 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,36 +246,28 @@ class _Completed:
 def choose_from_blocks(
     selector: BlockSelector,
     scores: BlockScores,
-    table: BlockTable,
-    prices: BlockPrices,
+    offers: BlockOffers,
     *,
-    gone: IntArray,
     budget: float | None = None,
     count: int | None = None,
     rng: np.random.Generator,
 ) -> BlockChoice:
     """Spend a budget on the holes of a table in row blocks, without collecting every score in one place.
 
-    The same as `choose` on the whole table, with the same random numbers. Two passes, and a third if there
-    are columns that nobody has measured. Memory on the caller's side: about 30 p bytes per shortlisted row.
+    The same as `choose` on the whole table, with the same random numbers. Two passes. Memory on the caller's
+    side: about 30 p bytes per shortlisted row.
 
     Parameters
     ----------
     selector : BlockSelector
     scores : BlockScores
         What a scorer's ``score_blocks`` returned.
-    table : BlockTable
-    prices : BlockPrices
-    gone : (k, 2) int array
-        Row and column numbers of holes that cannot be bought, sorted by row.
+    offers : BlockOffers
     budget, count : float and int, optional
         At least one is required.
     rng : Generator
-        As scoring has left it.
+        As scoring, and looking at the scores, has left it.
     """
-    offers = BlockOffers(prices, table.unmeasured, gone)
-    if table.unmeasured.any():
-        offers = _explored(offers, scores, table.n_rows, rng)
     totals: BlockTotals = scores.reduce(_Totals(offers), BlockTotals.added)
     limits: Any = {"budget": budget, "count": count}
     shortlister = Shortlister(selector, offers, totals, deepcopy(rng), limits)
@@ -248,15 +285,6 @@ class _Totals:
         alone = offer.prices.marginal(offer.before)[offer.available]
         worth = WorthOnOffer.of(offer.scores[offer.available], alone)
         return BlockTotals(OfferTotals.of(offer), worth, ((filled.part.start, int(offer.available.sum())),))
-
-
-def _explored(offers: BlockOffers, scores: BlockScores, n_rows: int, rng: np.random.Generator) -> BlockOffers:
-    """Return the offers with what cells of unmeasured columns are worth; see `explored`."""
-    parts = scores.reduce(_worthy, join, shared=(offers.prices.layout, offers.unmeasured))
-    count, total, best = (list(each) for each in zip(*parts, strict=True))
-    average, highest = (sum(total) / sum(count), max(best)) if sum(count) else (1.0, 1.0)
-    first = {int(j): rng.permutation(n_rows)[:FIRST_CELLS] for j in np.flatnonzero(offers.unmeasured)}
-    return replace(offers, first_cells=first, average=average, best=highest)
 
 
 def _worthy(

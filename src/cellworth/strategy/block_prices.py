@@ -77,6 +77,14 @@ class BlockPrices:
         """Whether blocks must bring their row ids."""
         return self.function is not None
 
+    @property
+    def least(self) -> float:
+        """A price that no cell is below; 0 if a function says the prices."""
+        if self.function is not None:
+            return 0.0
+        own = self.base.own if self.matrix is None else self.matrix
+        return float(min(own.min(), self.own.min(initial=np.inf)))
+
     def on(self, part: Part) -> PriceList:
         """Return the prices of the cells of some rows."""
         m, p = len(part.X), self.base.own.shape[1]

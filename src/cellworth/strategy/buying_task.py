@@ -28,6 +28,8 @@ class BuyingTask:
     prices : PriceList
         Of the n x p cells, known or not; not of labels.
     seed : int
+    in_blocks : bool
+        Whether these are some rows of a table in row blocks, on which not every part runs.
     """
 
     X: Float64Array
@@ -36,6 +38,7 @@ class BuyingTask:
     target: LabelKind | None
     prices: PriceList
     seed: int
+    in_blocks: bool = False
 
     @classmethod
     def of(cls, table: Table, prices: Prices | None, seed: int) -> BuyingTask:

@@ -11,6 +11,7 @@ and the round's first batch continues where scoring stopped. The k-th batch afte
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,7 +20,8 @@ from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.errors import ParameterError
-from cellworth.prices import PriceList
+from cellworth.prices import PriceList, Prices
+from cellworth.progress import portion
 from cellworth.score import Round
 from cellworth.score.scorer import Memoryless
 from cellworth.select.selector import Offer, Selection, Selector
@@ -57,11 +59,18 @@ class ScoredRound:
 
     def rng(self, asks_before: int) -> np.random.Generator:
         """Return the generator for the batch that comes after ``asks_before`` others in this round."""
-        if asks_before:
-            return np.random.default_rng([self.seed, self.number, asks_before])
-        generator = np.random.default_rng()
-        generator.bit_generator.state = self.generator
-        return generator
+        return batch_generator(self.seed, self.number, asks_before, self.generator)
+
+
+def batch_generator(
+    seed: int, number: int, asks_before: int, after_scoring: dict[str, Any]
+) -> np.random.Generator:
+    """Return the generator for the batch that comes after ``asks_before`` others in round ``number``."""
+    if asks_before:
+        return np.random.default_rng([seed, number, asks_before])
+    generator = np.random.default_rng()
+    generator.bit_generator.state = after_scoring
+    return generator
 
 
 def choose(
@@ -161,12 +170,7 @@ class Adviser:
                 f"strategy {strategy.name!r} chooses its parts on a table; call its settled(task) first"
             )
         self.strategy = strategy
-        self.completer: Any = clone(strategy.completer)
-        settings = self.completer.get_params()
-        if target is not None and settings.get("target") == "auto":
-            self.completer.set_params(target=target)
-        if "warm_start" in settings:
-            self.completer.set_params(warm_start=True)
+        self.completer: Any = warm_completer(strategy, target)
         self._scorer = copy.deepcopy(strategy.scorer)
         self._layout = layout
         self._target = target
@@ -184,6 +188,14 @@ class Adviser:
             target=None if table.target is None else table.target.label_kind,
             seed=seed,
         )
+
+    def run(self, table: Table, prices: Prices) -> None:
+        """Start a round on a table, and score its cells at these prices."""
+        encoded = table.encode(prior=True)
+        with portion(0.0, 0.8):
+            self.complete(encoded.X, table.y, encoded.unmeasured)
+        with portion(0.8, 1.0):
+            self.score(prices.on(table))
 
     def complete(
         self, X: Float64Array, y: Float64Array | None, unmeasured: BoolArray | None = None
@@ -283,6 +295,43 @@ class Adviser:
         self._unscored, self.scored = None, None
         if state["scores"] is not None:
             self.scored = ScoredRound(self.rounds - 1, state["scores"], self._seed, state["generator"])
+
+    def to_plain(self) -> dict[str, Any] | None:
+        """Return the state as arrays and JSON; None if the completer cannot say what it has fitted."""
+        if not (hasattr(self.completer, "fitted_state") and hasattr(self.completer, "restore_fitted")):
+            return None
+        return self.state() | {"completer": self.completer.fitted_state()}
+
+    def resume(self, plain: dict[str, Any], table: Callable[[], Table], prices: Prices) -> None:
+        """Resume from `to_plain`; the table and prices of the last round are not needed again."""
+        completer = self.completer
+        if not hasattr(completer, "restore_fitted"):
+            raise ParameterError(f"{type(completer).__name__} cannot go on from what another has fitted")
+        completer.restore_fitted(plain["completer"])
+        self.restore({**plain, "completer": completer})
+
+    def misfit(self, p: int, least_rows: int, most_rows: int, *, labels: bool) -> str | None:
+        """Say why the state cannot be that of a table with p columns and so many rows; None if it can."""
+        scored, completed = self.scored, np.asarray(self.completer.completed_)
+        assert scored is not None
+        rows, width = scored.scores.shape
+        fits = (width == p or (width == p + 1 and labels)) and least_rows <= rows <= most_rows
+        if not fits or not np.isfinite(scored.scores).all() or (scored.scores < 0).any():
+            return "its scores do not fit this table"
+        if completed.shape != (rows, self._layout.width) or not np.isfinite(completed).all():
+            return "its completed table does not fit this table"
+        return None
+
+
+def warm_completer(strategy: Strategy, target: LabelKind | None) -> Any:
+    """Return a copy of a strategy's completer that starts from its last fit, if it can."""
+    completer = clone(strategy.completer)
+    settings = completer.get_params()
+    if target is not None and settings.get("target") == "auto":
+        completer.set_params(target=target)
+    if "warm_start" in settings:
+        completer.set_params(warm_start=True)
+    return completer
 
 
 def explored(scores: Float64Array, unmeasured: BoolArray, rng: np.random.Generator) -> Float64Array:

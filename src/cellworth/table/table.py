@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from cellworth.arrays import BoolArray, Float64Array
+from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.errors import DataError
 from cellworth.messages import not_there
 from cellworth.table.build_table import assemble, checked_cells, own_copy
@@ -92,6 +92,11 @@ class Table:
         self.holes.setflags(write=False)
         self._row_places: dict[str, int] = {}
         self.read_options: ReadOptions | None = None
+
+    @property
+    def holes_by_column(self) -> IntArray:
+        """Number of holes in each column, (p,)."""
+        return self.holes.sum(axis=0)
 
     @classmethod
     def read(

@@ -13,6 +13,7 @@ from cellworth.forecasting import StopWarning
 from cellworth.optional_packages import require
 from cellworth.report import ledger_csv, ledger_entries, ledger_rows, write_report
 from cellworth.strategy import Batch
+from cellworth.table import as_table
 from cellworth.table.csv_format import with_mark
 from cellworth.table.excel import write_sheet
 from cellworth.table.write_table import write_for_spreadsheet
@@ -53,7 +54,8 @@ def make_file(campaign: Campaign, what: What, ending: FileFormat, *, as_read: bo
     """
     if what == "ledger":
         return _ledger(campaign, ending)
-    table = campaign.table if what == "table" else campaign.fill().table
+    as_it_is = as_table(campaign.table)
+    table = as_it_is if what == "table" else campaign.fill().table
     marks = {name: mark for name, mark in campaign.read_options.written.items() if mark and as_read}
     return _written(ending, lambda path: write_for_spreadsheet(table, path, **marks))
 

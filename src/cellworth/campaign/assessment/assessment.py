@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from functools import cached_property
 from typing import Any
 
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
@@ -49,6 +50,11 @@ class Assessment:
         self._own: AssessmentCache | None = None
         self._packed = b""
 
+    @cached_property
+    def _rows(self) -> Any:
+        """The log of the rows to assess by: all, or a sample if the table is in row blocks."""
+        return self._log.founding.assessed(self._log)
+
     @property
     def cache(self) -> AssessmentCache:
         """What is known already, read from the store when first needed."""
@@ -62,7 +68,7 @@ class Assessment:
     def status(self, judging: Judging, progress: Steps | None) -> Status:
         """Return the status; see `Campaign.status`."""
         totals = totals_of(self._log.newest(), self._in_force.prices, self._in_force.budget, self._log.now())
-        found = status_of(self._log, self._in_force.prices, totals, judging, self.cache, progress)
+        found = status_of(self._rows, self._in_force.prices, totals, judging, self.cache, progress)
         self._keep(found.prospect)
         return found
 
@@ -77,7 +83,7 @@ class Assessment:
     ) -> Outlook:
         """Return the forecast of a model; see `Campaign.forecast`."""
         self._log.refresh()
-        snapshots = snapshots_of(self._log, Judging().max_rounds)
+        snapshots = snapshots_of(self._rows, Judging().max_rounds)
         line: ProgressLine | None = None
 
         def show(done: int, total: int) -> None:
@@ -86,8 +92,8 @@ class Assessment:
             line.show(done)
 
         found = full_outlook(
-            self._log.newest(),
-            self._in_force.prices,
+            self._rows.newest(),
+            self._rows.prices_of(self._in_force.prices),
             snapshots,
             model=model,
             seconds=seconds,
@@ -100,18 +106,18 @@ class Assessment:
 
     def gain_since(self, number: int) -> Gain | None:
         """Return how much the score has risen since an event; see `Campaign.gain_since`."""
-        return gain_since(self._log, number, self.cache)
+        return gain_since(self._rows, number, self.cache)
 
     def advice(self, until: StopRule | None) -> StopAdvice | None:
         """Say whether the next money is worth it; see `Campaign.advice`."""
-        state = self._log.newest()
+        state, prices = self._rows.newest(), self._rows.prices_of(self._in_force.prices)
         outlook = self.cache.last_outlook(state.number)
         if outlook is None:
-            model = model_in_use(self._log, "auto", 0, self.cache)
-            past = snapshots_of(self._log, Judging().max_rounds)
-            outlook = quick_outlook(state, self._in_force.prices, past, model, seed=0, cache=self.cache)
+            model = model_in_use(self._rows, "auto", 0, self.cache)
+            past = snapshots_of(self._rows, Judging().max_rounds)
+            outlook = quick_outlook(state, prices, past, model, seed=0, cache=self.cache)
             self._keep(outlook)
-        now = present(state, self._in_force.prices)
+        now = present(state, prices)
         return None if outlook is None else decide(outlook.moved(**vars(now)), until)
 
     @property

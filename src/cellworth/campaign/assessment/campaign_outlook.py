@@ -10,7 +10,8 @@ import numpy as np
 
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
 from cellworth.campaign.assessment.learning_curve import Snapshot
-from cellworth.campaign.state import HAS_VALUE, MAY_COME, State
+from cellworth.campaign.cell_values import HAS_VALUE, MAY_COME
+from cellworth.campaign.state import State
 from cellworth.errors import DataError
 from cellworth.forecasting.outlook import Outlook
 from cellworth.model.cross_validation import sample_rows, scorable
@@ -47,7 +48,7 @@ def present(state: State, prices: Prices) -> Present:
     else:
         cost = listed.cost(np.argwhere(wanted), known) if wanted.any() else 0.0
     share = float(known.mean())
-    return Present(share, min(1.0, share + float(wanted.mean())), cost)
+    return Present(share, min(1.0, share + float(wanted.mean())), cost * state.row_weight)
 
 
 def quick_outlook(

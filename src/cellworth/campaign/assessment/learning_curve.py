@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -14,8 +14,9 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
 from cellworth.campaign.campaign_events import Extended
 from cellworth.campaign.cell_events import Corrected, Told
+from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.events import Event
-from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.state import State
 from cellworth.model.cross_validation import Score, deal, mean_score, sample_rows, scorable
 from cellworth.progress import Steps, portion
 from cellworth.table import Table, Target
@@ -72,16 +73,22 @@ def snapshot(state: State) -> Snapshot:
     return Snapshot(state.table_number, len(state.rounds), state.money.spent, bought, state.table())
 
 
-def take_snapshots(original: Table, events: Sequence[Event], most: int) -> list[Snapshot]:
+def take_snapshots(
+    original: Table, events: Sequence[Event], most: int, spent_by: Mapping[int, float] | None = None
+) -> list[Snapshot]:
     """Return snapshots of the start, the newest table, and points between; at most ``most`` (2 or more).
 
     There is one after each event that changed the table. If that is more than ``most``, they are thinned to
     be evenly spaced in money, or in number if nothing was spent: the first after each multiple of a power of
     two. So points of a later curve are points of the curves before, or their ends, and need not be scored
-    again. O(events), plus O(n p) per snapshot.
+    again. O(events), plus O(n p) per snapshot. If the events tell of a sample of rows, ``spent_by`` is what
+    was spent on all rows, by the numbers of the events.
     """
     changes = [event for event in events if isinstance(event.content, Told | Corrected | Extended)]
-    spent = np.cumsum([0.0, *map(_spent_by, changes)]).tolist()
+    by_event = (
+        map(spent_by_event, changes) if spent_by is None else (spent_by[each.number] for each in changes)
+    )
+    spent = np.cumsum([0.0, *by_event]).tolist()
     wanted = _thin([0, *(event.number for event in changes)], spent, most)
     state = State(original)
     found = [snapshot(state)]
@@ -89,6 +96,9 @@ def take_snapshots(original: Table, events: Sequence[Event], most: int) -> list[
         state.apply(event)
         if event.number in wanted:
             found.append(snapshot(state))
+    if spent_by is not None:
+        of = dict(zip([0, *(event.number for event in changes)], spent, strict=True))
+        found = [replace(shot, spent=of[shot.number]) for shot in found]
     return found
 
 
@@ -198,7 +208,8 @@ def _key(model: str, rows: IntArray, y: Float64Array, scored: BoolArray, deals: 
     return digest.hexdigest()
 
 
-def _spent_by(event: Event) -> float:
+def spent_by_event(event: Event) -> float:
+    """Return what the answers of an event cost."""
     return sum(cell.price for cell in event.content.cells) if isinstance(event.content, Told) else 0.0
 
 

@@ -18,10 +18,11 @@ from cellworth.campaign.assessment.learning_curve import (
     take_snapshots,
 )
 from cellworth.campaign.assessment.scoring_model import model_in_use
+from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.current_cells import counts_labels, still_costs
 from cellworth.campaign.log import Log
 from cellworth.campaign.settings import choice_of
-from cellworth.campaign.state import CellStatus, State
+from cellworth.campaign.state import State
 from cellworth.errors import ParameterError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, decide
 from cellworth.forecasting.curve_forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
@@ -226,7 +227,7 @@ def totals_of(state: State, prices: Prices, budget: float | None, time: datetime
     )
     return Totals(
         number=state.number,
-        rows=len(state.index.row_ids),
+        rows=state.index.n_rows,
         columns=state.index.features,
         currency=prices.currency,
         budget=budget,
@@ -297,6 +298,7 @@ def status_of(
     """Return the status of a campaign as of the end of its log."""
     with portion(0.0, 0.6):
         curve = _curve(log, judging, cache, progress)
+    prices = log.prices_of(prices)
     past = _forecast(curve, still_costs(log.state, prices, _ahead(curve, judging)), judging.seed)
     prospect = None
     if curve.scores:
@@ -309,7 +311,7 @@ def status_of(
         **vars(totals),
         name=log.name,
         metric=curve.metric if curve.scores else None,
-        note=curve.note,
+        note=curve.note + log.sample_words,
         history=_history(curve),
         forecast=past,
         prospect=prospect,
@@ -320,7 +322,7 @@ def status_of(
 
 def snapshots_of(log: Log, most: int) -> list[Snapshot]:
     """Return snapshots of a campaign's past, the last of its newest table; see `take_snapshots`."""
-    return take_snapshots(log.original, list(log.events()), max(2, most))
+    return take_snapshots(log.original, list(log.events()), max(2, most), log.spent_by())
 
 
 def _ahead(curve: LearningCurve, judging: Judging) -> float:
@@ -366,7 +368,7 @@ class Gain(NamedTuple):
 
 def gain_since(log: Log, number: int, cache: AssessmentCache) -> Gain | None:
     """Return how much the score has risen since an event; None without a score."""
-    then = Log(log.store, log.name, until=number).state
+    then = log.state_at(number)
     curve = _scored([snapshot(then), snapshot(log.newest())], log, Judging(), cache, None)
     if len(curve.scores) < 2:
         return None

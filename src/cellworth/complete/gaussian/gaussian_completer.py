@@ -24,7 +24,7 @@ from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
 from cellworth.complete.gaussian.quick_fit import factor_count
 from cellworth.complete.gaussian.rows_to_fit import ArrayRows, BlockRows, CellForm
 from cellworth.complete.inputs import check_number, check_table
-from cellworth.complete.labels import TargetKind
+from cellworth.complete.labels import TargetKind, label_code
 from cellworth.complete.solver.monitor import Callback
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import ParameterError
@@ -248,6 +248,19 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         restore(self, state, FITTED)
         self._fitted = FittedGaussian.from_state(state["fitted"])
         self._cells, self._posterior = Cells(**state["cells"]), Posterior(**state["posterior"])
+
+    def fitted_parameters(self) -> dict[str, Any]:
+        """Return the state of a fit to row blocks, as plain data; O(d^2)."""
+        state = state_of(self, FITTED)
+        state.pop("completed_", None)
+        return state | {"fitted": self._fitted.to_state()}
+
+    def resume_blocks(self, source: Source, summary: TableSummary, parameters: dict[str, Any]) -> None:
+        """Restore what `fitted_parameters` returned after a fit to the same row blocks."""
+        restore(self, parameters, FITTED)
+        self._fitted = FittedGaussian.from_state(parameters["fitted"])
+        code = label_code(summary.labels, "squared", self.target, f"the target {source.target!r}")
+        self._form = CellForm(self.scaling_, self._fitted.margins, code, self._fitted.trust)
 
     def _posterior_of(self, values: FloatArray, observed: BoolArray) -> tuple[Cells, Posterior]:
         cells = self._fitted.unlabelled_cells(values, observed)

@@ -10,6 +10,7 @@ from fastapi import File, HTTPException, Query, Request, Response, UploadFile
 from cellworth.campaign import Campaign, RowRecord
 from cellworth.errors import DataError
 from cellworth.report import row_summary, summarise
+from cellworth.table import as_table
 from cellworth.table.csv_format import with_mark
 from cellworth.table.write_table import guard_table
 from cellworth.web.api.models import ColumnOut, Page, Recorded, RowOut, RowsIn
@@ -82,7 +83,7 @@ async def download_table(
     ] = False,
 ) -> Response:
     """Return the table with all answers, as CSV."""
-    table = await pool.read(name, lambda campaign: campaign.table)
+    table = await pool.read(name, lambda campaign: as_table(campaign.table))
 
     def text() -> str:
         return table.to_csv() if raw else with_mark(guard_table(table).to_csv())
@@ -100,7 +101,7 @@ async def list_columns(name: CampaignName, pool: PoolDep) -> Page[ColumnOut]:
 def _columns(campaign: Campaign) -> list[ColumnOut]:
     table = campaign.table
     groups = {column: group.name for group in campaign.prices.groups for column in group.columns}
-    missing = table.holes.sum(axis=0).tolist()
+    missing = table.holes_by_column.tolist()
     columns = table.columns
     if campaign.counts_labels and table.y is not None:
         columns, missing = campaign.columns, [*missing, int(np.isnan(table.y).sum())]

@@ -265,7 +265,7 @@ def printed(view: Campaign, chosen: QueueFilter, me: str | None) -> QueuePage:
 @router.get("/campaigns/{name}/queue/rows", dependencies=[require_role("read")], name="complete_row")
 async def complete_row(name: CampaignName, pool: PoolDep, row: str = "") -> Response:
     """Send the row ids that begin with a text or, after those, contain it; O(rows)."""
-    found = await pool.read(name, lambda view: rows_like(view.table.row_ids, row))
+    found = await pool.read(name, lambda view: rows_like(view.some_rows(), row))
     return JSONResponse(found)
 
 

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from cellworth.campaign import Campaign
 from cellworth.errors import CellworthError, DataError, ParameterError
 from cellworth.report.row_summaries import known_values, next_step
-from cellworth.table import Column
+from cellworth.table import Column, as_table
 from cellworth.web.campaign_pool import CampaignPool
 from cellworth.web.dependencies import CampaignName, IdentityDep, JobsDep, PoolDep, Who, require_role
 from cellworth.web.pages.flash_messages import back, rejected, typed_in
@@ -81,7 +81,7 @@ def _keep(campaign: Campaign, row: str, values: Mapping[str, str], who: str | No
     """Record values of a row, and return how many are new."""
     if not row:
         raise ParameterError("Row: give the row an id to keep it under.")
-    if row in campaign.table.row_ids:
+    if row in as_table(campaign.table).row_ids:
         known = known_values(campaign, row)
         answers: dict[tuple[object, str], object] = {
             (row, column): value for column, value in values.items() if column not in known
@@ -135,7 +135,7 @@ async def _page(
     **context: Any,
 ) -> Response:
     def read(campaign: Campaign) -> dict[str, Any]:
-        table, row = campaign.table, form.get("row", "").strip()
+        table, row = as_table(campaign.table), form.get("row", "").strip()
         known = known_values(campaign, row) if row in table.row_ids else {}
         fields = [
             {

@@ -103,7 +103,7 @@ class Head:
 
 def head_of(view: Campaign) -> Head:
     """Read what the header shows; O(new events)."""
-    now, named = view.totals(), view.original.row_id
+    now, named = view.totals(), view.row_id
     plain = named is None or named.casefold() in _PLAIN_IDS
     return Head(
         view.name,

@@ -15,7 +15,7 @@ from cellworth.arrays import AnyArray
 from cellworth.campaign import Campaign, CellRecord, RowRecord
 from cellworth.errors import CellworthError
 from cellworth.report.row_summaries import row_guesses, written
-from cellworth.table import Table
+from cellworth.table import Table, as_table
 from cellworth.web.dependencies import CampaignName, JobsDep, PoolDep, require_role
 from cellworth.web.pages.forms import page_number
 from cellworth.web.pages.language import shown_value
@@ -81,7 +81,7 @@ class GridWindow:
 def window_of(view: Campaign, chosen: GridFilter, first: int, count: int, language: str = "en") -> GridWindow:
     """Return a window of the grid; O(rows sent), and once O(n log n) for a sort and O(n) for a filter."""
     table, labels = view.table, view.counts_labels
-    places = _places(table, chosen)
+    places = None if chosen == GridFilter() else _places(as_table(table), chosen)
     total = table.shape[0] if places is None else len(places)
     first = min(first, max(0, total - 1))
     stop = min(total, first + min(count, MOST_ROWS))

@@ -1,0 +1,252 @@
+"""Rows and cells of a table in row blocks, as a campaign sees them: what events changed, and the files.
+
+Memory is O(cells and rows that events name), whatever the size of the table. Applying events reads no file:
+the holes of the founding table are the only cells that are asked for, told and refused, and an event states
+the numbers of rows that the log names for the first time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellworth.arrays import Float64Array, IntArray
+from cellworth.campaign.array_codec import slim, widened
+from cellworth.campaign.cell_index import Cell
+from cellworth.campaign.cell_values import HAS_VALUE, CellStatus, changed_cells
+from cellworth.campaign.columnar_dict import ColumnarDict
+from cellworth.errors import ParameterError
+
+if TYPE_CHECKING:
+    from cellworth.blocks.block_table import BlockTable
+    from cellworth.campaign.founding_blocks import FoundingBlocks
+
+SO_MANY_READ = 1_000_000
+"""Cells and names of the files that are kept at hand, at most; they are read again when needed."""
+
+
+class RowsOnBlocks:
+    """The names of rows that are in the table's files; see `RowNames`."""
+
+    def __init__(self, founding: FoundingBlocks) -> None:
+        self._founding = founding
+        self._stated: dict[str, int] = {}  # by events
+        self._read: dict[str, int] = {}  # from the files, since
+        self._names: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return self._founding.n_rows
+
+    @property
+    def _numbered(self) -> bool:
+        return self._founding.row_id is None
+
+    def name(self, place: int) -> str:
+        """Return the name of the row at a position; reads its block if it was not met before."""
+        if self._numbered:
+            return str(place)
+        if place not in self._names:
+            self.meet_places(np.array([place]))
+        return self._names[place]
+
+    def place(self, name: str) -> int | None:
+        """Return the position of the row with this very name; reads all names if it was not met before."""
+        found = self._met(name)
+        if found is None:
+            found = int(self.places([name])[0])
+        return None if found < 0 else found
+
+    def places(self, names: Iterable[str]) -> IntArray:
+        """Return the positions of rows, -1 for names that do not exist; reads all names once, if at all."""
+        wanted = list(names)
+        found = [self._met(name) for name in wanted]
+        unknown = list(dict.fromkeys(name for name, at in zip(wanted, found, strict=True) if at is None))
+        if unknown:
+            numbers = self._founding.table.find_rows(unknown).tolist()
+            self._forget(len(unknown))
+            self._read.update(zip(unknown, numbers, strict=True))
+            for name, number in zip(unknown, numbers, strict=True):
+                if number >= 0:
+                    self._names[number] = name
+            found = [self._read[name] if at is None else at for name, at in zip(wanted, found, strict=True)]
+        return np.array(found, dtype=np.int64)
+
+    def _met(self, name: str) -> int | None:
+        """Return the position of a row, -1 if there is none; None if that is not known yet."""
+        if self._numbered:
+            number = int(name) if name.isdecimal() and len(name) < 19 else -1
+            return number if 0 <= number < len(self) and str(number) == name else -1
+        found = self._stated.get(name)
+        return self._read.get(name) if found is None else found
+
+    def meet_places(self, places: IntArray) -> None:
+        """Read the names at these positions at once."""
+        unknown = [] if self._numbered else [at for at in np.unique(places).tolist() if at not in self._names]
+        if unknown:
+            names = self._founding.table.row_ids(np.array(unknown, dtype=np.intp))
+            self._forget(len(unknown))
+            self._names.update(zip(unknown, names, strict=True))
+            self._read.update(zip(names, unknown, strict=True))
+
+    def _forget(self, new: int) -> None:
+        """Make room for names to be read."""
+        if len(self._read) + new > SO_MANY_READ:
+            self._read = {}
+            self._names = {number: name for name, number in self._stated.items()}
+
+    def unstated(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the positions of those of these rows that no event has stated."""
+        if self._numbered:
+            return {}
+        new = [name for name in dict.fromkeys(names) if name not in self._stated]
+        return {name: place for name in new if (place := self.place(name)) is not None}
+
+    def state(self, places: dict[str, int]) -> None:
+        """Note positions that an event states."""
+        self._stated.update(places)
+        self._names.update({number: name for name, number in places.items()})
+
+    def alike(self) -> Sequence[str]:
+        """Return the names in the sample of rows, to suggest one of them."""
+        return self._founding.sample.row_ids
+
+    def add(self, row_ids: Sequence[str]) -> None:
+        """Refuse: the table stays as it is."""
+        raise ParameterError(
+            "rows cannot be added to a campaign whose table is in row blocks: it stays as it is where it is. "
+            "Start another campaign on the longer table."
+        )
+
+    def to_plain(self) -> list[Any]:
+        """Return what events have stated, as arrays and JSON."""
+        stated = dict(sorted(self._stated.items()))
+        return [list(stated), slim(np.array(list(stated.values()), dtype=np.int64))]
+
+    def restore(self, plain: list[Any]) -> None:
+        """Note what `to_plain` returned."""
+        names, numbers = plain
+        self.state(dict(zip(names, widened(numbers, len(names), np.int64).tolist(), strict=True)))
+
+
+class CellsOnBlocks:
+    """The cells of a table in row blocks: what events changed, on top of its files; see `CellValues`."""
+
+    def __init__(self, founding: FoundingBlocks, rows: RowsOnBlocks) -> None:
+        self._founding, self._rows = founding, rows
+        self._changed: ColumnarDict[Cell, tuple[int, float]] = ColumnarDict(
+            (int, int), (int, float), encode=tuple, decode=lambda status, value: (status, value)
+        )
+        self._read: dict[Cell, float] = {}  # from the files
+        known = founding.n_known
+        self._counts = Counter({CellStatus.KNOWN: known, CellStatus.HOLE: founding.n_cells - known})
+        self._table: tuple[int, BlockTable] | None = None
+
+    def status_of(self, cell: Cell) -> CellStatus:
+        """Return the status of one cell; reads its block if no event changed it."""
+        return self._of(cell)[0]
+
+    def value_of(self, cell: Cell) -> float:
+        """Return the value of one cell, NaN for a hole; reads its block if no event changed it."""
+        return self._of(cell)[1]
+
+    def _of(self, cell: Cell) -> tuple[CellStatus, float]:
+        changed = self._changed.get(cell)
+        if changed is not None:
+            return CellStatus(changed[0]), changed[1]
+        if cell not in self._read:
+            self.at(np.array([cell[0]]), np.array([cell[1]]))
+        value = self._read[cell]
+        return CellStatus.HOLE if np.isnan(value) else CellStatus.KNOWN, value
+
+    def at(self, rows: IntArray, columns: IntArray) -> tuple[NDArray[np.uint8], Float64Array]:
+        """Return the status and values (k,) of some cells; reads the blocks of those that are unchanged."""
+        cells = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        found = [self._changed.get(cell) for cell in cells]
+        open_ones = zip(cells, found, strict=True)
+        unread = np.array(
+            [cell for cell, at in open_ones if at is None and cell not in self._read], dtype=np.intp
+        ).reshape(-1, 2)
+        if len(unread):
+            values = self._founding.table.values_at(unread[:, 0], unread[:, 1]).tolist()
+            if len(self._read) + len(values) > SO_MANY_READ:
+                self._read = {cell: self._read[cell] for cell in cells if cell in self._read}
+            self._read.update({(i, j): value for (i, j), value in zip(unread.tolist(), values, strict=True)})
+        both = [self._of(cell) if at is None else at for cell, at in zip(cells, found, strict=True)]
+        status, numbers = zip(*both, strict=True) if both else ((), ())
+        return np.array(status, dtype=np.uint8), np.array(numbers, dtype=np.float64)
+
+    def known_in(self, column: int) -> Float64Array:
+        """Return the known values of a column in the sample of rows, and all that were told."""
+        sampled = self._founding.sample.values[:, column]
+        _, columns, status, values = self.changed()
+        told = values[(columns == column) & (status == CellStatus.TOLD)]
+        return np.concatenate([sampled[~np.isnan(sampled)], told])
+
+    def count(self, status: CellStatus, *, labels: bool = False) -> int:
+        """Return how many cells have a status; labels are no cells here. O(1)."""
+        return 0 if labels else self._counts[status]
+
+    def put(self, rows: IntArray, columns: IntArray, values: Float64Array) -> None:
+        """Record answers; O(answers)."""
+        for i, j, value in zip(rows.tolist(), columns.tolist(), values.tolist(), strict=True):
+            self._set((i, j), CellStatus.TOLD, value)
+
+    def correct(self, cell: Cell, value: float) -> None:
+        """Replace the value of a cell: one told, or one known from the start."""
+        before = self._changed.get(cell)
+        self._changed[cell] = CellStatus.KNOWN if before is None else before[0], value
+
+    def mark(self, cell: Cell, status: CellStatus) -> None:
+        """Set the status of a cell without a value."""
+        self._set(cell, status, np.nan)
+
+    def _set(self, cell: Cell, status: CellStatus, value: float) -> None:
+        before = self._changed.get(cell)
+        self._counts[CellStatus.HOLE if before is None else CellStatus(before[0])] -= 1
+        self._counts[status] += 1
+        self._changed[cell] = status, value
+
+    def extend(self, packed: bytes) -> None:
+        """Refuse; see `RowsOnBlocks.add`."""
+        self._rows.add(())
+
+    def changed(self) -> tuple[IntArray, IntArray, NDArray[np.uint8], Float64Array]:
+        """Return the rows, columns, status and values (k,) of the cells that events changed, by row."""
+        self._changed.settle()
+        rows, columns, status, values = self._changed.columns
+        return rows, columns, status.astype(np.uint8), values
+
+    def table(self, number: int) -> BlockTable:
+        """Return the table with all answers filled in, to be read in row blocks; O(changed cells)."""
+        if self._table is None or self._table[0] != number:
+            rows, columns, status, values = self.changed()
+            known = np.isin(status, HAS_VALUE)
+            were_known = status[known] == CellStatus.KNOWN
+            founding: BlockTable = self._founding.table
+            if known.any():
+                founding = founding.with_cells(rows[known], columns[known], values[known], were_known)
+            self._table = number, founding
+        return self._table[1]
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what events have changed and stated, as arrays and JSON."""
+        rows, columns, status, values = self.changed()
+        return {
+            "changed": [slim(rows), slim(columns), slim(status), np.array(values)],
+            "row_numbers": self._rows.to_plain(),
+        }
+
+    def restore(self, plain: dict[str, Any]) -> None:
+        """Make the changes that `to_plain` returned."""
+        self._rows.restore(plain["row_numbers"])
+        rows, columns, status, values = changed_cells(plain["changed"])
+        self._changed.absorb([rows, columns, status.astype(np.int64), values])
+        times = np.bincount(status, minlength=len(CellStatus))
+        of_start = int(times[CellStatus.KNOWN])  # corrected: they were known before
+        self._counts[CellStatus.HOLE] -= len(status) - of_start
+        for each in (CellStatus.HOLE, CellStatus.ASKED, CellStatus.TOLD, CellStatus.REFUSED):
+            self._counts[each] += int(times[each])

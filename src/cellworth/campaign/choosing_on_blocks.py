@@ -1,0 +1,80 @@
+"""Choose the cells to ask for from the scores of a round, for a table in row blocks."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import numpy as np
+
+from cellworth.arrays import IntArray
+from cellworth.campaign.budget_and_prices import BudgetAndPrices
+from cellworth.campaign.cell_values import CellStatus
+from cellworth.campaign.cells_on_blocks import CellsOnBlocks
+from cellworth.campaign.choosing import ChosenCells, Limits, terms_of
+from cellworth.campaign.log import Log
+from cellworth.campaign.rounds import NewestRound
+from cellworth.prices import Prices
+from cellworth.strategy import Strategy
+from cellworth.strategy.block_prices import BlockPrices
+
+
+class ChooserOnBlocks:
+    """Chooses in two passes over the blocks; memory is that of the rows that the batch could touch."""
+
+    def __init__(self, log: Log, in_force: BudgetAndPrices) -> None:
+        self._log = log
+        self._in_force = in_force
+        self._list: tuple[Prices, BlockPrices] | None = None
+
+    def can_buy(self, limits: Limits, time: datetime) -> bool:
+        """Return whether a cell is left, and the money buys the cheapest there could be."""
+        state = self._log.state
+        left = state.count(CellStatus.HOLE) + sum(1 for _ in state.open.expired(time))
+        if limits.count == 0 or not left:
+            return False
+        return limits.budget is None or self._prices().least <= limits.budget
+
+    def choose(
+        self, newest: NewestRound, strategy: Strategy, limits: Limits, time: datetime
+    ) -> ChosenCells | None:
+        """Return what to ask for by the scores of a round; None if nothing can be bought."""
+        state, prices = self._log.state, self._prices()
+        gone, learned = self._gone(time)
+        choice = newest.adviser.choose(
+            prices,
+            gone=gone,
+            learned=learned,
+            budget=limits.budget,
+            count=limits.count,
+            asks_before=state.asks_by_round[newest.round],
+        )
+        selection = choice.selection
+        if len(selection.cells) == 0:
+            return None
+        cells = np.column_stack([choice.rows[selection.cells[:, 0]], selection.cells[:, 1]])
+        state.index.rows.meet_places(cells[:, 0])
+        return ChosenCells(
+            cells,
+            selection.prices.tolist(),
+            selection.scores.tolist(),
+            newest.adviser.reasons(choice),
+            terms_of(self._in_force.prices, choice.offer.prices, selection, choice.offer.before),
+        )
+
+    def _gone(self, time: datetime) -> tuple[IntArray, IntArray]:
+        """Return the holes that cannot be bought, and the cells that were told, (k, 2) each."""
+        state = self._log.state
+        assert isinstance(state.cells, CellsOnBlocks)
+        rows, columns, status, _ = state.cells.changed()
+        cells = np.column_stack([rows, columns]).astype(np.intp)
+        gone = cells[np.isin(status, (CellStatus.ASKED, CellStatus.REFUSED))]
+        expired = set(state.open.expired(time))
+        if expired:
+            gone = gone[np.array([(i, j) not in expired for i, j in gone.tolist()], dtype=bool)]
+        return gone.reshape(-1, 2), cells[status == CellStatus.TOLD]
+
+    def _prices(self) -> BlockPrices:
+        prices = self._in_force.prices
+        if self._list is None or self._list[0] is not prices:
+            self._list = prices, BlockPrices.of(prices, self._log.state.table())
+        return self._list[1]

@@ -1,0 +1,221 @@
+"""Run a strategy through its rounds on a table in row blocks: what `Adviser` is for a table in memory."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from cellworth.arrays import IntArray
+from cellworth.blocks.block_table import BlockTable
+from cellworth.blocks.row_source import Source
+from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.complete.completer import resume_source
+from cellworth.errors import ParameterError
+from cellworth.prices import Prices
+from cellworth.score.block_scores import BlockScores
+from cellworth.score.scorer import Memoryless
+from cellworth.strategy.block_batch import (
+    BlockChoice,
+    BlockOffers,
+    Explored,
+    check_parts,
+    choose_from_blocks,
+)
+from cellworth.strategy.block_prices import BlockPrices
+from cellworth.strategy.choose_batch import batch_generator, warm_completer
+from cellworth.strategy.registry import Strategy
+
+NO_CELLS: IntArray = np.zeros((0, 2), dtype=np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class BlockRound:
+    """A round on a table in row blocks whose cells are scored; what `ScoredRound` is in memory.
+
+    Attributes
+    ----------
+    number : int
+        0, 1, ...
+    table : BlockTable
+        As it was completed.
+    completed : CompletedBlocks
+    scores : BlockScores
+        Worked out again in each pass.
+    explored : Explored
+    seed : int
+        The adviser's seed.
+    generator : dict
+        The state of the round's generator after scoring.
+    """
+
+    number: int
+    table: BlockTable
+    completed: CompletedBlocks
+    scores: BlockScores
+    explored: Explored
+    seed: int
+    generator: dict[str, Any] = field(repr=False)
+
+    def rng(self, asks_before: int) -> np.random.Generator:
+        """Return the generator for the batch that comes after ``asks_before`` others in this round."""
+        return batch_generator(self.seed, self.number, asks_before, self.generator)
+
+
+class BlockAdviser:
+    """Runs a strategy through the rounds of one campaign on a table in row blocks.
+
+    Given the same tables and seed, its batches are those of an `Adviser`, as far as the completer goes on
+    from its last fit on blocks as it does in memory: `GaussianCompleter` does; `SupervisedCompleter` starts
+    anew, and ends within its tolerance.
+
+    Parameters
+    ----------
+    strategy : Strategy
+        Settled, of parts that run on row blocks.
+    table : BlockTable
+        With the columns and the target of the tables to come.
+    seed : int
+
+    Attributes
+    ----------
+    completer, rounds, scored
+        As in `Adviser`; ``scored`` is a `BlockRound`.
+    """
+
+    def __init__(self, strategy: Strategy, table: BlockTable, *, seed: int = 0) -> None:
+        if strategy.is_open:
+            raise ParameterError(
+                f"strategy {strategy.name!r} chooses its parts on a table; call its settled(task) first"
+            )
+        self.strategy = strategy
+        self._scorer, self._selector = check_parts(copy.deepcopy(strategy.scorer), strategy.selector)
+        self.completer: Any = warm_completer(
+            strategy, None if table.target is None else table.target.label_kind
+        )
+        self._seed = seed
+        self.rounds = 0
+        self.scored: BlockRound | None = None
+
+    def run(self, table: BlockTable, prices: Prices) -> None:
+        """Start a round on a table, and score its cells at these prices; the passes of both."""
+        listed = BlockPrices.of(prices, table)
+        completed: CompletedBlocks = self.completer.fit(_source(table, listed)).completed_
+        self.rounds += 1
+        self._score(table, completed, listed)
+
+    def _score(self, table: BlockTable, completed: CompletedBlocks, prices: BlockPrices) -> None:
+        number = self.rounds - 1
+        rng = np.random.default_rng([self._seed, number])
+        scores = self._scorer.score_blocks(completed, rng, prices.alone)
+        found = Explored.of(scores, table, rng)
+        state = dict(rng.bit_generator.state)
+        self.scored = BlockRound(number, table, completed, scores, found, self._seed, state)
+
+    @property
+    def remembers(self) -> bool:
+        """Whether a round may depend on those before it, through the completer or the scorer."""
+        return "warm_start" in self.completer.get_params() or not isinstance(self._scorer, Memoryless)
+
+    def skip(self, rounds: int) -> None:
+        """Leave out some rounds; only if the adviser does not remember them."""
+        self.rounds += rounds
+
+    def choose(
+        self,
+        prices: BlockPrices,
+        *,
+        gone: IntArray = NO_CELLS,
+        learned: IntArray = NO_CELLS,
+        budget: float | None = None,
+        count: int | None = None,
+        asks_before: int = 0,
+    ) -> BlockChoice:
+        """Return the batch that the strategy would buy, given this round's scores; two passes.
+
+        Parameters
+        ----------
+        prices : BlockPrices
+        gone, learned : (k, 2) int arrays
+            Row and column numbers, in any order, of holes that cannot be bought, and of cells that have
+            become known since the round.
+        budget, count, asks_before
+            See `choose`.
+        """
+        scored = self.scored
+        if scored is None:
+            raise ParameterError("nothing to choose from; call run(table, prices) in each round")
+        offers = BlockOffers(
+            prices, scored.table.unmeasured, _by_row(gone), _by_row(learned), scored.explored
+        )
+        scores = scored.scores
+        if prices.needs_ids:
+            scores = replace(scores, completed=_with_ids(scores.completed))
+        return choose_from_blocks(
+            self._selector, scores, offers, budget=budget, count=count, rng=scored.rng(asks_before)
+        )
+
+    def reasons(self, choice: BlockChoice) -> list[str]:
+        """Return one sentence for each cell of a batch; reads the blocks of its rows."""
+        assert self.scored is not None
+        return choice.reasons(self.scored.completed, self.scored.table, self._selector)
+
+    def state(self) -> dict[str, Any]:
+        """Return everything later batches depend on. Nothing in it is ever modified, so nothing is copied."""
+        return {
+            "rounds": self.rounds,
+            "completer": copy.copy(self.completer),
+            "scorer": copy.copy(self._scorer),
+            "scored": self.scored,
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Resume from a state: the next batches are those its owner would have chosen."""
+        self.rounds, self.scored = state["rounds"], state["scored"]
+        self.completer, self._scorer = copy.copy(state["completer"]), copy.copy(state["scorer"])
+
+    def to_plain(self) -> dict[str, Any] | None:
+        """Return what does not grow with the table, as arrays and JSON; None if that is not enough.
+
+        It is enough for a scorer that remembers nothing and a completer that can say what it has fitted.
+        """
+        fitted = getattr(self.completer, "fitted_parameters", None)
+        if fitted is None or not isinstance(self._scorer, Memoryless):
+            return None
+        return {"rounds": self.rounds, "completer": fitted()}
+
+    def resume(self, plain: dict[str, Any], table: Callable[[], BlockTable], prices: Prices) -> None:
+        """Resume from `to_plain`, given the table and prices of the last round; passes to score it."""
+        if not hasattr(self.completer, "resume_blocks"):
+            raise ParameterError(f"{type(self.completer).__name__} cannot go on from what another has fitted")
+        last = table()
+        listed = BlockPrices.of(prices, last)
+        source = _source(last, listed)
+        completed = resume_source(self.completer, source, plain["completer"])
+        self.rounds = int(plain["rounds"])
+        self._score(last, completed, listed)
+
+    def misfit(self, p: int, least_rows: int, most_rows: int, *, labels: bool) -> str | None:
+        """Return None: the scores were worked out on the table itself."""
+        return None
+
+
+def _source(table: BlockTable, prices: BlockPrices) -> Source:
+    """Return the table as numeric columns, with row ids if prices need them."""
+    source = table.source()
+    if not prices.needs_ids:
+        return source
+    return source.with_blocks(lambda block: replace(block, with_ids=True))  # type: ignore[type-var]
+
+
+def _with_ids(completed: CompletedBlocks) -> CompletedBlocks:
+    change: Any = lambda block: replace(block, with_ids=True)  # noqa: E731
+    return replace(completed, source=completed.source.with_blocks(change))
+
+
+def _by_row(cells: IntArray) -> IntArray:
+    found: IntArray = cells.reshape(-1, 2)
+    return found[np.argsort(found[:, 0], kind="stable")]

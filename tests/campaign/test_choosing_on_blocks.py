@@ -1,0 +1,71 @@
+"""Campaigns on tables in row blocks ask for what campaigns on the same tables in memory ask for."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cellworth import Campaign
+from cellworth.blocks import ThreadEngine
+from cellworth.campaign.stores import MemoryStore
+from tests.campaign.campaigns import Clock
+from tests.campaign.on_blocks import FEES, begin_both, make_tables, shown, values_for
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    return make_tables(tmp_path_factory.mktemp("campaigns"))
+
+
+@pytest.mark.parametrize("which", ["ids", "numbers"])
+@pytest.mark.parametrize("prices", [1.5, FEES], ids=["same", "fees"])
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_the_same_happens_as_in_memory(tables, which, prices, data):
+    """Whatever people do, the same cells are asked for, and cost the same."""
+    both = begin_both(tables, which, prices=prices)
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    for _ in range(data.draw(st.integers(1, 3))):
+        lists = [campaign.ask(budget=data.draw(st.just(9.0)), lease="2d") for campaign in both]
+        assert lists[0].cells == lists[1].cells
+        assert [p.price for p in lists[0]] == [p.price for p in lists[1]]
+        assert [p.why for p in lists[0]] == [p.why for p in lists[1]]
+        cells = list(values_for(lists[0], tables[which][1], rng).items())
+        fate = [data.draw(st.sampled_from(["tell", "refuse", "cancel", "leave", "take"])) for _ in cells]
+        for campaign in both:
+            some = {what: [c for c, f in zip(cells, fate, strict=True) if f == what] for what in set(fate)}
+            campaign.tell(dict(some.get("tell", [])))
+            for cell, _ in some.get("refuse", []):
+                campaign.refuse([cell], "no")
+            campaign.cancel([cell for cell, _ in some.get("cancel", [])])
+            campaign.take([cell for cell, _ in some.get("take", [])], who="Ann")
+        assert shown(both[0]) == shown(both[1])
+    assert len({campaign.number for campaign in both}) == 1
+
+
+def test_a_round_is_taken_up_from_the_store(tables):
+    """What the Gaussian has fitted is small, and is kept; then no other process need run the rounds."""
+    store = MemoryStore()
+    first = Campaign.create(tables["ids"][0], store=store, prices=1.5, strategy="posterior", seed=3)
+    rng = np.random.default_rng(1)
+    for _ in range(2):
+        first.tell(values_for(first.ask(count=6), tables["ids"][1], rng))
+    first.ask(count=2)
+    again = Campaign.open(store, engine=ThreadEngine(1, 37))
+    assert again.preview(count=4).cells == first.preview(count=4).cells
+    assert again._asker._rounds.runs == 0
+    first.tell(values_for(first.open_purchases(), tables["ids"][1], rng))
+    assert again.preview(count=4).cells == first.preview(count=4).cells
+
+
+def test_leases_that_end_free_their_cells(tables):
+    clock = Clock()
+    store = MemoryStore()
+    said = {"prices": 1.5, "budget": 3.0, "strategy": "random", "seed": 1, "clock": clock}
+    campaign = Campaign.create(tables["ids"][0], store=store, **said)
+    assert len(campaign.ask(lease="1h")) == 2
+    assert not campaign.ask(count=1)
+    clock.advance(hours=2)
+    assert len(campaign.ask(count=1)) == 1
