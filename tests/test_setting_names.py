@@ -65,7 +65,7 @@ def test_each_door_has_its_words():
         "command line": ("--lease 8h", "--bounds age=LOW,HIGH", "--lease", "command line"),
         "pages": (
             "'8h' in the field 'Reserved for'",
-            "--bounds age=LOW,HIGH on the command line",
+            "the least and most of 'age'",
             "the field 'Reserved for'",
             "pages",
         ),
@@ -73,7 +73,7 @@ def test_each_door_has_its_words():
     }
     assert (setting("order", column="stage"), named("order")) == ("categories={'stage': [...]}", "categories")
     with speaking("pages"):
-        assert (by_door(python="a", command_line="b"), named("date_format")) == ("b", "date format")
+        assert (by_door(python="a", command_line="b"), named("date_format")) == ("b", "the field 'Dates'")
 
 
 def test_a_language_goes_with_the_work():
