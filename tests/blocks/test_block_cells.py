@@ -59,3 +59,11 @@ def test_rows_are_found_by_their_ids(cells, wanted, rows, which):
 def test_texts_of_some_cells():
     assert texts_at(cells_of_array(np.array([1.0, np.nan, 2.5])), np.array([2, 1, 0])) == ["2.5", "", "1"]
     assert texts_at(cells_of_array(np.array(["x", None], dtype=object)), np.array([1, 0])) == ["", "x"]
+
+
+def test_booleans_are_read_as_those_of_a_frame():
+    column = pa.table({"b": pa.array([True, None, False])})
+    (cells,) = cells_of_arrow(column, ["b"])
+    (raw,), _ = read_frame(column)
+    assert (type(cells), cells.kind) == (type(raw.cells), raw.cells.kind)
+    assert np.array_equal(cells.values, raw.cells.values, equal_nan=True)

@@ -5,12 +5,15 @@ import pytest
 from sklearn.base import clone
 
 from cellworth import GaussianCompleter
-from cellworth.blocks import open_blocks
+from cellworth.blocks import open_blocks, parquet_source
+from cellworth.blocks.parquet_source import parquet_table
 from tests.blocks.tables import SAME, difference, make_table, write_parquet
 
 pytestmark = pytest.mark.usefixtures("files")
 
 
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 NORMAL = GaussianCompleter(margins="normal", label_trust=0.5)
 
 
@@ -66,3 +69,27 @@ def test_columns_of_other_types_become_numbers(local, tmp_path):
     pq.write_table(pa.table({"x": single, "z": single}), tmp_path / "b.parquet")
     single = GaussianCompleter().fit(open_blocks(tmp_path / "b.parquet", engine=local)).completed_
     assert single.gather()[0].dtype == np.float32
+
+
+def test_a_row_group_that_is_read_in_parts_is_decoded_once(tmp_path, monkeypatch):
+    """And not kept any longer than its rows are wanted, nor once the file is another."""
+    kept = parquet_source.DecodedRowGroups(most=2)
+    monkeypatch.setattr(parquet_source, "_ROW_GROUPS", kept)
+    decoded, read = [], pq.ParquetFile.read_row_group
+    monkeypatch.setattr(
+        pq.ParquetFile, "read_row_group", lambda self, g, **how: (decoded.append(g), read(self, g, **how))[1]
+    )
+    x = np.arange(100.0)
+    pq.write_table(pa.table({"x": x}), tmp_path / "a.parquet", row_group_size=40)
+    blocks = parquet_table(tmp_path, None, None, None).blocks(10)
+    assert [(block.start, block.stop) for block in blocks][:5] == [(k, k + 10) for k in range(0, 50, 10)]
+    for _ in range(2):
+        assert np.concatenate([block.read().X[:, 0] for block in blocks]).tolist() == x.tolist()
+    assert decoded == [0, 1, 2] * 2
+    assert len(kept) == 0
+    blocks[0].read()
+    pq.write_table(pa.table({"x": -x}), tmp_path / "a.parquet", row_group_size=40)
+    assert blocks[1].read().X[0, 0] == -10.0
+    for block in (blocks[4], blocks[8], blocks[0]):
+        block.read()
+    assert len(kept) == 2

@@ -36,6 +36,8 @@ def cells_of_arrow(table: Any, names: Sequence[str]) -> list[Cells]:
             found.append(NumberCells(np.array(column.to_numpy(), dtype=np.float64), "number"))
         elif types.is_integer(kind) and column.null_count == 0:
             found.append(NumberCells(column.to_numpy().astype(np.float64), "integer"))
+        elif types.is_boolean(kind):
+            found.append(NumberCells(_as_numbers(column), "boolean"))
         elif types.is_string(kind) or types.is_large_string(kind):
             found.append(_texts(column))
         elif types.is_null(kind):
@@ -44,6 +46,12 @@ def cells_of_arrow(table: Any, names: Sequence[str]) -> list[Cells]:
             (raw,), _ = read_frame(table.select([name]))
             found.append(raw.cells)
     return found
+
+
+def _as_numbers(column: Any) -> AnyArray:
+    """Return booleans (m,) as 0.0 and 1.0, NaN where they are null."""
+    pyarrow = require("pyarrow")
+    return np.array(column.cast(pyarrow.uint8()).cast(pyarrow.float64()).to_numpy(), dtype=np.float64)
 
 
 def _texts(column: Any) -> TextCells:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,65 @@ class RowGroupPart:
 
     def read(self, columns: Sequence[str]) -> Any:
         """Return a pyarrow table of these rows."""
-        parquet = require("pyarrow.parquet")
-        with parquet.ParquetFile(self.path) as file:
-            table = file.read_row_group(self.row_group, columns=list(columns), use_threads=False)
+        table = _ROW_GROUPS.read(self.path, self.row_group, tuple(columns), self.stop - self.start)
         return table.slice(self.start, self.stop - self.start)
+
+
+class DecodedRowGroups:
+    """Decodes row groups, and keeps those that are being read in parts until all of their rows were read.
+
+    A part of a row group cannot be decoded alone. The blocks of a pass come in order, so few are kept at a
+    time. Threads that want the same row group wait for the first of them.
+
+    Parameters
+    ----------
+    most : int
+        Row groups kept at a time; the oldest goes first.
+    """
+
+    def __init__(self, most: int = 4) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._kept: dict[tuple[Any, ...], _Decoded] = {}
+
+    def read(self, path: str, group: int, columns: tuple[str, ...], rows: int) -> Any:
+        """Return a row group as a pyarrow table, of which ``rows`` rows are wanted."""
+        about = Path(path).stat()
+        key = path, group, columns, about.st_mtime_ns, about.st_size
+        with self._lock:
+            decoded = self._kept.setdefault(key, _Decoded(path, group, columns))
+            while len(self._kept) > self._most:
+                self._kept.pop(next(iter(self._kept)))
+        table = decoded.table()
+        with self._lock:
+            decoded.wanted += rows
+            if decoded.wanted >= table.num_rows:
+                self._kept.pop(key, None)
+        return table
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+
+class _Decoded:
+    """One row group, decoded by the first thread that wants it."""
+
+    def __init__(self, path: str, group: int, columns: tuple[str, ...]) -> None:
+        self._about = path, group, columns
+        self._lock = Lock()
+        self._table: Any = None
+        self.wanted = 0
+
+    def table(self) -> Any:
+        with self._lock:
+            if self._table is None:
+                path, group, columns = self._about
+                with require("pyarrow.parquet").ParquetFile(path) as file:
+                    self._table = file.read_row_group(group, columns=list(columns), use_threads=False)
+        return self._table
+
+
+_ROW_GROUPS = DecodedRowGroups()
 
 
 @dataclass(frozen=True)

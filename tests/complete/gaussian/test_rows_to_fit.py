@@ -5,6 +5,7 @@ import pytest
 
 from cellworth import GaussianCompleter
 from cellworth.blocks import ThreadEngine, open_blocks
+from cellworth.complete.gaussian import rows_to_fit
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.rows_to_fit import SAMPLE_ROWS, ArrayRows, BlockRows, CellForm, sample_stride
 from cellworth.complete.table_summary import summarise
@@ -50,8 +51,10 @@ def test_a_long_table_is_sampled():
         assert SAMPLE_ROWS <= n_rows / sample_stride(n_rows) < 2 * SAMPLE_ROWS
 
 
-def test_what_does_not_fit_in_memory_is_laid_out_again(monkeypatch):
-    """Bit by bit: the blocks and the order of their sums are the same."""
+@pytest.mark.parametrize("slice_rows", [25, 12_500])
+def test_what_does_not_fit_in_memory_is_laid_out_again(monkeypatch, slice_rows):
+    """Bit by bit: the blocks, their slices and the order of their sums are the same."""
+    monkeypatch.setattr(rows_to_fit, "SLICE_ROWS", slice_rows)
     X, y = make_table(400, 5, 0)
     settings = {"margins": "normal", "label_trust": 0.3}
     with ThreadEngine(2, 60) as engine:

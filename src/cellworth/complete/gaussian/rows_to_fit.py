@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,7 @@ from cellworth.complete.table_summary import TableSummary
 
 KEPT_BYTES = 31  # per cell: its value, and the layout of the systems of its row
 SAMPLE_ROWS = 2000  # enough to start from the covariance of a dozen columns
+SLICE_ROWS = 12_500  # laid out at a time: their cells and systems fit in a core's cache
 
 
 @dataclass(frozen=True)
@@ -247,25 +249,33 @@ def _pair_sums(part: Part, form: CellForm) -> tuple[FloatArray, FloatArray]:
 
 @dataclass(frozen=True)
 class PreparedRows(Sized):
-    """The layout of a block's systems, and its values prepared for the layout."""
+    """The layouts of the systems of a block's slices, and their values prepared for them."""
 
-    layout: Any
-    values: FloatArray
+    slices: list[tuple[Any, FloatArray]]
+
+
+def _prepared_slices(part: Part, form: CellForm, kind: Any) -> Iterator[tuple[Any, FloatArray]]:
+    for start in range(0, len(part.X), SLICE_ROWS):
+        cells = form.cells(part.some(slice(start, start + SLICE_ROWS)))
+        layout = kind.layout(cells.observed)
+        yield layout, layout.prepared(cells.scores)
 
 
 def _prepare(part: Part, form: CellForm, kind: Any) -> PreparedRows:
-    cells = form.cells(part)
-    layout = kind.layout(cells.observed)
-    return PreparedRows(layout, layout.prepared(cells.scores))
+    return PreparedRows(list(_prepared_slices(part, form, kind)))
+
+
+def _expected(slices: Iterable[tuple[Any, FloatArray]], model: Any) -> tuple[Any, ...]:
+    total: tuple[Any, ...] = reduce(add, (layout.expect(model, values) for layout, values in slices))
+    return total
 
 
 def _expect(rows: PreparedRows, model: Any) -> tuple[Any, ...]:
-    expected: tuple[Any, ...] = rows.layout.expect(model, rows.values)
-    return expected
+    return _expected(rows.slices, model)
 
 
 def _prepare_and_expect(part: Part, form: CellForm, kind: Any, model: Any) -> tuple[Any, ...]:
-    return _expect(_prepare(part, form, kind), model)
+    return _expected(_prepared_slices(part, form, kind), model)
 
 
 def _left_out(part: Part, fitted: FittedGaussian, form: CellForm, every: int) -> tuple[LeftOut, ...]:
