@@ -18,6 +18,7 @@ from cellworth.campaign.events import check_optional_text
 from cellworth.campaign.table_codec import pack, unpack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten
+from cellworth.setting_names import by_door, setting
 from cellworth.table import Table, as_table
 from cellworth.table.encoded import refuse_huge
 from cellworth.table.read_options import ReadOptions
@@ -192,8 +193,7 @@ def founded_on(given: Any, target: str | None) -> FoundingTable:
     if target is not None and target != own:
         has = "no target" if own is None else f"the target {shorten(own)}"
         raise ParameterError(
-            f"target={target!r}: this table has {has}. Name the target when you open it, as in "
-            f"Table.open(path, target={target!r})."
+            f"{setting('target', target)}: this table has {has}. Name the target when you open the table."
         )
     return FoundingBlocks.of(given)
 
@@ -214,7 +214,7 @@ def in_memory(cells: CellValues) -> CellsInMemory:
     raise ParameterError(
         "this needs all cells of the campaign's table in memory, and the table is in row blocks: it is read "
         "where it is. Use ask, tell, status, rows and export; for the rest, start a campaign on some of its "
-        "rows, as in Campaign.create(table.every(100), ...)."
+        f"rows{by_door(python=', as in Campaign.create(table.every(100), ...)', command_line='')}."
     )
 
 
