@@ -8,7 +8,7 @@ from tests.web.servers import LOCAL, OUTSIDE, begin
 
 _numbers = itertools.count(1)
 # Without the extra there is nothing to be tested here.
-_TESTS = ["test_*.py", "api/*", "pages/*", "security/*"]
+_TESTS = ["test_*.py", "quick.py", "api/*", "pages/*", "security/*"]
 collect_ignore_glob = _TESTS if importlib.util.find_spec("fastapi") is None else []
 
 
