@@ -77,12 +77,12 @@ def test_everybody_hears_what_anybody_does(server, store):
     before = listeners[0].heard[0]["number"]
     with Client(server.url, who="Ann") as client:
         assert client.campaign("study").correct("p0", "age", 45)
-    until(lambda: all(each.heard[-1]["number"] == before + 1 for each in listeners), 5)
+    until(lambda: all(each.heard[-1]["number"] == before + 1 for each in listeners))
     with Campaign.open(store, "study") as campaign:  # another program
         campaign.correct("p0", "age", 46, who="Bob")
-    until(lambda: all(each.heard[-1]["number"] == before + 2 for each in listeners), 10)
+    until(lambda: all(each.heard[-1]["number"] == before + 2 for each in listeners))
     httpx.get(f"{server.url}/api/v1/campaigns/study/summaries/columns")
-    until(lambda: listeners[0].heard[-1]["summaries"].get("columns") == before + 2, 60)
+    until(lambda: listeners[0].heard[-1]["summaries"].get("columns") == before + 2)
     assert httpx.get(f"{server.url}/campaigns/nowhere/events").status_code == 404
 
 
@@ -167,14 +167,14 @@ def test_it_ends_soon_whoever_listens_and_whatever_it_computes(store):
 
         def ask():
             path = f"{server.url}/api/v1/campaigns/study/preview"
-            assert httpx.post(path, json={"count": 1}, timeout=60).status_code == 200
+            assert httpx.post(path, json={"count": 1}, timeout=120).status_code == 200
             (worker,) = children(server.process.pid)
             os.kill(worker, signal.SIGSTOP)  # a computation that never ends
             answers.append(worker)
-            answers.append(httpx.post(path, json={"count": 1}, timeout=60).status_code)
+            answers.append(httpx.post(path, json={"count": 1}, timeout=120).status_code)
 
         threading.Thread(target=ask, daemon=True).start()
-        until(lambda: answers, 30)
+        until(lambda: answers)
         time.sleep(0.3)
         begun = time.monotonic()
         assert server.end(signal.SIGTERM) in (0, -signal.SIGTERM, 128 + signal.SIGTERM)
