@@ -161,7 +161,7 @@ def test_a_server_that_is_killed_leaves_no_worker_behind(server):
 
 
 def test_it_ends_soon_whoever_listens_and_whatever_it_computes(store):
-    with serving(store) as server:
+    with serving(store, quick=True) as server:
         listener = Listener(server.url)
         answers = []
 
