@@ -3,7 +3,7 @@
 ``python -m tests.web.quick serve ...`` is ``cellworth serve ...`` with this worker, and
 ``python -m tests.web.quick`` is the worker. It is not niced, which beside busy tests would leave it a tenth
 of a processor, and it scores campaigns by a linear model of one penalty. The worker as it is belongs to
-test_worker.py and test_jobs.py, a server with it to test_server.py.
+test_worker.py and test_jobs.py, the server as it is to tests/cli/test_server_commands.py.
 """
 
 import sys
