@@ -1,0 +1,54 @@
+"""A campaign on a table in row blocks, by REST and on the pages."""
+
+import numpy as np
+import pytest
+
+from cellworth.errors import DataError
+from tests.strategy.test_block_batch import both_of, make_frame
+from tests.web.servers import api, begin
+
+pytest.importorskip("pyarrow")
+
+
+@pytest.fixture
+def big(client, shared_url, tmp_path):
+    """The campaign, through the client, and its table in memory."""
+    table, whole = both_of(tmp_path, make_frame(np.random.default_rng(0)))
+    name = f"big {tmp_path.name}"
+    begin(shared_url, table, name, prices=1.5, budget=50.0, strategy="random")
+    return client.campaign(name), whole
+
+
+def test_rows_columns_asks_and_answers(big, http):
+    study, whole = big
+    page = http.get(api(study.name, "rows"), params={"after": 35, "limit": 7}).json()
+    assert [row["row"] for row in page["items"]] == list(whole.row_ids[35:42])
+    assert [each["missing"] for each in study.columns()] == whole.holes.sum(axis=0).tolist()
+    batch = study.ask(count=3)
+    cell = next(each for each in batch)
+    j = whole.column_index(cell.column)
+    value = whole.columns[j].format(float(np.nanmax(whole.values[:, j])))
+    value = value.isoformat() if hasattr(value, "isoformat") else value
+    assert study.tell({(cell.row, cell.column): value}) == 1
+    assert study.totals().bought == 1
+    status = {each["column"]: each["status"] for each in study.row(cell.row)["cells"]}
+    assert status[cell.column] == "bought"
+
+
+def test_the_grid_and_the_queue_are_shown(big, http):
+    study, whole = big
+    study.ask(count=3)
+    grid = http.get(f"/campaigns/{study.name}/table")
+    assert grid.status_code == 200
+    assert whole.row_ids[0] in grid.text
+    for page in ("/queue", "", "/ledger", "/manage"):
+        assert http.get(f"/campaigns/{study.name}{page}").status_code == 200, page
+
+
+def test_what_needs_the_whole_table_says_so(big, http):
+    study, _ = big
+    refused = http.get(api(study.name, "table.csv"))
+    assert 400 <= refused.status_code < 500
+    assert "in memory" in refused.text
+    with pytest.raises(DataError, match="in memory"):
+        study.extend({"new": {"weight": 1.0}})
