@@ -217,8 +217,8 @@ class Log:
         """Return the prices of the rows of this log: of all rows."""
         return prices
 
-    def spent_by(self) -> dict[int, float] | None:
-        """Return None: what was spent is in the events themselves."""
+    def purchases_by(self) -> dict[int, tuple[float, int]] | None:
+        """Return None: what was spent, and on how many cells, is in the events themselves."""
         return None
 
     def state_at(self, number: int) -> State:

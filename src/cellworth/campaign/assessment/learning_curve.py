@@ -74,21 +74,24 @@ def snapshot(state: State) -> Snapshot:
 
 
 def take_snapshots(
-    original: Table, events: Sequence[Event], most: int, spent_by: Mapping[int, float] | None = None
+    original: Table,
+    events: Sequence[Event],
+    most: int,
+    purchases_by: Mapping[int, tuple[float, int]] | None = None,
 ) -> list[Snapshot]:
     """Return snapshots of the start, the newest table, and points between; at most ``most`` (2 or more).
 
     There is one after each event that changed the table. If that is more than ``most``, they are thinned to
     be evenly spaced in money, or in number if nothing was spent: the first after each multiple of a power of
     two. So points of a later curve are points of the curves before, or their ends, and need not be scored
-    again. O(events), plus O(n p) per snapshot. If the events tell of a sample of rows, ``spent_by`` is what
-    was spent on all rows, by the numbers of the events.
+    again. O(events), plus O(n p) per snapshot. If the events tell of a sample of rows,
+    ``purchases_by`` has the money and the cells of all rows, by the numbers of the events.
     """
     changes = [event for event in events if isinstance(event.content, Told | Corrected | Extended)]
-    by_event = (
-        map(spent_by_event, changes) if spent_by is None else (spent_by[each.number] for each in changes)
-    )
-    spent = np.cumsum([0.0, *by_event]).tolist()
+    costs = [
+        spent_by_event(each) if purchases_by is None else purchases_by[each.number][0] for each in changes
+    ]
+    spent = np.cumsum([0.0, *costs]).tolist()
     wanted = _thin([0, *(event.number for event in changes)], spent, most)
     state = State(original)
     found = [snapshot(state)]
@@ -96,9 +99,11 @@ def take_snapshots(
         state.apply(event)
         if event.number in wanted:
             found.append(snapshot(state))
-    if spent_by is not None:
-        of = dict(zip([0, *(event.number for event in changes)], spent, strict=True))
-        found = [replace(shot, spent=of[shot.number]) for shot in found]
+    if purchases_by is not None:
+        numbers = [0, *(event.number for event in changes)]
+        told = np.cumsum([0, *(purchases_by[each.number][1] for each in changes)]).tolist()
+        of = dict(zip(numbers, zip(spent, told, strict=True), strict=True))
+        found = [replace(shot, spent=of[shot.number][0], bought=of[shot.number][1]) for shot in found]
     return found
 
 

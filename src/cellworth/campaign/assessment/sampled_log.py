@@ -23,8 +23,8 @@ class SampledLog:
     """The part of a log that is about every k-th row of its table; what an assessment needs of a `Log`.
 
     Its events are those of the log, with the cells of the sampled rows alone, so that the sample is a small
-    campaign in which the same happened. Money is that of the whole campaign: what was spent is taken from the
-    log, and what the rest costs is multiplied by the rows that each row stands for.
+    campaign in which the same happened. Money and numbers of cells are those of the whole campaign: what was
+    bought is taken from the log, and what the rest costs is multiplied by the rows that each row stands for.
 
     Parameters
     ----------
@@ -97,9 +97,13 @@ class SampledLog:
             rule = replace(rule, prices=rule.prices[:: self._every])
         return replace(prices, cells=rule)
 
-    def spent_by(self) -> dict[int, float]:
-        """Return what was spent on all rows by each event, by its number."""
-        return {event.number: spent_by_event(event) for event in self._log.events()}
+    def purchases_by(self) -> dict[int, tuple[float, int]]:
+        """Return what was spent on all rows by each event, and the cells told, by its number."""
+        events = list(self._log.events())
+        return {
+            event.number: (spent_by_event(event), isinstance(event.content, Told) * event.content.size)
+            for event in events
+        }
 
     def _first(self) -> State:
         state = State(self.original)

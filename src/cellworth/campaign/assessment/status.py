@@ -322,7 +322,7 @@ def status_of(
 
 def snapshots_of(log: Log, most: int) -> list[Snapshot]:
     """Return snapshots of a campaign's past, the last of its newest table; see `take_snapshots`."""
-    return take_snapshots(log.original, list(log.events()), max(2, most), log.spent_by())
+    return take_snapshots(log.original, list(log.events()), max(2, most), log.purchases_by())
 
 
 def _ahead(curve: LearningCurve, judging: Judging) -> float:
