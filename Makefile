@@ -95,7 +95,7 @@ $(VENV)/bin/python:
 KERNELS := $(wildcard src/cellworth/complete/compiled/*.[ch])
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml $(KERNELS)
-	$(BIN)/python -m pip install --quiet --editable ".[plot]"
+	$(BIN)/python -m pip install --quiet --no-compile --editable ".[plot]"
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml $(KERNELS)

@@ -154,12 +154,12 @@ class DemoRound:
     told: int  # cells so far
     refused: int  # cells so far
     spent: float
-    auc: Estimate  # cross-validated, on the table as filled after this round
 
-    def __str__(self) -> str:
+    def line(self, auc: Estimate) -> str:
+        """Return it as a line below `HEADER`, with the score after it."""
         return (
             f"{self.round:>5}{self.spent:>14.0f}{self.told:>14,}{self.refused:>10}"
-            f"{self.auc.value:>13.3f} ({self.auc.low:.3f} to {self.auc.high:.3f})"
+            f"{auc.value:>13.3f} ({auc.low:.3f} to {auc.high:.3f})"
         )
 
 
@@ -176,11 +176,11 @@ def begin_campaign(demo: Demo, store: str | Path | Store, *, rounds: int = ROUND
 def play(campaign: Campaign, demo: Demo, *, rounds: int = ROUNDS, seed: int = 0) -> Iterator[DemoRound]:
     """Ask for cells and answer with the true values, round by round; refuse a few.
 
-    Yields the start and each round. A round takes two completions and a cross-validation.
+    Yields the start and each round, which takes two completions. `Campaign.status` has the scores.
     """
     rng = np.random.default_rng(seed)
     told = refused = 0
-    yield DemoRound(0, Batch(), told, refused, campaign.spent, _cross_validated(campaign))
+    yield DemoRound(0, Batch(), told, refused, campaign.spent)
     for number in range(1, rounds + 1):
         batch = campaign.ask(budget=BUDGET, who="Ann")
         is_lost = rng.random(len(batch)) < LOST
@@ -188,19 +188,12 @@ def play(campaign: Campaign, demo: Demo, *, rounds: int = ROUNDS, seed: int = 0)
         found = [purchase for purchase, gone in zip(batch, is_lost, strict=True) if not gone]
         told += campaign.tell([(p.row, p.column, _true_value(demo, p)) for p in found], who="laboratory")
         refused += campaign.refuse(lost, "the sample is lost", who="laboratory")
-        yield DemoRound(number, batch, told, refused, campaign.spent, _cross_validated(campaign))
+        yield DemoRound(number, batch, told, refused, campaign.spent)
 
 
 def _true_value(demo: Demo, purchase: Purchase) -> float:
     place = demo.table.row_index(purchase.row), demo.table.column_index(purchase.column)
     return float(demo.full.values[place])
-
-
-def _cross_validated(campaign: Campaign) -> Estimate:
-    """Return the current cross-validated AUC, as shown by ``cellworth status`` and the report."""
-    score = campaign.status(max_rounds=1).score
-    assert score is not None  # the table has labels
-    return score
 
 
 def draw(comparison: Comparison, path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cellworth.campaign.assessment.campaign_outlook import STATUS_DEPTHS, STATUS_FOLDS
+from cellworth.campaign.assessment.campaign_outlook import DEPTHS, FOLDS
 from cellworth.forecasting.outlook import Outlook
 from cellworth.forecasting.stop_rule import StopRule, decide
 from cellworth.forecasting.table_forecast import PastPurchases, earlier_points, outlook_of
@@ -130,8 +130,8 @@ def _outlook(
         reachable=1.0,
         cost=cost,
         purchases=PastPurchases([spent[k] for k in (*chosen, -1)], earlier),
-        depths=STATUS_DEPTHS,
-        folds=STATUS_FOLDS,
+        depths=DEPTHS,
+        folds=FOLDS,
         seed=seed,
     )
 

@@ -31,6 +31,7 @@ def test_a_campaign_is_forecast_as_json_and_drawn(begun):
     [
         (["forecast", "table.csv"], 2, "needs --target"),
         (["forecast", "table.csv", "--target", "outcome", "--model", "forest"], 2, "no candidate 'forest'"),
+        (["forecast", "--seconds", "3"], 2, "--seconds needs a TABLE"),
         (["ask", "--until-gain", "0.1", "--until-reach", "0.9"], 2, "only one of"),
         (["ask", "--until-reach", "9"], 2, "--until-reach must be"),
         (["ask", "--point-worth", "-1"], 2, "--point-worth must be"),
@@ -48,3 +49,11 @@ def test_an_ask_stops_when_the_rule_says_so(begun):
     assert done.out.startswith("0 cells; 0.00 spent")  # the reason is the rule's alone
     assert done.err.startswith("Stop: the next")
     assert begun("ask", "--count", "3", "--until-gain", "0.0000001", "--json").json["cells"]
+
+
+def test_a_campaign_has_one_forecast(begun):
+    said = begun("status", "--json").json
+    ahead = begun("forecast", "--json").json
+    assert ahead["model"] == said["prospect"]["model"]
+    assert ahead["points"] == said["prospect"]["points"]
+    assert ahead["advice"] == said["advice"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cellworth.errors import ParameterError
-from cellworth.forecasting.outlook import CostEstimate, Outlook
+from cellworth.forecasting.outlook import CostEstimate, Outlook, quantiles
 from cellworth.model.cross_validation import Estimate
 from tests.forecasting.outlooks import outlook
 
@@ -112,3 +112,10 @@ def test_it_prints_what_it_says_and_shows_no_arrays():
     assert str(found) == found.describe()
     assert "array" not in repr(found)
     assert repr(found).startswith("Outlook(metric=")
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (7,), (100,), (9, 4)])
+def test_quantiles_are_those_of_numpy(shape):
+    draws = np.random.default_rng(0).normal(size=shape)
+    at = [0.0, 0.05, 0.5, 0.77, 0.95, 1.0]
+    assert quantiles(draws, at) == pytest.approx(np.quantile(draws, at, axis=0), rel=1e-12)

@@ -9,11 +9,11 @@ version of this format and the package versions.
 from __future__ import annotations
 
 import zlib
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
+from cellworth import __version__
 from cellworth.campaign.array_codec import pack_plain, unpack_plain
 from cellworth.campaign.stores.store_protocol import Store
 from cellworth.errors import UnusableCacheError
@@ -50,7 +50,7 @@ def unpack_cache(blob: bytes) -> dict[str, Any]:
 
 def _about() -> dict[str, Any]:
     """Return the version of this format, and of the packages that decide whether a fit can be reused."""
-    return {"form": FORM, "versions": [version("cellworth"), np.__version__]}
+    return {"form": FORM, "versions": [__version__, np.__version__]}
 
 
 def load_part(store: Store, name: str, at_most: int, part: str) -> bytes | None:

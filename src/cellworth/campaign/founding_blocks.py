@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from cellworth.strategy.auto_choice import StrategyChoice
 
 FORMAT = 1
-_MARK = b'{"row blocks":'
 SAMPLE_ROWS = 8_000
 SAMPLE_CELLS = 2_000_000
 """The store keeps every k-th row: at least half as many rows as this, if there are, or as few as fit."""
@@ -291,14 +290,6 @@ class FoundingBlocks:
         from cellworth.campaign.assessment.sampled_log import SampledLog
 
         return SampledLog(log, self.sample, self.n_rows, self.every)
-
-
-def is_reference(packed: bytes) -> bool:
-    """Return whether the table of a campaign's record is a reference to row blocks."""
-    try:
-        return zlib.decompressobj().decompress(packed, len(_MARK)) == _MARK
-    except zlib.error:
-        return False
 
 
 def _places(table: BlockTable) -> tuple[Path, Path | None]:

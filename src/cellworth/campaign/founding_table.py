@@ -5,6 +5,7 @@ Whatever depends on which of the two it is, is behind `FoundingTable`.
 
 from __future__ import annotations
 
+import zlib
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
     from cellworth.prices import Prices
     from cellworth.strategy import Strategy
     from cellworth.strategy.auto_choice import StrategyChoice
+
+REFERENCE_MARK = b'{"row blocks":'
+"""How the record of a founding table in row blocks begins, once it is decompressed."""
 
 
 class FoundingTable(Protocol):
@@ -200,11 +204,19 @@ def founded_on(given: Any, target: str | None) -> FoundingTable:
 
 def unpack_founding(packed: bytes, engine: Any = None) -> FoundingTable:
     """Return the founding table of a campaign's record; in row blocks, it is processed on an engine."""
-    from cellworth.campaign.founding_blocks import FoundingBlocks, is_reference
+    if _is_reference(packed):
+        from cellworth.campaign.founding_blocks import FoundingBlocks
 
-    if is_reference(packed):
         return FoundingBlocks.unpack(packed, engine)
     return FoundingInMemory(unpack(packed))
+
+
+def _is_reference(packed: bytes) -> bool:
+    """Return whether the table of a campaign's record is a reference to row blocks."""
+    try:
+        return zlib.decompressobj().decompress(packed, len(REFERENCE_MARK)) == REFERENCE_MARK
+    except zlib.error:
+        return False
 
 
 def in_memory(cells: CellValues) -> CellsInMemory:

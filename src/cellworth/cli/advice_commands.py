@@ -89,11 +89,18 @@ def forecast(
     Known cells are hidden again at several depths, a model is scored at each, and the curve of its scores is
     extrapolated. No purchase is needed. The score is AUC or R2 on complete rows, with 90 % intervals.
 
+    For a campaign, it is the forecast that status shows.
+
     Example: cellworth forecast clinic.csv --target outcome --prices prices.csv --score 0.9
     """
     make_way(plot, force=force, option="--plot")
-    settings: dict[str, Any] = {"model": learning.model or "auto", "seconds": seconds, "seed": learning.seed}
+    settings: dict[str, Any] = {"model": learning.model or "auto", "seed": learning.seed}
     if table is None:
+        if seconds is not None:
+            raise WrongUsage(
+                "--seconds needs a TABLE. The forecast of a campaign is that of its status, and no model is "
+                "searched for; give --model for another one."
+            )
         with on.campaign() as campaign, working("Forecasting"):
             found = campaign.forecast(**settings)
     else:
@@ -102,7 +109,7 @@ def forecast(
 
             read, stated = learning.table_and_prices(table)
             with working("Forecasting"):
-                found = forecast_table(read, prices=stated, **settings)
+                found = forecast_table(read, prices=stated, seconds=seconds, **settings)
     if plot is not None:
         found.plot().figure.savefig(plot)
     print_json(_document(found, score)) if as_json else _describe_outlook(found, score, plot)

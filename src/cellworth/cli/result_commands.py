@@ -173,7 +173,7 @@ def report(
     """
     with on.campaign(reading=True) as campaign:
         make_way(out, force=force)
-        with working("FileOptions the report") as progress:
+        with working("Writing the report") as progress:
             campaign.write_report(out, progress=progress)
         if as_json:
             print_json({"out": str(out)})

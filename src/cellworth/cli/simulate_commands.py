@@ -95,22 +95,18 @@ def _play(campaign: Campaign, result: Demo, rounds: int, seed: int) -> None:
     from cellworth.forecasting import StopWarning
 
     print(f"\nNow a campaign on this table, {BUDGET:.0f} for each round. A few cells cannot be obtained.\n")
-    lines: list[str] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", StopWarning)  # the rounds go on; what it says comes at the end
-        for each in play(campaign, result, rounds=rounds, seed=seed):
-            if each.round == 1:
-                print(f"The first of the {len(each.batch)} cells it asks for, and why:")
-                for purchase in each.batch[:3]:
-                    print(f"  {purchase.row}, {purchase.column}: {purchase.why}")
-                print("\n".join(["", HEADER, *lines]))
-            if each.round == 0:
-                lines.append(str(each))
-            else:
-                print(each, flush=True)
-    advice = campaign.advice()
-    if advice is not None:
-        print(f"\nWhen to stop? {advice.sentence}")
+        played = list(play(campaign, result, rounds=rounds, seed=seed))
+    print(f"The first of the {len(played[1].batch)} cells it asks for, and why:")
+    for purchase in played[1].batch[:3]:
+        print(f"  {purchase.row}, {purchase.column}: {purchase.why}")
+    print(f"\n{HEADER}")
+    found = campaign.status()
+    for point in found.history:
+        print(played[point.round].line(point.score))
+    if found.advice is not None:
+        print(f"\nWhen to stop? {found.advice.sentence}")
 
 
 def _report(campaign: Campaign, path: Path) -> None:

@@ -24,6 +24,7 @@ from typing import Literal
 import numpy as np
 
 from cellworth.arrays import Float64Array
+from cellworth.forecasting.outlook import quantiles
 from cellworth.model.cross_validation import Estimate
 
 Verdict = Literal["expected", "at most", "too early", "nothing left", "no score"]
@@ -126,7 +127,7 @@ def project(
     _, drawn = curves.fit(draws)
     half = DRAWS // 2
     mixed = np.vstack([drawn[0, :half], drawn[1, half:]])
-    low, high = np.quantile(mixed, [0.025, 0.975], axis=0)
+    low, high = quantiles(mixed, [0.025, 0.975])
     gain = gains.mean(axis=0)[0]
     return Projection(at, gain, np.minimum(low, gain), np.maximum(high, gain))
 

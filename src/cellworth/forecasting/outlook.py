@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -105,7 +106,8 @@ class Outlook:
                 f"score must be at most 1, the best {self.metric}, such as 0.9; got {score!r}"
             )
         shares = self._shares()
-        ends = np.quantile([self.curve.at(share) for share in shares], [0.5, ENDS[1], ENDS[0]], axis=1)
+        found = np.column_stack([self.curve.at(share) for share in shares])
+        ends = quantiles(found, [0.5, ENDS[1], ENDS[0]])
         return CostEstimate(*(self._first(shares, values, score) for values in ends))
 
     def moved(self, *, known: float, reachable: float, cost: float) -> Outlook:
@@ -226,8 +228,20 @@ class Outlook:
 
 
 def _estimate(draws: Float64Array) -> Estimate:
-    value, low, high = np.quantile(draws, [0.5, *ENDS])
+    value, low, high = quantiles(draws, [0.5, *ENDS])
     return Estimate(float(value), float(low), float(high))
+
+
+def quantiles(draws: Float64Array, at: Sequence[float]) -> Float64Array:
+    """Return quantiles along the first axis, (len(at), ...), as `numpy.quantile` does; O(n log n).
+
+    That would load `numpy.ma`, a tenth of what a status costs.
+    """
+    ordered, places = np.sort(draws, axis=0), np.asarray(at) * (len(draws) - 1)
+    below = places.astype(np.intp)
+    above = np.minimum(below + 1, len(draws) - 1)
+    share = (places - below).reshape(-1, *[1] * (draws.ndim - 1))
+    return np.asarray((1 - share) * ordered[below] + share * ordered[above])
 
 
 def _ends(estimate: Estimate) -> str:

@@ -127,8 +127,8 @@ def scorable(y: Float64Array, *, classes: bool) -> list[float]:
     """Return the classes with enough rows to score, [] if fewer than two; for a number, [0.0] or []."""
     if not classes:
         return [0.0] if len(y) >= LEAST_ROWS and np.ptp(y) > 0 else []
-    found, counts = np.unique(y, return_counts=True)
-    enough = found[counts >= LEAST_OF_CLASS].tolist()
+    counts = np.bincount(y.astype(np.intp))  # class numbers from 0; np.unique would load numpy.ma
+    enough = np.flatnonzero(counts >= LEAST_OF_CLASS).astype(np.float64).tolist()
     return enough if len(enough) > 1 else []
 
 

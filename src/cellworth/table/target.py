@@ -92,7 +92,8 @@ class Target:
         """
         if self.classes is None:
             return replace(self, values=_read_only(cells))
-        places = np.unique(np.concatenate([self._places(), cells[~np.isnan(cells)]]))
+        seen = set(self._places()).union(cells[~np.isnan(cells)].tolist())  # np.unique would load numpy.ma
+        places = np.array(sorted(seen))
         codes = np.where(np.isnan(cells), np.nan, np.searchsorted(places, cells))
         classes = tuple(cast(UserValue, self.column.format(float(value))) for value in places)
         kind: TargetKind = "several classes" if len(classes) > 2 else self.kind

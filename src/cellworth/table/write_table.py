@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
@@ -262,6 +261,8 @@ def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]],
     >>> html_table("Two", ["a"], [["<1>"]])
     '<pre>Two</pre><table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;1&gt;</td></tr></tbody></table>'
     """
+    from html import escape  # its table of entities is not needed to read a campaign
+
     head = "".join(f"<th>{_text(name)}</th>" for name in header)
     body = "".join("<tr>" + "".join(f"<td>{_text(text)}</td>" for text in row) + "</tr>" for row in rows)
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -269,6 +270,8 @@ def html_table(title: str, header: Sequence[str], rows: Sequence[Sequence[str]],
 
 
 def _text(text: str) -> str:
+    from html import escape
+
     return escape(text if len(text) <= 3 * LONGEST_SHOWN else text[: 3 * LONGEST_SHOWN] + "...")
 
 

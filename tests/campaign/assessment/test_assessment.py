@@ -9,7 +9,7 @@ from cellworth import Prices, StopRule
 from cellworth.campaign import Campaign
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError
-from cellworth.forecasting import StopWarning
+from cellworth.forecasting import StopWarning, decide
 from tests.campaign.campaigns import Clock, begin, gaussian_table, play
 
 pytestmark = pytest.mark.usefixtures("linear_model_in_use")
@@ -82,7 +82,7 @@ def test_without_a_rule_an_ask_only_warns_and_makes_no_forecast(campaign, monkey
         warnings.simplefilter("error")
         assert len(campaign.ask(count=2)) == 2  # no forecast has been made
         campaign.status(repeats=1)
-        monkeypatch.setattr("cellworth.campaign.assessment.assessment.quick_outlook", None)
+        monkeypatch.setattr("cellworth.campaign.assessment.assessment.outlook_ahead", None)
         campaign.ask(count=2)
     monkeypatch.setattr("cellworth.forecasting.stop_rule.StopRule", lambda: ALWAYS)
     with pytest.warns(StopWarning, match="asked for all the same"):
@@ -122,3 +122,20 @@ def test_the_forecast_of_a_model(campaign):
         list(zip(*campaign.table.holes.nonzero(), strict=True)), ~campaign.table.holes
     )
     assert campaign.advice().money == pytest.approx(found.cost / 10)
+
+
+def test_status_forecast_and_advice_say_the_same(monkeypatch):
+    """Whichever comes first, and after so many rounds that what they brought is weighed in."""
+    monkeypatch.setattr("cellworth.model.model_search.choose_model", None)  # none is searched for
+    (table, truth), store = gaussian_table(), MemoryStore()
+    campaign = play(table, truth, rounds=4, store=store, strategy="random")
+    first = campaign.advice()
+    ahead = Campaign.open(store, clock=Clock()).forecast()
+    assert first == decide(ahead)
+    said = campaign.status()
+    assert len(said.history) > 3  # what was bought is weighed in
+    assert campaign.status(max_rounds=1).prospect.to_json() == ahead.to_json()
+    assert said.prospect.to_json() == ahead.to_json()
+    assert said.advice == first
+    named = campaign.status(model="joint Gaussian", max_rounds=1).prospect
+    assert named.model == "joint Gaussian"

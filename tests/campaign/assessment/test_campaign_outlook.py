@@ -5,12 +5,7 @@ import pytest
 
 from cellworth import Prices, Table
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
-from cellworth.campaign.assessment.campaign_outlook import (
-    full_outlook,
-    past_purchases,
-    present,
-    quick_outlook,
-)
+from cellworth.campaign.assessment.campaign_outlook import outlook_ahead, past_purchases, present
 from cellworth.campaign.assessment.learning_curve import Snapshot
 from cellworth.campaign.state import State
 from cellworth.errors import DataError
@@ -22,14 +17,9 @@ PRICE = Prices.same(2.0)
 MODEL, RIDGE = "logistic regression", "ridge regression"
 
 
-def quick(table, past=()):
+def ahead_of(table, past=()):
     is_number = table.target is not None and table.target.label_kind == "number"
-    return quick_outlook(State(table), PRICE, past, RIDGE if is_number else MODEL, seed=0)
-
-
-def full(table):
-    settings = {"model": "logistic regression", "seconds": None, "seed": 0, "n_jobs": None, "progress": None}
-    return full_outlook(State(table), PRICE, (), **settings)
+    return outlook_ahead(State(table), PRICE, lambda: past, RIDGE if is_number else MODEL, seed=0)
 
 
 def test_where_a_campaign_is():
@@ -52,7 +42,7 @@ def test_where_a_campaign_is():
 @pytest.mark.parametrize("kind", ["classes", "several", "number"])
 def test_any_target_can_be_forecast(kind):
     table, _ = gaussian_table(kind=kind)
-    found = quick(table)
+    found = ahead_of(table)
     assert found.metric == ("R2" if kind == "number" else "AUC")
     assert found.cost == 2 * table.holes.sum()
     assert found.now.value < found.all_known.value
@@ -66,11 +56,11 @@ def shots(table, *thinner):
 
 def test_purchases_that_brought_nothing_lower_the_forecast():
     table, _ = gaussian_table()
-    alone = quick(table)
-    same = quick(table, shots(table, table, table, table))  # the money bought nothing at all
+    alone = ahead_of(table)
+    same = ahead_of(table, shots(table, table, table, table))  # the money bought nothing at all
     assert same.gain(100.0).value < alone.gain(100.0).value
     assert same.gain(100.0).high < alone.gain(100.0).high / 2
-    few = quick(table, shots(table, table, table))  # two earlier tables tell too little
+    few = ahead_of(table, shots(table, table, table))  # two earlier tables tell too little
     assert few.to_json() == alone.to_json()
 
 
@@ -86,24 +76,28 @@ def test_rows_and_labels_that_came_later_are_not_trained_on_before():
 
 
 def test_where_there_can_be_no_forecast():
-    assert quick(gaussian_table(kind="none")[0]) is None
-    complete, _ = gaussian_table(hidden=0.0)
-    assert quick(complete) is None
+    with pytest.raises(DataError, match="no target"):
+        ahead_of(gaussian_table(kind="none")[0])
+    with pytest.raises(DataError, match="nothing is left to buy"):
+        ahead_of(gaussian_table(hidden=0.0)[0])
+
+
+def test_that_nothing_can_be_forecast_is_not_found_out_twice(monkeypatch):
     X = np.full((40, 1), np.nan)
     X[0] = 1.0
-    assert quick(Table.from_arrays(X, np.arange(40) % 2 == 0)) is None
-    with pytest.raises(DataError, match="nothing is left to buy"):
-        full(complete)
-    with pytest.raises(DataError, match="no target"):
-        full(gaussian_table(kind="none")[0])
+    state, cache = State(Table.from_arrays(X, np.arange(40) % 2 == 0)), AssessmentCache()
+    for _ in range(2):
+        with pytest.raises(DataError, match="too few cells are known"):
+            outlook_ahead(state, PRICE, tuple, MODEL, seed=0, cache=cache)
+        monkeypatch.setattr("cellworth.forecasting.table_forecast.outlook_of", None)
 
 
 def test_a_forecast_is_not_made_twice(monkeypatch):
     state, cache = State(gaussian_table()[0]), AssessmentCache()
-    first = quick_outlook(state, PRICE, (), MODEL, seed=0, cache=cache)
+    first = outlook_ahead(state, PRICE, tuple, MODEL, seed=0, cache=cache)
     monkeypatch.setattr("cellworth.forecasting.table_forecast.outlook_of", None)
-    again = quick_outlook(state, PRICE, (), MODEL, seed=0, cache=cache)
+    again = outlook_ahead(state, PRICE, tuple, MODEL, seed=0, cache=cache)
     assert again.to_json() == first.to_json()
     stored = AssessmentCache.unpack(cache.pack())
-    of_store = quick_outlook(state, PRICE, (), MODEL, seed=0, cache=stored)
+    of_store = outlook_ahead(state, PRICE, tuple, MODEL, seed=0, cache=stored)
     assert of_store.to_json() == first.to_json()  # the same figures in every process

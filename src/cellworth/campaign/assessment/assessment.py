@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import logging
 import warnings
-from functools import cached_property
+from contextlib import suppress
+from functools import cached_property, partial
 from typing import Any
 
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
-from cellworth.campaign.assessment.campaign_outlook import full_outlook, present, quick_outlook
+from cellworth.campaign.assessment.campaign_outlook import outlook_ahead, present
+from cellworth.campaign.assessment.learning_curve import snapshots_of
 from cellworth.campaign.assessment.scoring_model import model_in_use
 from cellworth.campaign.assessment.status import (
     Gain,
     Judging,
     Status,
     gain_since,
-    snapshots_of,
     status_of,
     totals_of,
 )
 from cellworth.campaign.budget_and_prices import BudgetAndPrices
 from cellworth.campaign.cache import ASSESSMENT, load_part, save_part
 from cellworth.campaign.log import Log
-from cellworth.errors import CellworthError
+from cellworth.errors import CellworthError, DataError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, StopWarning, decide
 from cellworth.messages import shorten
 from cellworth.progress import ProgressLine, Steps
@@ -73,17 +74,10 @@ class Assessment:
         return found
 
     def forecast(
-        self,
-        *,
-        model: Any = "auto",
-        seconds: float | None = None,
-        seed: int = 0,
-        n_jobs: int | None = None,
-        progress: bool = False,
+        self, *, model: Any = "auto", seed: int = 0, n_jobs: int | None = None, progress: bool = False
     ) -> Outlook:
         """Return the forecast of a model; see `Campaign.forecast`."""
         self._log.refresh()
-        snapshots = snapshots_of(self._rows, Judging().max_rounds)
         line: ProgressLine | None = None
 
         def show(done: int, total: int) -> None:
@@ -91,18 +85,27 @@ class Assessment:
             line = line or ProgressLine("forecasting", total)
             line.show(done)
 
-        found = full_outlook(
-            self._rows.newest(),
-            self._rows.prices_of(self._in_force.prices),
-            snapshots,
-            model=model,
-            seconds=seconds,
-            seed=seed,
-            n_jobs=n_jobs,
-            progress=show if progress else None,
-        )
+        found = self._outlook(model, seed, n_jobs, show if progress else None)
         self._keep(found)
         return found
+
+    def _outlook(
+        self, model: Any, seed: int, n_jobs: int | None = None, progress: Steps | None = None
+    ) -> Outlook:
+        """Return the forecast that a status with this model and seed has; DataError if there can be none."""
+        state = self._rows.newest()
+        if state.table().target is not None and isinstance(model, str):
+            model = model_in_use(self._rows, model, seed, self.cache)
+        return outlook_ahead(
+            state,
+            self._rows.prices_of(self._in_force.prices),
+            partial(snapshots_of, self._rows),
+            model,
+            seed=seed,
+            cache=self.cache,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
 
     def gain_since(self, number: int) -> Gain | None:
         """Return how much the score has risen since an event; see `Campaign.gain_since`."""
@@ -113,9 +116,8 @@ class Assessment:
         state, prices = self._rows.newest(), self._rows.prices_of(self._in_force.prices)
         outlook = self.cache.last_outlook(state.number)
         if outlook is None:
-            model = model_in_use(self._rows, "auto", 0, self.cache)
-            past = snapshots_of(self._rows, Judging().max_rounds)
-            outlook = quick_outlook(state, prices, past, model, seed=0, cache=self.cache)
+            with suppress(DataError):  # nothing can be forecast
+                outlook = self._outlook("auto", 0)
             self._keep(outlook)
         now = present(state, prices)
         return None if outlook is None else decide(outlook.moved(**vars(now)), until)

@@ -13,7 +13,7 @@ from cellworth.forecasting.rising_curve import RisingCurve
 from cellworth.model.cross_validation import Score
 
 MOST_CURVES = 3
-"""Curves that differ in model, rows or folds; older ones are dropped."""
+"""Curves that differ in model, rows or folds, and forecasts of a table; older ones are dropped."""
 MOST_POINTS = 40
 """Of each curve."""
 
@@ -29,7 +29,7 @@ class AssessmentCache:
     models : dict
         The name of the chosen model, by "event number, seed".
     outlooks : dict
-        The last forecast from known cells alone, by "table number, model, seed"; None if there can be none.
+        Forecasts from known cells alone, by "table number, model, seed"; None if there can be none.
     """
 
     def __init__(self) -> None:
@@ -49,9 +49,11 @@ class AssessmentCache:
         return found
 
     def keep_known(self, key: str, outlook: Outlook | None) -> None:
-        """Keep the forecast from known cells, rounded as it is stored, and drop that of earlier tables."""
-        rounded = None if outlook is None else _outlook_from(_plain_outlook(outlook))
-        self.outlooks = {key: rounded}
+        """Keep the forecast from known cells, rounded as it is stored, and drop those of earlier tables."""
+        table = key.partition(",")[0]
+        same = {each: kept for each, kept in self.outlooks.items() if each.partition(",")[0] == table}
+        same[key] = None if outlook is None else _outlook_from(_plain_outlook(outlook))
+        self.outlooks = dict(list(same.items())[-MOST_CURVES:])
 
     def keep_outlook(self, outlook: Outlook | None, number: int) -> None:
         """Keep a forecast of the state after an event, unless there is one of a later state."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +22,11 @@ from cellworth.table import Target
 if TYPE_CHECKING:
     from cellworth.arrays import Float64Array, IntArray
     from cellworth.forecasting.table_forecast import PastPurchases
-    from cellworth.model.candidates import Candidate
 
-STATUS_DEPTHS = (0.4, 0.65)
-STATUS_FOLDS = 3
-"""Fewer depths and folds than in `cellworth.forecast`, so that a status stays quick."""
+DEPTHS = (0.4, 0.65)
+FOLDS = 3
+"""Fewer depths and folds than in `cellworth.forecast`, so that a status stays quick. All that a campaign says
+of its future has these, so that a status and a forecast never contradict each other."""
 
 
 @dataclass(frozen=True)
@@ -51,70 +51,40 @@ def present(state: State, prices: Prices) -> Present:
     return Present(share, min(1.0, share + float(wanted.mean())), cost * state.row_weight)
 
 
-def quick_outlook(
+def outlook_ahead(
     state: State,
     prices: Prices,
-    snapshots: Sequence[Snapshot],
-    model: str,
+    past: Callable[[], Sequence[Snapshot]],
+    model: Any,
     *,
     seed: int,
     cache: AssessmentCache | None = None,
-) -> Outlook | None:
-    """Return the forecast for a status, with the model of its score; None where there can be none.
-
-    ``snapshots`` are those of the past, the last of the table now; ``model`` is the name of a candidate.
-    Costs nine fits of the completer and of it, and three for each of at most four tables of the
-    past, unless it is cached.
-    """
-    target = state.table().target
-    if target is None or not _can_forecast(state, target):
-        return None
-    kept = AssessmentCache() if cache is None else cache
-    key = f"{state.table_number}, {model}, {seed}"
-    if key not in kept.outlooks:
-        kept.keep_known(key, _quick(state, target, prices, snapshots, model, seed))
-    found = kept.outlooks[key]
-    return None if found is None else found.moved(**vars(present(state, prices)))
-
-
-def _quick(
-    state: State, target: Target, prices: Prices, snapshots: Sequence[Snapshot], model: str, seed: int
-) -> Outlook | None:
-    from cellworth.model.candidates import candidate_named
-
-    candidate = candidate_named(model, is_number=target.label_kind == "number")
-    settings: Any = {"depths": STATUS_DEPTHS, "folds": STATUS_FOLDS}
-    try:
-        return _outlook(state, target, prices, snapshots, candidate, seed, **settings)
-    except DataError:  # next to no cell is known
-        return None
-
-
-def full_outlook(
-    state: State,
-    prices: Prices,
-    snapshots: Sequence[Snapshot],
-    *,
-    model: Any,
-    seconds: float | None,
-    seed: int,
-    n_jobs: int | None,
-    progress: Steps | None,
+    n_jobs: int | None = None,
+    progress: Steps | None = None,
 ) -> Outlook:
-    """Return the forecast of a model, by default the best one; DataError where there can be none."""
-    from cellworth.forecasting.table_forecast import chosen_candidate
+    """Return the forecast of a model; DataError where nothing can be forecast.
 
+    ``past`` returns snapshots, the last of the table now; ``model`` is the name of a candidate, a Candidate
+    or an estimator. Costs nine fits of the completer and of it, and three for each of at most four
+    tables of the past, unless it is a name and its forecast is in the cache.
+    """
     target = state.table().target
     if target is None:
         raise DataError("the table has no target, so there is no score to forecast.")
     if not _can_forecast(state, target):
         raise DataError("there is nothing to forecast: too few rows are labelled, or nothing is left to buy.")
-    rows = sample_rows(target.values, seed)
-    X, y = state.table().encode(prior=True).X[rows], target.values[rows]
-    candidate = chosen_candidate(
-        model, X, y, is_number=target.label_kind == "number", seconds=seconds, seed=seed, n_jobs=n_jobs
-    )
-    return _outlook(state, target, prices, snapshots, candidate, seed, n_jobs=n_jobs, progress=progress)
+    settings: dict[str, Any] = {"seed": seed, "n_jobs": n_jobs, "progress": progress}
+    if isinstance(model, str):
+        kept = AssessmentCache() if cache is None else cache
+        key = f"{state.table_number}, {model}, {seed}"
+        if key not in kept.outlooks:
+            kept.keep_known(key, _outlook(state, target, prices, past(), model, **settings))
+        found = kept.outlooks[key]
+    else:
+        found = _outlook(state, target, prices, past(), model, **settings)
+    if found is None:
+        raise DataError("too few cells are known to forecast from. Fill in more cells.")
+    return found.moved(**vars(present(state, prices)))
 
 
 def _outlook(
@@ -122,27 +92,36 @@ def _outlook(
     target: Target,
     prices: Prices,
     snapshots: Sequence[Snapshot],
-    candidate: Candidate,
+    model: Any,
+    *,
     seed: int,
-    **settings: Any,
-) -> Outlook:
-    from cellworth.forecasting.table_forecast import outlook_of
+    n_jobs: int | None,
+    progress: Steps | None,
+) -> Outlook | None:
+    """Return the forecast; None where next to no cell is known."""
+    from cellworth.forecasting.table_forecast import chosen_candidate, outlook_of
 
     rows = sample_rows(target.values, seed)
-    now = present(state, prices)
-    return outlook_of(
-        state.table().encode(prior=True).X[rows],
-        target.values[rows],
-        state.table().layout.owner,
-        candidate,
-        is_number=target.label_kind == "number",
-        known=now.known,
-        reachable=now.reachable,
-        cost=now.cost,
-        purchases=past_purchases(snapshots, rows),
-        seed=seed,
-        **settings,
-    )
+    X, y = state.table().encode(prior=True).X[rows], target.values[rows]
+    is_number = target.label_kind == "number"
+    candidate = chosen_candidate(model, X, y, is_number=is_number, seconds=None, seed=seed, n_jobs=n_jobs)
+    try:
+        return outlook_of(
+            X,
+            y,
+            state.table().layout.owner,
+            candidate,
+            is_number=is_number,
+            **vars(present(state, prices)),
+            purchases=past_purchases(snapshots, rows),
+            depths=DEPTHS,
+            folds=FOLDS,
+            seed=seed,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+    except DataError:
+        return None
 
 
 def past_purchases(snapshots: Sequence[Snapshot], rows: IntArray) -> PastPurchases:

@@ -16,10 +16,14 @@ from cellworth.campaign.campaign_events import Extended
 from cellworth.campaign.cell_events import Corrected, Told
 from cellworth.campaign.cell_values import CellStatus
 from cellworth.campaign.events import Event
+from cellworth.campaign.log import Log
 from cellworth.campaign.state import State
 from cellworth.model.cross_validation import Score, deal, mean_score, sample_rows, scorable
 from cellworth.progress import Steps, portion
 from cellworth.table import Table, Target
+
+MOST_ROUNDS = 12
+"""Points of a learning curve, and of the past that a forecast looks at, by default."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +109,11 @@ def take_snapshots(
         of = dict(zip(numbers, zip(spent, told, strict=True), strict=True))
         found = [replace(shot, spent=of[shot.number][0], bought=of[shot.number][1]) for shot in found]
     return found
+
+
+def snapshots_of(log: Log, most: int = MOST_ROUNDS) -> list[Snapshot]:
+    """Return snapshots of a campaign's past, the last of its newest table; see `take_snapshots`."""
+    return take_snapshots(log.original, list(log.events()), max(2, most), log.purchases_by())
 
 
 def learning_curve(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
-from cellworth.campaign.assessment.campaign_outlook import quick_outlook
+from cellworth.campaign.assessment.campaign_outlook import outlook_ahead
 from cellworth.campaign.assessment.learning_curve import (
+    MOST_ROUNDS,
     LearningCurve,
     Snapshot,
     learning_curve,
     snapshot,
-    take_snapshots,
+    snapshots_of,
 )
 from cellworth.campaign.assessment.scoring_model import model_in_use
 from cellworth.campaign.cell_values import CellStatus
@@ -23,7 +26,7 @@ from cellworth.campaign.current_cells import counts_labels, still_costs
 from cellworth.campaign.log import Log
 from cellworth.campaign.settings import choice_of
 from cellworth.campaign.state import State
-from cellworth.errors import ParameterError
+from cellworth.errors import DataError, ParameterError
 from cellworth.forecasting import Outlook, StopAdvice, StopRule, decide
 from cellworth.forecasting.curve_forecast import LEAST_SCORES, VISIBLE, Forecast, forecast
 from cellworth.messages import count
@@ -272,7 +275,7 @@ class Judging:
 
     folds: int = 5
     repeats: int | None = None
-    max_rounds: int = 12
+    max_rounds: int = MOST_ROUNDS
     ahead: float | None = None
     seed: int = 0
     model: str = "auto"
@@ -303,9 +306,10 @@ def status_of(
     prospect = None
     if curve.scores:
         model = model_in_use(log, judging.model, judging.seed, cache)
-        with portion(0.6, 1.0):
-            prospect = quick_outlook(
-                log.state, prices, curve.snapshots, model, seed=judging.seed, cache=cache
+        # Without a forecast: nothing is left to buy, or next to no cell is known.
+        with portion(0.6, 1.0), suppress(DataError):
+            prospect = outlook_ahead(
+                log.state, prices, partial(snapshots_of, log), model, seed=judging.seed, cache=cache
             )
     return Status(
         **vars(totals),
@@ -318,11 +322,6 @@ def status_of(
         advice=None if prospect is None else decide(prospect, judging.until),
         choice=choice_of(log.settings),
     )
-
-
-def snapshots_of(log: Log, most: int) -> list[Snapshot]:
-    """Return snapshots of a campaign's past, the last of its newest table; see `take_snapshots`."""
-    return take_snapshots(log.original, list(log.events()), max(2, most), log.purchases_by())
 
 
 def _ahead(curve: LearningCurve, judging: Judging) -> float:
