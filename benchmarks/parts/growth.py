@@ -90,6 +90,7 @@ def make_events(table: Any, total: int) -> Iterator[Any]:
 def measure_opening(events: int, seed: int) -> dict[str, float]:
     """Return the CPU seconds of opening a campaign without and with a snapshot."""
     from cellworth import Campaign, Prices
+    from cellworth.campaign.founding_table import as_founding
     from cellworth.campaign.settings import make_record
     from cellworth.campaign.stores import open_store
 
@@ -97,7 +98,7 @@ def measure_opening(events: int, seed: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "study.db"
         store = open_store(path)
-        said = table, Prices.same(1.0), "random"
+        said = as_founding(table), Prices.same(1.0), "random"
         record = make_record("study", *said, budget=None, seed=0, who=None, time=START)
         store.create(record, make_events(table, events))
         store.close()
