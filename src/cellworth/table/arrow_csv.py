@@ -28,7 +28,7 @@ FEWEST_BYTES = 1 << 20
 
 _Type = Literal["int64", "float64", "text"]
 _MOST_ATTEMPTS = 8
-_BLOCK = 1 << 20  # bytes that fit a cache; a row of more fails, and is read by the plain reader
+_BLOCK = 1 << 18  # bytes that fit a cache; a row of more fails, and is read by the plain reader
 _SAMPLED_PLACES, _SAMPLED_LINES = 10, 8
 _INTEGER = re.compile(r"-?\d{1,18}", re.ASCII)
 _COLUMN = re.compile(r"CSV column #(\d+)")
@@ -84,11 +84,10 @@ def parse_quickly(content: bytes, delimiter: str, wishes: Wishes) -> Parsed | No
     if any(content.find(letter, start) >= 0 for letter in (b"x", b"X")) and b"0x" in content.lower():
         # pyarrow reads 0x10 as the integer 16; to us it is text.
         types = ["text" if kind == "int64" else kind for kind in types]
-    count = content.count(b"\n", start, end) + 1 if ends is None else len(ends.places)
+    rows = memoryview(content)[start:end]
     reader = _ArrowReader(
         arrow,
-        memoryview(content)[start:end],
-        count,
+        rows,
         delimiter,
         len(names),
         wishes.nulls if marked else [""],
@@ -100,7 +99,8 @@ def parse_quickly(content: bytes, delimiter: str, wishes: Wishes) -> Parsed | No
     if columns is None and not marked:
         reader = replace(reader, nulls=wishes.nulls)
         columns = reader.read(types)
-    if columns is None:
+    count = content.count(b"\n", start, end) + 1 if ends is None else len(ends.places)
+    if columns is None or len(columns[0]) != count:  # pyarrow skips blank lines
         return None
     cells = [reader.cells(place, column, pointed[place]) for place, column in enumerate(columns)]
     return Parsed(names, cells, range(2, count + 2) if ends is None else ends.lines)
@@ -209,7 +209,6 @@ def _likely_types(
 class _ArrowReader:
     arrow: ModuleType
     rows: memoryview
-    count: int
     delimiter: str
     width: int
     nulls: Sequence[str]
@@ -217,14 +216,14 @@ class _ArrowReader:
     quoted: bool = False
     broken: bool = False
 
-    def read(self, types: list[_Type]) -> list[_Read] | None:
+    def read(self, types: list[_Type]) -> list[Any] | None:
         """Return the columns, those that turn out not to be numbers as text.
 
-        None if rows are ragged or blank, or if only blanks are holes and there are others.
+        None if rows are ragged, or if only blanks are holes and there are others.
         """
         for _ in range(_MOST_ATTEMPTS):
             try:
-                return self._parse(dict(enumerate(types)))
+                return self._parse(dict(enumerate(types))).columns
             except self.arrow.ArrowInvalid as error:
                 if self.nulls == [""]:
                     return None
@@ -234,57 +233,31 @@ class _ArrowReader:
                 types[int(found[1])] = "float64" if types[int(found[1])] == "int64" else "text"
         return None
 
-    def cells(self, place: int, column: _Read, pointed: bool) -> TextCells:
+    def cells(self, place: int, column: Any, pointed: bool) -> TextCells:
         """Return a column that was read, with its numbers if it has any; not all of ``pointed`` are whole."""
-        if isinstance(column, TextCounts):
-            return TextCells.counted(column)
-        values, whole = column.values, column.whole
+        if self.arrow.types.is_dictionary(column.type):
+            return TextCells.counted(_text_counts(column))
+        values: Float64Array = np.asarray(column.to_numpy(), dtype=np.float64)
+        whole = column.type == self.arrow.int64()
         # pyarrow reads nan(1) as NaN; to us it is text.
-        odd = self.brackets and int(np.count_nonzero(np.isnan(values))) != column.holes
+        odd = self.brackets and int(np.count_nonzero(np.isnan(values))) != column.null_count
         # Only the text tells that 1.0 is a number and 12345678901234567890 an integer.
         if odd or not (whole or pointed or _has_fraction(values)):
             return TextCells.counted(self._texts(place))
-        return TextCells(LazyTexts(len(values), lambda: self._texts(place).texts()), Numbers(values, whole))
+        return TextCells(LazyTexts(len(column), lambda: self._texts(place).texts()), Numbers(values, whole))
 
     def _texts(self, place: int) -> TextCounts:
-        found = self._parse({place: "text"})
-        assert found is not None
-        assert isinstance(found[0], TextCounts)
-        return found[0]
+        return _text_counts(self._parse({place: "text"}).column(0))
 
-    def _parse(self, types: dict[int, _Type]) -> list[_Read] | None:
-        """Parse these columns block by block: all but the result stays in the cache.
-
-        None if some rows are blank, which pyarrow skips.
-        """
-        parts: list[_NumberParts | list[Any]] = [
-            [] if kind == "text" else _NumberParts(np.empty(self.count), kind == "int64")
-            for kind in types.values()
-        ]
-        done = 0
-        for batch in self._batches(types):
-            for part, array in zip(parts, batch.columns, strict=True):
-                if isinstance(part, list):
-                    part.append(array)
-                else:
-                    part.values[done : done + len(batch)] = array.to_numpy(zero_copy_only=False)
-                    part.holes += array.null_count
-            done += len(batch)
-        if done != self.count:
-            return None
-        return [self._counted(part) if isinstance(part, list) else part for part in parts]
-
-    def _batches(self, types: dict[int, _Type]) -> Any:
-        """Return a reader of record batches."""
+    def _parse(self, types: dict[int, _Type]) -> Any:
         table = importlib.import_module("pyarrow.csv")
+        names = [str(place) for place in range(self.width)]
         # As bytes, since the content is known to be UTF-8: only the different texts are decoded.
         text = self.arrow.dictionary(self.arrow.int32(), self.arrow.binary())
         arrow_types = {"int64": self.arrow.int64(), "float64": self.arrow.float64(), "text": text}
-        return table.open_csv(
+        return table.read_csv(
             self.arrow.BufferReader(self.rows),
-            read_options=table.ReadOptions(
-                use_threads=False, column_names=list(map(str, range(self.width))), block_size=_BLOCK
-            ),
+            read_options=table.ReadOptions(use_threads=False, column_names=names, block_size=_BLOCK),
             parse_options=table.ParseOptions(
                 delimiter=self.delimiter,
                 quote_char='"' if self.quoted else False,
@@ -298,28 +271,17 @@ class _ArrowReader:
             ),
         )
 
-    def _counted(self, parts: list[Any]) -> TextCounts:
-        """Count dictionary arrays, whose texts are in the order in which they first appear."""
-        array = self.arrow.chunked_array(parts).unify_dictionaries().combine_chunks()
-        codes = array.indices.to_numpy().astype(np.intp)
-        texts = [text.decode() for text in array.dictionary.to_pylist()]
-        return TextCounts(tuple(texts), codes).renamed(list(map(str.strip, texts)))
-
-
-@dataclass
-class _NumberParts:
-    """A column of numbers (n,), NaN = hole, as it is read: whether all are integers, and the holes so far."""
-
-    values: Float64Array
-    whole: bool
-    holes: int = 0
-
-
-_Read = _NumberParts | TextCounts
-
 
 def _has_fraction(values: Float64Array) -> bool:
     return bool(np.any(~np.isnan(values) & (values != np.rint(values))))
+
+
+def _text_counts(column: Any) -> TextCounts:
+    """Count a dictionary column, whose texts are in the order in which they first appear."""
+    array = column.unify_dictionaries().combine_chunks()
+    codes = array.indices.to_numpy().astype(np.intp)
+    texts = [text.decode() for text in array.dictionary.to_pylist()]
+    return TextCounts(tuple(texts), codes).renamed(list(map(str.strip, texts)))
 
 
 def _pyarrow() -> ModuleType | None:
