@@ -124,6 +124,11 @@ class CellsInMemory:
 
     def put(self, rows: IntArray, columns: IntArray, values: Float64Array) -> None:
         """Record answers; O(answers)."""
+        if len(rows) == 1:  # most events of long campaigns, and a tenth of the time
+            cell = int(rows[0]), int(columns[0])
+            self._values[cell] = values[0]
+            self.mark(cell, CellStatus.TOLD)
+            return
         self._values[rows, columns] = values
         places = np.sort(rows * (width := self._status.shape[1]) + columns)
         places = places[np.diff(places, prepend=-1) != 0]  # each cell counts once

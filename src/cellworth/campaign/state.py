@@ -168,10 +168,11 @@ class State:
         asked = [None if ask is None else ask.terms for ask in self.open.close_all(cells)]
         self._pay(told, cells, asked)
         given = map(itemgetter(2), told.cells)
-        if {column.kind for column in self.index.columns} <= {"number", "integer"}:
+        told_about = {j: self.index.columns[j] for j in set(columns.tolist())}
+        if {column.kind for column in told_about.values()} <= {"number", "integer"}:
             values = np.fromiter(map(float, given), dtype=np.float64)
         else:
-            read = [value_reader(column) for column in self.index.columns]
+            read = {j: value_reader(column) for j, column in told_about.items()}
             values = np.array([read[j](value) for (_, j), value in zip(cells, given, strict=True)])
         self.cells.put(rows, columns, values)
 
