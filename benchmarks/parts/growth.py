@@ -73,7 +73,7 @@ def make_table(rows: int, seed: int) -> Any:
 def make_events(table: Any, total: int) -> Iterator[Any]:
     """Yield this many events, as a store keeps them."""
     from cellworth.campaign.cell_events import Asked, AskedCell, Told, ToldCell
-    from cellworth.campaign.events import Event, encode
+    from cellworth.campaign.event_codec import Event, encode
 
     names = [(table.row_ids[i], table.column_names[j]) for i, j in np.argwhere(table.holes).tolist()]
     done = 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cellworth.campaign.campaign_events import BudgetChanged, ClockSet, Extended, PricesChanged
-from cellworth.campaign.events import KINDS, Content, decode, encode
+from cellworth.campaign.event_codec import KINDS, Content, decode, encode
 from cellworth.campaign.stores.memory import MemoryStore
 from cellworth.errors import DataError
 from cellworth.prices import Prices

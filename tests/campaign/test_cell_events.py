@@ -25,7 +25,7 @@ from cellworth.campaign.cell_events import (
     ToldCell,
     Wish,
 )
-from cellworth.campaign.events import Event, decode, encode, size
+from cellworth.campaign.event_codec import Event, decode, encode, size
 from cellworth.campaign.spending import Terms
 from cellworth.errors import ParameterError
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import KINDS
+from cellworth.campaign.event_codec import KINDS
 from cellworth.campaign.maintenance import check_campaign
 from cellworth.campaign.settings import RENAMED
 from cellworth.campaign.stores import open_store

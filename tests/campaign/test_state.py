@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cellworth import Table
 from cellworth.campaign.cell_events import Asked, AskedCell, Cancelled, CellName, Told, ToldCell
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.campaign.spending import Spending, Terms
 from cellworth.campaign.state import State
 from cellworth.errors import DataError

@@ -17,7 +17,7 @@ from cellworth.campaign.array_codec import pack_plain, unpack_plain
 from cellworth.campaign.campaign_events import Extended
 from cellworth.campaign.cell_events import Asked, AskedCell, Told, ToldCell
 from cellworth.campaign.columnar_dict import ColumnarDict
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.maintenance import check_campaign
 from cellworth.campaign.state import State

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from cellworth import Table
-from cellworth.campaign.events import value_from_json, value_to_json
+from cellworth.campaign.event_codec import value_from_json, value_to_json
 from cellworth.campaign.table_codec import pack, unpack
 from cellworth.errors import DataError
 from tests.table.tables import tables

@@ -28,7 +28,7 @@ from cellworth.campaign.cell_events import (
 )
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.cell_values import HAS_VALUE, CellStatus
-from cellworth.campaign.events import Event, check_optional_text, check_text, value_to_json
+from cellworth.campaign.event_codec import Event, check_optional_text, check_text, value_to_json
 from cellworth.campaign.questioned_answers import question
 from cellworth.campaign.spending import Terms
 from cellworth.campaign.state import State

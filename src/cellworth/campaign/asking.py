@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from cellworth.campaign.budget_and_prices import BudgetAndPrices
 from cellworth.campaign.cell_events import Asked, AskedCell, Wish
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import FAIR, Log
 from cellworth.campaign.settings import strategy_of
 from cellworth.campaign.state import State

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from cellworth.campaign.campaign_events import BudgetChanged, PricesChanged
-from cellworth.campaign.events import check_optional_text
+from cellworth.campaign.event_codec import check_optional_text
 from cellworth.campaign.log import Log
 from cellworth.campaign.settings import check_budget
 from cellworth.campaign.state import State

@@ -20,7 +20,7 @@ from cellworth.campaign.answers import FREE
 from cellworth.campaign.cell_events import Told, ToldCell
 from cellworth.campaign.cell_index import CellIndex
 from cellworth.campaign.cell_values import HAS_VALUE, CellStatus
-from cellworth.campaign.events import Value, value_to_json
+from cellworth.campaign.event_codec import Value, value_to_json
 from cellworth.campaign.log import Log
 from cellworth.campaign.questioned_answers import seen_in
 from cellworth.campaign.state import State

@@ -12,7 +12,7 @@ from cellworth.campaign.answers import Answers, Cells
 from cellworth.campaign.budget_and_prices import NewBudget, NewPrices
 from cellworth.campaign.campaign_queries import CampaignQueries
 from cellworth.campaign.clock import new_time
-from cellworth.campaign.events import Content, check_optional_text, check_text, size
+from cellworth.campaign.event_codec import Content, check_optional_text, check_text, size
 from cellworth.campaign.founding_table import NewPlace, founded_on
 from cellworth.campaign.leases import ASK_LEASE, TAKE_LEASE, parse_lease
 from cellworth.campaign.lifecycle import NewStage

@@ -1,6 +1,6 @@
 """The events about a campaign as a whole: rows were added, its budget, prices or time changed.
 
-See `cellworth.campaign.events.Content` for what a class says about its kind.
+See `cellworth.campaign.event_codec.Content` for what a class says about its kind.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Literal, get_args
 
-from cellworth.campaign.events import Content, Event, EventLine, Json
+from cellworth.campaign.event_codec import Content, Event, EventLine, Json
 from cellworth.prices import Prices
 from cellworth.prices.currency import money_text
 

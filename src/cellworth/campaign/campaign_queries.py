@@ -21,7 +21,7 @@ from cellworth.campaign.budget_and_prices import BudgetAndPrices
 from cellworth.campaign.campaign_events import Stage
 from cellworth.campaign.clock import Times, clock_problem
 from cellworth.campaign.current_cells import CellArrays, RowRecord, cell_arrays, counts_labels, row_records
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Library, Log, cell_frame, check_moment, records
 from cellworth.campaign.settings import check_strategy, read_options, strategy_of
 from cellworth.campaign.undecided_rows import RowPolicies

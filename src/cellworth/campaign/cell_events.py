@@ -1,6 +1,6 @@
 """The events about cells: asked for, taken, told, refused, corrected, ...; one class for each kind.
 
-See `cellworth.campaign.events.Content` for what a class says about its kind.
+See `cellworth.campaign.event_codec.Content` for what a class says about its kind.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from cellworth.campaign.events import Content, Event, EventLine, Json, Value, version_of
+from cellworth.campaign.event_codec import Content, Event, EventLine, Json, Value, version_of
 from cellworth.campaign.spending import Terms
 from cellworth.errors import ParameterError
 from cellworth.select.selector import check_limits

@@ -12,7 +12,7 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.cell_values import HAS_VALUE, MAY_COME, CellStatus
-from cellworth.campaign.events import Value, value_to_json
+from cellworth.campaign.event_codec import Value, value_to_json
 from cellworth.campaign.state import State
 from cellworth.prices import Prices
 

@@ -15,7 +15,7 @@ import numpy as np
 from cellworth.campaign.campaign_events import TableMoved
 from cellworth.campaign.cell_index import CellIndex
 from cellworth.campaign.cell_values import CellsInMemory, CellValues
-from cellworth.campaign.events import check_optional_text
+from cellworth.campaign.event_codec import check_optional_text
 from cellworth.campaign.table_codec import pack, unpack
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import shorten

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import get_args
 
 from cellworth.campaign.campaign_events import Stage, StageChanged
-from cellworth.campaign.events import Content, check_optional_text
+from cellworth.campaign.event_codec import Content, check_optional_text
 from cellworth.campaign.state import State
 from cellworth.errors import ConflictError, ParameterError
 from cellworth.messages import shorten

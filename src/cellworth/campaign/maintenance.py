@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from cellworth.campaign.clock import clock_problem, late_leases
-from cellworth.campaign.events import decode
+from cellworth.campaign.event_codec import decode
 from cellworth.campaign.founding_table import unpack_founding
 from cellworth.campaign.log import Log, utc_now
 from cellworth.campaign.settings import current_settings

@@ -16,7 +16,7 @@ from cellworth.campaign.answers import as_cells, found_cells
 from cellworth.campaign.cell_events import CellName, GivenBack, Released, Taken
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.cell_values import HAS_VALUE, CellStatus
-from cellworth.campaign.events import Event, check_optional_text, check_text
+from cellworth.campaign.event_codec import Event, check_optional_text, check_text
 from cellworth.campaign.lease_index import Sought
 from cellworth.campaign.leases import has_ended, parse_lease
 from cellworth.campaign.state import State

@@ -19,7 +19,7 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.cell_index import Cell
-from cellworth.campaign.events import value_to_json
+from cellworth.campaign.event_codec import value_to_json
 from cellworth.campaign.state import State
 from cellworth.errors import QuestionedError
 from cellworth.messages import shorten

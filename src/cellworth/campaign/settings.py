@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cellworth import strategy as strategies
-from cellworth.campaign.events import check_optional_text, check_text
+from cellworth.campaign.event_codec import check_optional_text, check_text
 from cellworth.campaign.founding_table import FoundingTable
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.store_protocol import WHO_LENGTH, CampaignRecord, Store

@@ -19,7 +19,7 @@ from cellworth.campaign.campaign_events import BudgetChanged, PricesChanged, Sta
 from cellworth.campaign.cell_events import Asked, CellName, Told
 from cellworth.campaign.cell_index import Cell
 from cellworth.campaign.cell_values import CellStatus
-from cellworth.campaign.events import Event, Value, value_from_json, value_reader
+from cellworth.campaign.event_codec import Event, Value, value_from_json, value_reader
 from cellworth.campaign.founding_table import AnyFounding, as_founding, in_memory
 from cellworth.campaign.leases import Hold, Leases
 from cellworth.campaign.spending import Due, Spending, Terms, terms_map

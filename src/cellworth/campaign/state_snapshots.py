@@ -19,7 +19,7 @@ from typing import Any
 
 from cellworth.campaign.array_codec import pack_plain, unpack_plain
 from cellworth.campaign.cell_values import CellStatus
-from cellworth.campaign.events import Event, size
+from cellworth.campaign.event_codec import Event, size
 from cellworth.campaign.founding_table import AnyFounding
 from cellworth.campaign.state import State
 from cellworth.campaign.stores.checksums import HOW_TO_GO_ON

@@ -11,7 +11,7 @@ from cellworth.arrays import Float64Array
 from cellworth.campaign import Campaign, Gain, Status
 from cellworth.campaign.campaign_events import Extended
 from cellworth.campaign.cell_events import Asked, Corrected, Refused, Told
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.model.cross_validation import Estimate
 from cellworth.prices.money import add_up
 from cellworth.report.summaries import Summary, SummaryInputs, inputs_of

@@ -20,7 +20,7 @@ from cellworth.arrays import BoolArray, Float64Array
 from cellworth.campaign import Campaign, CellArrays, Status
 from cellworth.campaign.campaign_events import Extended, PricesChanged
 from cellworth.campaign.cell_events import Asked, Cancelled, Corrected, Refused, Told
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.report.fill_errors import FillError, fill_errors
 from cellworth.table import Table, as_table
 

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from cellworth.campaign import Campaign
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.errors import CellworthError, ParameterError
 from cellworth.messages import shorten
 from cellworth.web.campaign_pool import CampaignPool

@@ -15,7 +15,7 @@ from cellworth.campaign.assessment.assessment_cache import AssessmentCache
 from cellworth.campaign.campaign_events import Extended
 from cellworth.campaign.cell_events import Corrected, Told
 from cellworth.campaign.cell_values import CellStatus
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.state import State
 from cellworth.model.cross_validation import Score, deal, mean_score, sample_rows, scorable

@@ -11,7 +11,7 @@ import numpy as np
 from cellworth.campaign.assessment.learning_curve import spent_by_event
 from cellworth.campaign.campaign_events import TableMoved
 from cellworth.campaign.cell_events import Asked, Cancelled, Corrected, Told
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.state import State
 from cellworth.prices import Prices

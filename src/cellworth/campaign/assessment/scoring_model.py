@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
 from cellworth.campaign.campaign_events import Extended
 from cellworth.campaign.cell_events import Told
-from cellworth.campaign.events import Event
+from cellworth.campaign.event_codec import Event
 from cellworth.campaign.log import Log
 from cellworth.campaign.table_codec import unpack
 from cellworth.errors import DataError

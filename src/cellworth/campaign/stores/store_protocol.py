@@ -53,7 +53,7 @@ class CampaignRecord:
 class StoredEvent:
     """An event as a store keeps it; written once and never changed.
 
-    A store does not look into ``data``; only `cellworth.campaign.events` knows its layout.
+    A store does not look into ``data``; only `cellworth.campaign.event_codec` knows its layout.
 
     Attributes
     ----------

@@ -6,7 +6,7 @@ import pytest
 
 from cellworth.campaign import Campaign
 from cellworth.campaign.cell_events import Asked, AskedCell, Told, ToldCell
-from cellworth.campaign.events import Event, decode, encode
+from cellworth.campaign.event_codec import Event, decode, encode
 from cellworth.campaign.spending import Terms
 from cellworth.campaign.stores import StoredEvent
 from cellworth.campaign.stores.memory import MemoryStore
