@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from cellworth.blocks.protocol import Blocks, Engine, add, join
 from cellworth.blocks.row_source import Block, Source, StoredTable
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.blocks.writing import new_folder, whole_folder, write_part
+from cellworth.cached_property import cached_property
 from cellworth.errors import DataError
 from cellworth.messages import not_there
 from cellworth.table import ColumnLayout, Table

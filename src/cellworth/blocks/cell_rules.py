@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy as np
 from cellworth.arrays import AnyArray, BoolArray, Float64Array, FloatArray, IntArray
 from cellworth.blocks.block_cells import texts_at
 from cellworth.blocks.row_source import Part
+from cellworth.cached_property import cached_property
 from cellworth.table import ColumnLayout
 from cellworth.table.column import LABELLED, Column
 from cellworth.table.infer_kind import to_codes, to_values

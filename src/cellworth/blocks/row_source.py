@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +14,7 @@ from scipy.sparse import issparse, vstack
 from cellworth.arrays import AnyArray, FloatArray
 from cellworth.blocks.protocol import Blocks, Engine, Function, Merge, join
 from cellworth.blocks.threads import ThreadEngine
+from cellworth.cached_property import cached_property
 from cellworth.errors import ParameterError
 from cellworth.optional_packages import require
 

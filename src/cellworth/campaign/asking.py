@@ -5,9 +5,10 @@ from __future__ import annotations
 import itertools
 from contextlib import nullcontext
 from datetime import datetime
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING
 
+from cellworth.cached_property import cached_property
 from cellworth.campaign.budget_and_prices import BudgetAndPrices
 from cellworth.campaign.cell_events import Asked, AskedCell, Wish
 from cellworth.campaign.event_codec import Event

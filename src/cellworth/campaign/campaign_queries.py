@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from cellworth import complete
 from cellworth import model as models
+from cellworth.cached_property import cached_property
 from cellworth.campaign import answer_file, open_cells
 from cellworth.campaign import answers as reports
 from cellworth.campaign.asking import Asker

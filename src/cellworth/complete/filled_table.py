@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.base import clone
 
 from cellworth.arrays import AnyArray, BoolArray, Float64Array, FloatArray
 from cellworth.blocks.block_table import BlockTable
+from cellworth.cached_property import cached_property
 from cellworth.complete.filled_blocks import FilledBlocks, fill_blocks
 from cellworth.complete.gaussian import GaussianCompleter
 from cellworth.complete.hold_out import hide_cells

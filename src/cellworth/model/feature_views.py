@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.cached_property import cached_property
 from cellworth.errors import ParameterError
 
 N_DRAWS = 5

@@ -8,13 +8,13 @@ label. Besides, complete versions of them are drawn, again without their label; 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.cached_property import cached_property
 from cellworth.complete import GaussianCompleter
 from cellworth.model.candidates import Candidate
 from cellworth.model.complete_rows import THINNED

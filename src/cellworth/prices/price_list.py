@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.cached_property import cached_property
 from cellworth.errors import DataError
 from cellworth.prices.money import Money, add_up, decimals_of
 

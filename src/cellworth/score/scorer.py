@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array
+from cellworth.cached_property import cached_property
 from cellworth.complete.linear_model import LinearModel
 from cellworth.complete.scaling import Scaling
 from cellworth.errors import ParameterError

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from cellworth.arrays import AnyArray, BoolArray, Float64Array, IntArray
+from cellworth.cached_property import cached_property
 from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.setting_names import setting

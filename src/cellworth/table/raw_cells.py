@@ -7,13 +7,13 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.cached_property import cached_property
 from cellworth.errors import DataError
 from cellworth.messages import shorten
 from cellworth.table.dates import day_number, days_from_stamps, format_day

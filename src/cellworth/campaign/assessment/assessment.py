@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import warnings
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
+from cellworth.cached_property import cached_property
 from cellworth.campaign.assessment.assessment_cache import AssessmentCache
 from cellworth.campaign.assessment.campaign_outlook import outlook_ahead, present
 from cellworth.campaign.assessment.learning_curve import snapshots_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +17,7 @@ from fastapi.templating import Jinja2Templates
 from jinja2 import Environment, FileSystemLoader
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
+from cellworth.cached_property import cached_property
 from cellworth.campaign import Campaign
 from cellworth.report.row_summaries import Guess
 from cellworth.web.dependencies import CampaignName, PoolDep, identity_of, require_role
