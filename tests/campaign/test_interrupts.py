@@ -68,6 +68,8 @@ def steps(campaign):
 
 @pytest.mark.parametrize("which", first_quick([0, 1, 2]))
 def test_an_interrupted_campaign_is_as_if_opened_anew(which):
+    for step in steps(campaign_in(MemoryStore())):
+        step()  # what is imported at first use is not counted
     expected = steps(done := campaign_in(MemoryStore()))
     for step in expected[:which]:
         step()
