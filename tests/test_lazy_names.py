@@ -23,7 +23,6 @@ HEAVY = [
     "sqlalchemy",
     "numpy.ma",
     "email",
-    "html",
 ]
 COMMANDS = [["log"], ["list"], ["status"], ["ask", "--open"], ["export"], ["--help"], ["ask", "--help"]]
 
