@@ -12,6 +12,10 @@ unexport PYTHONDONTWRITEBYTECODE
 # ends first takes over work of the others. Two cores are busy with three, since tests wait for servers and disks.
 PYTEST := -m pytest -n 3 --dist worksteal
 
+# One thread for each process: processes that share two cores would wait for each other's threads, and a fit of trees
+# in two threads takes half as much again of the processor. Tests that are about threads ask for them by number.
+fast unit coverage lowest examples: export OMP_NUM_THREADS := 1
+
 # What has failed is remembered apart from the unit tests, which run at the same time.
 LOWEST := -m pytest -q -o cache_dir=.pytest_cache/lowest
 

@@ -13,6 +13,7 @@ Three marks say when a test runs; the first two are set here, by rule:
 HYPOTHESIS_PROFILE=soak draws fresh examples, and more of them; otherwise they are the same each time.
 """
 
+import gc
 import os
 from pathlib import Path
 
@@ -38,6 +39,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.service)
         if inside[0] in ("docs", "studies", "src") or "chromium" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.latest)
+
+
+def pytest_collection_finish() -> None:
+    """Look no more for garbage among the modules and tests, which stay: half a second each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def _starts_a_service(item: pytest.Item) -> bool:

@@ -76,7 +76,9 @@ def test_the_pages_and_the_rest_interface_agree(tmp_path, monkeypatch):
     from starlette.testclient import TestClient
 
     from cellworth.web import create_app, jobs
+    from tests.web.quick import quicken
 
+    quicken(monkeypatch.setattr)
     monkeypatch.setattr(jobs, "WANTED", 0.0)  # nobody looks at the summaries of the pages
 
     table, url = small_table(), f"sqlite:///{tmp_path}/study.db"

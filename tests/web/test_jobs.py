@@ -31,6 +31,7 @@ def url(tmp_path_factory):
 def worker_as_it_is():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "WORKER", worker.__name__)
+        patch.setenv("OMP_NUM_THREADS", "2")  # the worker takes one nevertheless
         yield
 
 
