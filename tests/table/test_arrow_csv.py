@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pytest
@@ -23,9 +25,15 @@ NUMBERS = [
 OTHERS = [
     "", "  ", "NA", "nan", "-NaN", "None", "?", "n/a", "red", "blue", " red ", "Yes", "no", "NO", "true",
     "FALSE", "2020-01-02", "2020-01-02T10:30", "2020-01-02 10:30:15", "2020-02-30", "26.08.2020", "1,5",
-    'a"b', "caf\u00e9", "\u00a0x", "x\x0b", "\x1f3",
+    " 2020-03-01 ", "0000-01-01", "2020-1-5", 'a"b', "caf\u00e9", "\u00a0x", "x\x0b", "\x1f3",
 ]  # fmt: skip
+COMMAS = ["1,5", "-2,25", "1.234,5", "1.234", "12", "5,", ",5", "-,5", "1,e3", "1,5e3", "+3,5", "0,0", "1,0"]
+DAYS = ["2020-01-02", "2021-12-31", "", "NA", " 2020-03-01 ", "2020-01-02"]
 FIELDS = [
+    st.sampled_from([*COMMAS, ""]),
+    st.sampled_from(COMMAS[:2]),
+    st.sampled_from(DAYS),
+    st.sampled_from(["26.08.2020", "1.2.2021", "", "NA"]),
     st.sampled_from([*NUMBERS[:14], "", ""]),
     st.sampled_from(NUMBERS + OTHERS),
     st.sampled_from(OTHERS),
@@ -35,7 +43,8 @@ FIELDS = [
 KEYWORDS = [
     {}, {"missing": ["?"]}, {"missing": [-9]}, {"missing": ["-9", "?", "NO"]}, {"missing": {"c0": ["?", 7]}},
     {"kinds": {"c0": "number"}}, {"kinds": {"c0": "integer"}}, {"kinds": {"c0": "category", "c1": "boolean"}},
-    {"kinds": {"c1": "date"}}, {"categories": {"c0": ["red", "blue", "NA"]}}, {"target": "c0"},
+    {"kinds": {"c1": "date"}}, {"kinds": {"c0": "date"}}, {"missing": ["2020-01-02"]}, {"row_id": "c0"},
+    {"categories": {"c0": ["red", "blue", "NA"]}}, {"target": "c0"},
     {"row_id": "c1"}, {"bounds": {"c0": (0, 5)}}, {"missing": "inf"},
 ]  # fmt: skip
 
@@ -66,7 +75,9 @@ def files(draw):
     stated = draw(st.sampled_from([None, encoding]))
     decimal = draw(st.sampled_from([".", ".", ".", ","]))
     given = None if delimiter == "," and draw(st.booleans()) else delimiter
-    return TextFile(FileBytes("t.csv", content), stated, given, decimal), draw(st.sampled_from(KEYWORDS))
+    dates = draw(st.sampled_from([None, None, None, "DD.MM.YYYY", "YYYY-DD-MM", "%d%m%Y", "YYYY-MM-DD"]))
+    file = TextFile(FileBytes("t.csv", content), stated, given, decimal, dates)
+    return file, draw(st.sampled_from(KEYWORDS))
 
 
 def _quoted(draw, field):
@@ -148,11 +159,33 @@ def test_plain_files_are_read_quickly(monkeypatch):
     names, cells, lines = found
     assert lines == range(2, 502)
     assert names == ["a", "b"]
-    assert [each.numbers.whole for each in cells] == [False, True]
+    assert [each.numbers.kind for each in cells] == ["number", "integer"]
     assert np.isnan(cells[0].numbers.values).sum() == 250
     assert list(cells[0].texts[:4]) == ["1.5", "", "NA", "-2"]
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert arrow_csv.parse_quickly(text.encode(), ",", arrow_csv.Wishes()) is None
+
+
+def test_files_of_other_countries_are_read_quickly():
+    rows = "".join(f"{row},5;{row % 28 + 1}.12.2020;2020-12-{row % 28 + 1:02}\n" for row in range(300))
+    commas = arrow_csv.Wishes(decimal=",")
+    found = arrow_csv.parse_quickly(f"a;b;c\n{rows}".encode(), ";", commas)
+    np.testing.assert_array_equal(found.cells[0].numbers.values, np.arange(300) + 0.5)
+    assert [cell.numbers and cell.numbers.kind for cell in found.cells] == ["number", None, "date"]
+    assert found.cells[2].numbers.values[0] == (date(2020, 12, 1) - date(1970, 1, 1)).days
+    formatted = arrow_csv.parse_quickly(f"a;b;c\n{rows}".encode(), ";", replace(commas, iso_dates=False))
+    assert formatted.cells[2].numbers is None  # the user's format may read them otherwise
+
+
+@pytest.mark.parametrize("field", ["7,", ",7", "-,7", "7,e1", "7, ", '"7,"'])
+@pytest.mark.parametrize("size", [3, arrow_csv._BLOCK - 9, arrow_csv._BLOCK - 8, arrow_csv._BLOCK - 7])
+def test_commas_that_only_pyarrow_takes_for_decimal_marks_are_found(field, size):
+    fine = "a;b\n" + "1,5;x\n" * (size // 6)
+    assert not arrow_csv._has_bare_commas(fine.encode(), ";")
+    padded = fine + "y" * (size - len(fine) % 6)
+    for text in (f"{padded};{field}", f"{padded};{field};z\n", f"{padded}\n{field}\n"):
+        assert arrow_csv._has_bare_commas(text.encode(), ";")
+    assert not arrow_csv._has_bare_commas(f"{padded};red, blue;x,y\n".encode(), ";")
 
 
 def test_quoted_fields_are_read_quickly_and_lines_are_counted():

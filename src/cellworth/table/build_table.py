@@ -36,7 +36,7 @@ from cellworth.table.unmeasured_column import check_prior
 
 _NAN_BITS = np.array(np.nan).view(np.int64)
 
-TableParts = tuple[tuple[Column, ...], Float64Array, tuple[str, ...], Target | None, str | None]
+TableParts = tuple[tuple[Column, ...], Float64Array, Sequence[str], Target | None, str | None]
 """The arguments of `Table`: columns, values (n, p), row ids, target, name of the row id column."""
 
 
@@ -49,7 +49,7 @@ def assemble(raw: Sequence[RawColumn], keywords: TableKeywords, origin: Origin) 
         raw = with_dates(raw, keywords.date_format, (keywords.row_id,))
     keywords = keywords.completed_by(raw)
     by_name = {column.name: column for column in raw}
-    row_ids = tuple(origin.row_ids)
+    row_ids = origin.row_ids
     if keywords.row_id is not None:
         row_ids = tuple(as_texts(by_name.pop(keywords.row_id).cells).texts)
         origin = replace(origin, row_ids=row_ids)
@@ -159,16 +159,17 @@ def _spelling(
     """Return how the user writes booleans or dates, as keywords of `Column`."""
     if kind not in ("boolean", "date"):
         return {}
-    observed = cells.text_counts if isinstance(cells, TextCells) else None
     if kind == "boolean":
-        words = raw.declared.get("words") if observed is None else boolean_words(observed.counts)
+        words = raw.declared.get("words")
+        if isinstance(cells, TextCells):
+            words = boolean_words(cells.text_counts.counts)
         return {} if words is None else {"words": tuple(words)}
     stated = raw.declared.get("date_format")
     if stated is not None and restores(stated, values, whole=whole_days):
         return {"date_format": stated}
-    if whole_days or observed is None:
+    if whole_days or not isinstance(cells, TextCells):
         return {}
-    return {"date_format": iso_format(observed.distinct)}
+    return {"date_format": iso_format(cells.text_counts.distinct)}
 
 
 def _kind_and_values(
@@ -206,11 +207,13 @@ def _kind_and_values(
 
 def _known_numbers(numbers: Numbers, stated: Kind | None) -> Kind | None:
     """Return the kind of a column whose numbers the reader has found; None if its texts must be read."""
-    if stated is None:
-        return "integer" if numbers.whole else "number"
-    if stated == "number" and numbers.whole and bool(np.any(numbers.values == 0)):
+    if stated is None or stated == numbers.kind:
+        return numbers.kind
+    if numbers.kind == "date" or stated not in ("number", "integer"):
+        return None
+    if numbers.kind == "integer" and bool(np.any(numbers.values == 0)):
         return None  # the text may be -0
-    return stated if stated in ("number", "integer") else None
+    return stated
 
 
 def _stated_kind(cells: Cells, wanted: ColumnKeywords) -> Kind:

@@ -138,7 +138,7 @@ class TableKeywords:
         said: dict[Any, Any] = {self.row_id: "row_id"}
         for by_column in (self.kinds, self.categories):
             said |= by_column if isinstance(by_column, Mapping) else {}
-        as_text = {name for name, kind in said.items() if kind not in ("number", "integer")}
+        as_text = {name for name, kind in said.items() if kind not in ("number", "integer", "date")}
         marks = () if isinstance(self.missing, Mapping) else labels(_as_marks(self.missing))
         return Wishes(frozenset(filter(None, as_text)), frozenset(marks))
 

@@ -92,11 +92,12 @@ def _open_in_texts(cells: TextCells, marks: MissingMarks) -> TextCells:
 
 def _open_in_numbers(numbers: Numbers, marks: MissingMarks) -> Numbers | None:
     """Return the numbers without the marked ones; None if only the texts tell whether the rest are whole."""
-    if not marks.numbers or not np.isin(numbers.values, marks.numbers).any():
+    marked = marks.days if numbers.kind == "date" else marks.numbers
+    if not marked or not np.isin(numbers.values, marked).any():
         return numbers
-    values = _without(numbers.values, marks.numbers)
+    values = _without(numbers.values, marked)
     has_fraction = bool(np.any(~np.isnan(values) & (values != np.rint(values))))
-    return Numbers(values, numbers.whole) if numbers.whole or has_fraction else None
+    return Numbers(values, numbers.kind) if numbers.kind != "number" or has_fraction else None
 
 
 def _open_in_codes(cells: CodedCells, marks: MissingMarks) -> CodedCells:

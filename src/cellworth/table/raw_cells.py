@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -127,12 +128,23 @@ class LazyTexts(Sequence[str]):
         return self._texts[place]
 
 
+class NumberedRows(LazyTexts):
+    """The ids "0", "1", ... of rows that have none of their own."""
+
+    def __init__(self, length: int) -> None:
+        super().__init__(length, partial(_count_up_to, length))
+
+
+def _count_up_to(length: int) -> Sequence[str]:
+    return tuple(map(str, range(length)))
+
+
 @dataclass(frozen=True)
 class Numbers:
-    """Numeric texts as numbers (n,), NaN = hole, and whether all are written as integers."""
+    """Texts as numbers (n,), NaN = hole: all are integers, all numbers, or all days without a time."""
 
     values: Float64Array
-    whole: bool
+    kind: Literal["integer", "number", "date"]
 
 
 @dataclass(frozen=True)
@@ -143,7 +155,7 @@ class TextCells:
     ----------
     texts : sequence of str of length n
     numbers : Numbers, optional
-        The same cells, if the reader found that all of them are numbers or marks of holes.
+        The same cells, if the reader found that all of them are numbers, or all days, or marks of holes.
     """
 
     texts: Sequence[str]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
@@ -14,7 +15,7 @@ from cellworth.table.csv_format import unguard
 from cellworth.table.excel import read_sheet
 from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
 from cellworth.table.parse_values import is_comma_number
-from cellworth.table.raw_cells import Origin, RawColumn, TextCells, as_texts
+from cellworth.table.raw_cells import NumberedRows, Origin, RawColumn, TextCells, as_texts
 from cellworth.table.text_file import TextFile, decoded, likely_date_formats
 
 OTHER_DELIMITERS = ";\t|"
@@ -49,10 +50,11 @@ def read_csv(
     else:
         plain = written.encoding is None and content.isascii() and b"\0" not in content
         text = None if plain else decoded(content, written.encoding, name)
-        if wishes is not None and not written.converts:
+        if wishes is not None and not written.dates_are_numbers:
+            wishes = replace(wishes, decimal=written.decimal, iso_dates=written.date_format is None)
             quick = _quickly(content if text is None else text, delimiter, path, wishes)
             if quick is not None:
-                return quick
+                return written.standard(quick[0], as_is), quick[1]
         text = content.decode() if text is None else text
         if any_separator or (delimiter is None and written.decimal == ","):
             delimiter = _most_common(text, delimiter)
@@ -74,13 +76,13 @@ def read_csv(
     ]
     columns = written.standard(columns, as_is)
     del records  # the fields are in the columns
-    return columns, Origin(name, [str(row) for row in range(len(lines))], lines)
+    return columns, Origin(name, NumberedRows(len(lines)), lines)
 
 
 def _quickly(
     content: bytes | str, delimiter: str | None, path: File, wishes: Wishes
 ) -> tuple[list[RawColumn], Origin] | None:
-    """Read a large simple file; None if it has quotes, or may have an unexpected delimiter."""
+    """Read a large simple file; None if it has odd quotes, or may have an unexpected delimiter."""
     if len(content) < FEWEST_BYTES:
         return None
     try:
@@ -93,7 +95,7 @@ def _quickly(
         return None
     names = map(column_name, found.names)
     columns = [RawColumn(column, each) for column, each in zip(names, found.cells, strict=True)]
-    return columns, Origin(str(path), list(map(str, range(len(found.lines)))), found.lines)
+    return columns, Origin(str(path), NumberedRows(len(found.lines)), found.lines)
 
 
 def read_records(

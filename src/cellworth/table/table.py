@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
+from cellworth.cached_property import cached_property
 from cellworth.errors import DataError
 from cellworth.messages import not_there
 from cellworth.table.build_table import assemble, checked_cells, own_copy
@@ -21,6 +22,7 @@ from cellworth.table.files import AnyFile, check_readable, file_of, format_of, o
 from cellworth.table.frames import check_columns, index_column, read_frame, read_parquet
 from cellworth.table.keywords import Bounds, Keywords, Missing, TableKeywords, table_keywords
 from cellworth.table.parse_values import label
+from cellworth.table.raw_cells import NumberedRows
 from cellworth.table.read_arrays import read_arrays
 from cellworth.table.read_csv import read_csv
 from cellworth.table.read_options import ReadOptions
@@ -54,8 +56,6 @@ class Table:
         One float64 per cell, NaN = hole; see `Column` for how each kind is represented.
     holes : ndarray of bool of shape (n, p), read-only
         True where there is no value.
-    row_ids : tuple of str, length n
-        The user's row ids; "0", "1", ... if there are none.
     target : Target or None
         The labels of the rows.
     row_id : str or None
@@ -84,14 +84,19 @@ class Table:
         row_id: str | None = None,
     ) -> None:
         check_columns(columns)
-        self.columns, self.row_ids = tuple(columns), tuple(row_ids)
+        self.columns = tuple(columns)
+        self._row_ids = row_ids if isinstance(row_ids, NumberedRows) else tuple(row_ids)
         self.target, self.row_id = target, row_id
         self.values: Float64Array = own_copy(values)
         self.holes: BoolArray = np.isnan(self.values)
         self.values.setflags(write=False)
         self.holes.setflags(write=False)
-        self._row_places: dict[str, int] = {}
         self.read_options: ReadOptions | None = None
+
+    @cached_property
+    def row_ids(self) -> tuple[str, ...]:
+        """The user's n row ids; "0", "1", ... if there are none."""
+        return tuple(self._row_ids)
 
     @property
     def holes_by_column(self) -> IntArray:
@@ -122,8 +127,7 @@ class Table:
         Blank cells and NaN are holes, and so are the marks of ``pandas.read_csv``: NA, N/A, #N/A, NULL, None
         and the like, unless ``categories`` names them. A category that looks like a mark, such as ? or
         unknown, causes a warning. White space around names and texts is stripped. Takes O(n p): about
-        a second per million cells of CSV; a tenth of that for a large file, if pyarrow is installed, unless
-        numbers have decimal commas or quotes stand inside fields.
+        a second per million cells of CSV; a tenth for a large file, if pyarrow is there and quotes balance.
 
         Parameters
         ----------
@@ -160,10 +164,6 @@ class Table:
             The decimal mark of numbers; with a comma, 1.234,5 is 1234.5.
         date_format : str, optional
             How dates are written, such as "DD.MM.YYYY" or "%d.%m.%Y". ISO dates need no format.
-
-        Returns
-        -------
-        Table
 
         Raises
         ------
@@ -284,7 +284,7 @@ class Table:
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows n and of columns p."""
-        return len(self.row_ids), len(self.columns)
+        return len(self._row_ids), len(self.columns)
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -296,10 +296,12 @@ class Table:
         """The target's values (n,), NaN = missing label, read-only; None without a target."""
         return None if self.target is None else self.target.values
 
+    @cached_property
+    def _row_places(self) -> dict[str, int]:
+        return {known: place for place, known in enumerate(self.row_ids)}
+
     def row_index(self, row_id: object) -> int:
         """Return the index of the row with this id; DataError suggests the closest id."""
-        if not self._row_places:
-            self._row_places = {known: place for place, known in enumerate(self.row_ids)}
         if label(row_id) not in self._row_places:
             raise DataError(not_there("row", label(row_id), self.row_ids))
         return self._row_places[label(row_id)]
@@ -384,7 +386,7 @@ class Table:
 
     def __repr__(self) -> str:
         unlabelled = 0 if self.target is None else int(np.isnan(self.target.values).sum())
-        return summary_of(self.columns, len(self.row_ids), int(self.holes.sum()), self.target, unlabelled)
+        return summary_of(self.columns, self.shape[0], int(self.holes.sum()), self.target, unlabelled)
 
     def _repr_html_(self) -> str:
         """Return the summary and the first rows, for notebooks."""

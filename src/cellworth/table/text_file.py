@@ -7,15 +7,16 @@ import re
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import shorten
 from cellworth.setting_names import named, setting
-from cellworth.table.dates import as_written, is_date_format, read_in
+from cellworth.table.dates import as_written, is_date_format, read_in, write_in
 from cellworth.table.files import File, FileBytes, place_of
-from cellworth.table.raw_cells import RawColumn, TextCells, as_texts
+from cellworth.table.raw_cells import LazyTexts, RawColumn, TextCells, TextCounts, as_texts
 
 # 1.234,5 or 1 234,5 or 1'234,5 or 1234,5; the space may be a narrow or a no-break space.
 _COMMA_NUMBER = re.compile(
@@ -104,9 +105,12 @@ class TextFile:
         return found
 
     @property
-    def converts(self) -> bool:
-        """Whether numbers or dates are written differently from Python's."""
-        return self.date_format is not None or self.decimal == ","
+    def dates_are_numbers(self) -> bool:
+        """Whether a date in the format can be taken for a number, such as 31122020."""
+        if self.date_format is None:
+            return False
+        example = write_in(strptime_format(self.date_format), datetime(2001, 12, 31, 23, 58, 59))
+        return set(example) <= set("0123456789.,+-' ")
 
 
 def written_as(
@@ -133,7 +137,7 @@ def with_dates(
     read = date_reader(pattern)
     found = []
     for column in columns:
-        if isinstance(column.cells, TextCells) and column.name not in as_is:
+        if isinstance(column.cells, TextCells) and column.cells.numbers is None and column.name not in as_is:
             dates = {text for text in column.cells.text_counts.distinct if read(text) is not None}
             found.append(_changed(column, read, {"date_format": as_written(pattern, dates)}))
         else:
@@ -249,12 +253,22 @@ def _changed(
     column: RawColumn, way: Callable[[str], str | None], declared: Mapping[str, Any] | None = None
 ) -> RawColumn:
     """Return a column with the texts that a reader can parse replaced; unchanged if it can parse none."""
-    texts = as_texts(column.cells).texts
-    read = [way(text) if text else None for text in texts]
-    if not any(read):
+    cells = as_texts(column.cells)
+    if cells.numbers is not None:  # the reader knows how they are written
+        texts = LazyTexts(len(cells.texts), lambda: _read_by(way, cells.text_counts).texts())
+        return replace(column, cells=TextCells(texts, cells.numbers))
+    counts = cells.text_counts
+    found = _read_by(way, counts)
+    if found is counts:
         return column
-    cells = TextCells([text if other is None else other for text, other in zip(texts, read, strict=True)])
-    return RawColumn(column.name, cells, {**column.declared, **(declared or {})})
+    return RawColumn(column.name, TextCells.counted(found), {**column.declared, **(declared or {})})
+
+
+def _read_by(way: Callable[[str], str | None], counts: TextCounts) -> TextCounts:
+    read = list(map(way, counts.distinct))
+    if not any(read):
+        return counts
+    return counts.renamed([other or text for text, other in zip(counts.distinct, read, strict=True)])
 
 
 def point_number(text: str) -> str | None:
