@@ -1,3 +1,8 @@
+import json
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -33,3 +38,26 @@ def test_errors_in_a_thread_reach_the_caller():
 
     with ThreadEngine(2) as engine, pytest.raises(RuntimeError, match="in a block"):
         RowBlocks((100, 3), 8, engine).sum(fail)
+
+
+def test_the_products_of_scipy_run_on_one_thread_in_a_block_too():
+    """SciPy brings its own BLAS, which may be loaded after the first block has run."""
+    code = """
+from cellworth.blocks.threads import ThreadEngine, worker_threads
+import sys
+assert "scipy.linalg" not in sys.modules
+with worker_threads(1):
+    pass
+import scipy.linalg
+from threadpoolctl import threadpool_info
+before = [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+with worker_threads(1):
+    print([each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"])
+assert before == [each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"]
+"""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert set(json.loads(done.stdout)) == {1}

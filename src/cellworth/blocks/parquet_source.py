@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +18,8 @@ from cellworth.errors import DataError
 from cellworth.optional_packages import require
 from cellworth.table.keywords import declared_by
 from cellworth.table.raw_cells import Cells
+
+ROWS_IN_CACHE = 4096  # of a few dozen columns
 
 
 @dataclass(frozen=True)
@@ -116,17 +118,49 @@ class ParquetBlock:
         extra = [name for name in (self.target, self.row_id) if name is not None]
         tables = [piece.read([*self.columns, *extra]) for piece in self.pieces]
         X = np.empty((self.stop - self.start, len(self.columns)), dtype=self.dtype)
-        begin = 0
+        begin, kind = 0, pyarrow.from_numpy_dtype(X.dtype)
         for table in tables:
             end = begin + table.num_rows
-            for j, name in enumerate(self.columns):
-                X[begin:end, j] = table[name].cast(pyarrow.from_numpy_dtype(X.dtype)).to_numpy()
+            put_floats([table[name].cast(kind) for name in self.columns], X[begin:end])
             begin = end
         labels, names = (
             None if name is None else np.concatenate([plain_values(table[name]) for table in tables])
             for name in (self.target, self.row_id)
         )
         return Part(X, labels, names, self.start)
+
+
+def put_floats(columns: Sequence[Any], out: AnyArray) -> None:
+    """Write pyarrow columns (m,) of floats into the rows of ``out`` (m, d), NaN for null.
+
+    Some rows at a time, while they are in cache, and without the copy of a column that pyarrow would make.
+    """
+    parts = [(j, *part) for j, column in enumerate(columns) for part in _chunks(column, out.dtype)]
+    nothing = out.dtype.type(np.nan)
+    for start in range(0, len(out), ROWS_IN_CACHE):
+        stop = min(start + ROWS_IN_CACHE, len(out))
+        for j, first, values, known in parts:
+            lo, hi = max(start, first), min(stop, first + len(values))
+            if lo < hi:
+                here = slice(lo - first, hi - first)
+                cells = values[here] if known is None else np.where(known[here], values[here], nothing)
+                out[lo:hi, j] = cells
+
+
+def _chunks(column: Any, dtype: np.dtype[Any]) -> Iterator[tuple[int, AnyArray, AnyArray | None]]:
+    """Yield the first row of each chunk of a column, its values, and which are not null; None if all are."""
+    first = 0
+    for chunk in column.chunks:
+        if not len(chunk):
+            continue
+        bits, data = chunk.buffers()
+        begin, end = chunk.offset, chunk.offset + len(chunk)
+        known = None
+        if bits is not None and chunk.null_count:
+            packed = np.frombuffer(bits, dtype=np.uint8)[begin // 8 : -(-end // 8)]
+            known = np.unpackbits(packed, bitorder="little")[begin % 8 :][: len(chunk)].view(bool)
+        yield first, np.frombuffer(data, dtype=dtype)[begin:end], known
+        first += len(chunk)
 
 
 def plain_values(column: Any) -> AnyArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -190,7 +191,12 @@ def worker_threads(n_threads: int) -> Iterator[ThreadPoolExecutor | None]:
                 yield pool
 
 
-@cache
 def _blas() -> ThreadpoolController:
-    """Find the loaded BLAS libraries; cached, since it takes milliseconds."""
+    """Find the loaded BLAS libraries: NumPy's, and SciPy's own once `scipy.linalg` is imported."""
+    return _loaded_blas("scipy.linalg" in sys.modules)
+
+
+@cache
+def _loaded_blas(with_scipy: bool) -> ThreadpoolController:
+    """Find them; cached, since it takes milliseconds."""
     return ThreadpoolController()

@@ -39,6 +39,7 @@ typedef struct {
 #define SUFFIX _f64
 #include "proximal_pass.h"
 #include "pattern_systems.h"
+#include "streamed_step.h"
 #undef REAL
 #undef SUFFIX
 #define REAL float
@@ -54,6 +55,7 @@ typedef struct {
 #define SUFFIX _f64_v3
 #include "proximal_pass.h"
 #include "pattern_systems.h"
+#include "streamed_step.h"
 #undef REAL
 #undef SUFFIX
 #define REAL float

@@ -64,6 +64,7 @@ class Kernels:
     solve_patterns, pattern_diagonals : functions of pattern_systems.h
     lapack : Lapack
         For both.
+    streamed_step : function of streamed_step.h
     """
 
     def __init__(self, path: Path) -> None:
@@ -97,6 +98,12 @@ class Kernels:
         self.pattern_diagonals: Any = getattr(library, f"pattern_diagonals_f64{level}")
         self.pattern_diagonals.restype = c_int
         self.pattern_diagonals.argtypes = [*patterns, c_int, c_void_p]
+        self.streamed_step: Any = getattr(library, f"streamed_step_f64{level}")
+        self.streamed_step.restype = c_int
+        self.streamed_step.argtypes = [
+            *(POINTER(Blas), c_int64, c_int64, c_void_p, c_int),
+            *(c_void_p,) * 10,
+        ]
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from cellworth.complete.gaussian.calibration import LeftOut, calibration_stride
 from cellworth.complete.gaussian.dense_gaussian import pair_sums
 from cellworth.complete.gaussian.margins import Margins, learn_margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
+from cellworth.complete.gaussian.streamed_step import can_stream, streamed_step
 from cellworth.complete.labels import LabelCode, code_labels, label_code
 from cellworth.complete.scaling import Scaling, scaled_cells
 from cellworth.complete.table_summary import TableSummary
@@ -215,23 +216,23 @@ class BlockRows:
         return pairs, products
 
     def expect(self, kind: Any) -> Callable[[Any], Any]:
-        """Lay out the blocks; return the E step over them.
+        """Keep what the E step needs of the blocks, if it fits in memory; return the E step over them.
 
-        If the layouts do not fit in memory, each E step reads the blocks and lays them out again: that takes
-        less time than to write and read a layout, which is four times as long as its rows.
+        Where the E step works on rows as they are read, that is their cells, otherwise the layouts of their
+        systems. If it does not fit, each E step reads the blocks again: that takes less time than to write a
+        layout, which is four times as long as its rows, and to read it.
         """
-        source = self._source
-        room = source.engine.room()
-        kept = KEPT_BYTES * source.n_rows * len(kind.mean)
+        source, room = self._source, self._source.engine.room()
+        way: StepOnRows = StreamedStep(self._form) if can_stream(kind) else LaidOutStep(self._form, kind)
         prepared: Blocks | None = None
-        if room is None or kept <= room:
-            prepared = source.map(_prepare, shared=(self._form, kind))
+        if room is None or way.cell_bytes(source.dtype) * source.n_rows * len(kind.mean) <= room:
+            prepared = source.map(way.prepare)
 
         def expect(model: Any) -> Any:
             np.linalg.cholesky(model.covariance)  # detect an invalid model before sending it
             if prepared is None:
-                return source.reduce(_prepare_and_expect, add, shared=(self._form, kind, model))
-            return source.engine.reduce(_expect, add, prepared, shared=(model,))
+                return source.reduce(way.read_and_expect, add, shared=(model,))
+            return source.engine.reduce(way.expect, add, prepared, shared=(model,))
 
         return expect
 
@@ -247,6 +248,57 @@ def _pair_sums(part: Part, form: CellForm) -> tuple[FloatArray, FloatArray]:
     return pair_sums(cells.scores, cells.observed)
 
 
+class StepOnRows(Protocol):
+    """How the E step is done on a block; sent to where the blocks are."""
+
+    def cell_bytes(self, dtype: Any) -> int:
+        """Return how many bytes `prepare` keeps for a cell of a table of this dtype."""
+
+    def prepare(self, part: Part) -> Any:
+        """Return what `expect` needs of a block."""
+
+    def expect(self, prepared: Any, model: Any) -> tuple[Any, ...]:
+        """Return the sums of a block."""
+
+    def read_and_expect(self, part: Part, model: Any) -> tuple[Any, ...]:
+        """Do both, with less memory."""
+
+
+@dataclass(frozen=True)
+class StreamedStep:
+    """The E step on the cells of a block; see `cellworth.complete.gaussian.streamed_step`."""
+
+    form: CellForm
+
+    @property
+    def _as_they_are(self) -> bool:
+        return self.form.trust == 0 and not self.form.margins.ranked.any()
+
+    def cell_bytes(self, dtype: Any) -> int:
+        """Return the bytes of a number of the table, or of a normal score."""
+        return int(np.dtype(dtype).itemsize) if self._as_they_are else 8
+
+    def prepare(self, part: Part) -> FloatArray:
+        """Return the cells, NaN in the holes: as they are in the table if the model sees those, scaled."""
+        if self._as_they_are:
+            return part.X
+        cells = self.form.cells(part)
+        return np.where(cells.observed, cells.scores, np.nan)
+
+    def expect(self, prepared: FloatArray, model: Any) -> tuple[Any, ...]:
+        """Return the sums of a block."""
+        d = prepared.shape[1]
+        scaling = self.form.scaling if self._as_they_are else Scaling(np.zeros(d), np.ones(d))
+        return streamed_step(model, prepared, scaling)
+
+    def read_and_expect(self, part: Part, model: Any) -> tuple[Any, ...]:
+        """Do both, some rows at a time."""
+        if self._as_they_are:
+            return self.expect(part.X, model)
+        slices = (part.some(rows) for rows in _slices(len(part.X)))
+        return reduce(add, (self.expect(self.prepare(some), model) for some in slices))
+
+
 @dataclass(frozen=True)
 class PreparedRows(Sized):
     """The layouts of the systems of a block's slices, and their values prepared for them."""
@@ -254,28 +306,42 @@ class PreparedRows(Sized):
     slices: list[tuple[Any, FloatArray]]
 
 
-def _prepared_slices(part: Part, form: CellForm, kind: Any) -> Iterator[tuple[Any, FloatArray]]:
-    for start in range(0, len(part.X), SLICE_ROWS):
-        cells = form.cells(part.some(slice(start, start + SLICE_ROWS)))
-        layout = kind.layout(cells.observed)
-        yield layout, layout.prepared(cells.scores)
+@dataclass(frozen=True)
+class LaidOutStep:
+    """The E step by layouts of the systems of a block's slices, for models of the kind of ``kind``."""
+
+    form: CellForm
+    kind: Any
+
+    def cell_bytes(self, dtype: Any) -> int:
+        """Return the bytes of a value and of its share in a layout."""
+        return KEPT_BYTES
+
+    def prepare(self, part: Part) -> PreparedRows:
+        """Lay out a block."""
+        return PreparedRows(list(self._prepared(part)))
+
+    def expect(self, prepared: PreparedRows, model: Any) -> tuple[Any, ...]:
+        """Return the sums of a block."""
+        return self._sums(prepared.slices, model)
+
+    def read_and_expect(self, part: Part, model: Any) -> tuple[Any, ...]:
+        """Lay out one slice after another."""
+        return self._sums(self._prepared(part), model)
+
+    def _prepared(self, part: Part) -> Iterator[tuple[Any, FloatArray]]:
+        for rows in _slices(len(part.X)):
+            cells = self.form.cells(part.some(rows))
+            layout = self.kind.layout(cells.observed)
+            yield layout, layout.prepared(cells.scores)
+
+    def _sums(self, slices: Iterable[tuple[Any, FloatArray]], model: Any) -> tuple[Any, ...]:
+        total: tuple[Any, ...] = reduce(add, (layout.expect(model, values) for layout, values in slices))
+        return total
 
 
-def _prepare(part: Part, form: CellForm, kind: Any) -> PreparedRows:
-    return PreparedRows(list(_prepared_slices(part, form, kind)))
-
-
-def _expected(slices: Iterable[tuple[Any, FloatArray]], model: Any) -> tuple[Any, ...]:
-    total: tuple[Any, ...] = reduce(add, (layout.expect(model, values) for layout, values in slices))
-    return total
-
-
-def _expect(rows: PreparedRows, model: Any) -> tuple[Any, ...]:
-    return _expected(rows.slices, model)
-
-
-def _prepare_and_expect(part: Part, form: CellForm, kind: Any, model: Any) -> tuple[Any, ...]:
-    return _expected(_prepared_slices(part, form, kind), model)
+def _slices(n_rows: int) -> list[slice]:
+    return [slice(start, start + SLICE_ROWS) for start in range(0, n_rows, SLICE_ROWS)]
 
 
 def _left_out(part: Part, fitted: FittedGaussian, form: CellForm, every: int) -> tuple[LeftOut, ...]:

@@ -1,0 +1,99 @@
+"""The E step on rows as they are read, against one row at a time."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cellworth.complete.compiled.library import kernels
+from cellworth.complete.gaussian import streamed_step as module
+from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
+from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
+from cellworth.complete.gaussian.streamed_step import MOST_COLUMNS, can_stream, streamed_step
+from cellworth.complete.scaling import Scaling
+from tests.complete.gaussian.test_pattern_systems import positive_definite
+from tests.conftest import need
+
+
+@pytest.fixture(autouse=True)
+def compiled():
+    need(kernels() is not None, "the compiled kernels: python -m cellworth.complete.compiled.build")
+
+
+def row_by_row(model, X, scaling):
+    """Return the sums from the textbook's conditional mean and covariance of each row."""
+    d = X.shape[1]
+    deviance, first, second, within = 0.0, np.zeros(d), np.zeros((d, d)), np.zeros((d, d))
+    for row in (X.astype(np.float64) - scaling.offset) / scaling.width - model.mean:
+        o, m = ~np.isnan(row), np.isnan(row)
+        known = model.covariance[np.ix_(o, o)]
+        across = model.covariance[np.ix_(m, o)]
+        gain = np.linalg.solve(known, across.T).T
+        filled = row.copy()
+        filled[m] = gain @ row[o]
+        within[np.ix_(m, m)] += model.covariance[np.ix_(m, m)] - gain @ across.T
+        deviance += np.linalg.slogdet(known)[1] + row[o] @ np.linalg.solve(known, row[o])
+        first += filled
+        second += np.outer(filled, filled)
+    return deviance, first, second, within, float((~np.isnan(X)).sum()), len(X)
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    seed=st.integers(0, 2**16),
+    n=st.integers(1, 60),
+    d=st.sampled_from([1, 2, 3, 8, 11, 12, 20, 64]),
+    share=st.sampled_from([0, 0.2, 0.5, 0.8, 1]),
+    dtype=st.sampled_from(["f4", "f8"]),
+    alike=st.booleans(),
+)
+def test_sums_equal_one_row_at_a_time(seed, n, d, share, dtype, alike):
+    rng = np.random.default_rng(seed)
+    model = DenseGaussian(rng.normal(size=d), positive_definite(rng, d))
+    X = (3 * rng.normal(size=(n, d)) + 1).astype(dtype)
+    X[rng.random(X.shape) < share] = np.nan
+    if alike:  # some rows share a pattern
+        X[: n // 2, np.isnan(X[0])] = np.nan
+    scaling = Scaling(rng.normal(size=d), rng.random(d) + 0.5)
+    got, expected = streamed_step(model, X, scaling), row_by_row(model, X, scaling)
+    for one, other in zip(got, expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-8 * max(1, np.abs(other).max()))
+
+
+def test_rows_of_several_chunks_and_the_same_patterns():
+    """20 columns make chunks of 3,276 rows; the layout of the systems is the oracle here."""
+    rng = np.random.default_rng(1)
+    model = DenseGaussian(rng.normal(size=20), positive_definite(rng, 20))
+    X = rng.normal(size=(8000, 20))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[2000:6000] = X[2000]
+    observed = ~np.isnan(X)
+    layout = model.layout(observed)
+    expected = layout.expect(model, layout.prepared(np.where(observed, X, 0)))
+    for one, other in zip(streamed_step(model, X, Scaling(np.zeros(20), np.ones(20))), expected, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-7)
+
+
+def test_determinants_far_beyond_a_number():
+    model = DenseGaussian(np.zeros(60), 1e-30 * np.eye(60))
+    X = np.zeros((3, 60))
+    X[0, :20] = X[1, 5:55] = np.nan
+    got = streamed_step(model, X, Scaling(np.zeros(60), np.ones(60)))
+    assert got.deviance == pytest.approx((40 + 10 + 60) * np.log(1e-30))
+
+
+def test_a_matrix_that_is_not_positive_definite_is_noticed():
+    covariance = np.eye(3)
+    covariance[0, 1] = covariance[1, 0] = 2.0
+    X = np.array([[np.nan, np.nan, 1.0], [1.0, 1.0, np.nan]])
+    with pytest.raises(np.linalg.LinAlgError):
+        streamed_step(DenseGaussian(np.zeros(3), covariance), X, Scaling(np.zeros(3), np.ones(3)))
+
+
+def test_what_can_be_streamed(monkeypatch):
+    wide = DenseGaussian(np.zeros(MOST_COLUMNS + 1), np.eye(MOST_COLUMNS + 1))
+    assert not can_stream(wide)
+    assert can_stream(wide.on_columns(slice(MOST_COLUMNS)))
+    assert not can_stream(FactorGaussian(np.zeros(3), np.ones((3, 1)), np.ones(3)))
+    monkeypatch.setattr(module, "kernels", lambda: None)
+    assert not can_stream(wide.on_columns(slice(3)))
