@@ -59,7 +59,7 @@ def test_a_file_that_contradicts_or_was_not_asked_for(fresh):
     assert "Line 2" in page.text
     assert "Line 3" in page.text
     page = fresh.send(form, files={"answers": ("a.exe", b"MZ", "text/csv")})
-    assert "a.exe: expected a file that ends in .csv" in page.text
+    assert "a.exe: Expected a file that ends in .csv" in page.text
     page = fresh.send(form, files={"answers": ("../../etc/a.csv", b"x,y\n1,2\n", "text/csv")})
     assert "a.csv, line 1: expected a header" in page.text
     assert "cellworth-" not in page.text  # no path of the server

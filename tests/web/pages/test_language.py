@@ -62,7 +62,7 @@ def test_the_second_language_is_complete(language):
             assert [spoken.ngettext(*text, n) for n in (1, 2)] == written[one]
         else:
             assert [spoken.gettext(text)] == written[one]
-        names = re.compile(r"%\(\w+\)s")
+        names = re.compile(r"%\(\w+\)s|\{\w+\}")
         for translated in written[one]:
             assert sorted(names.findall(translated)) == sorted(names.findall(one)), one
 

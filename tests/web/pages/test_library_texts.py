@@ -4,81 +4,61 @@ import re
 
 import pytest
 
-from cellworth import strategy
-from cellworth.campaign import Campaign
-from cellworth.errors import CellworthError
-from cellworth.table.column import Column
-from cellworth.web.pages.forms import amount, plain_number, whole
-from cellworth.web.pages.library_texts import PHRASES, SENTENCES, STRATEGIES, said
-from tests.campaign.campaigns import answers_to, begin
-from tests.web.pages.visitor import STUDY, lines
-
-ENGLISH = re.compile(r"\b(the|got|expected|is|are|was|and|of|for|but|row|column|cell|hole|no|to)\b")
-
-
-def message_of(act):
-    with pytest.raises(CellworthError) as caught:
-        act()
-    return str(caught.value)
+from cellworth.web.pages.language import translated
+from cellworth.web.pages.library_texts import LISTS, NUMBERS, PHRASES, SENTENCES, SHAPES, said, said_or_none
+from cellworth.web.pages.value_sentences import STRATEGIES
+from tests.web.pages.german import english_in
+from tests.web.pages.library_messages import (
+    NEVER_ON_PAGES,
+    ONLY_IN_PYTHON,
+    PRINTED,
+    ROOT,
+    SPEAKING,
+    messages,
+    phrases,
+)
 
 
-@pytest.fixture(scope="module")
-def campaign():
-    return begin(strategy="random")
+@pytest.mark.parametrize("module", sorted({each.module for each in messages()}))
+def test_every_message_of_the_library_is_said_in_german(module):
+    """A new message needs a pattern and a translation, unless no page can show it."""
+    found = [each for each in messages() if each.module == module]
+    english, untranslated = [], []
+    for each in found:
+        if each.text.startswith(ONLY_IN_PYTHON):
+            continue
+        if said_or_none(each.text, "de") is None and translated(each.text, "de") == each.text:
+            untranslated.append((each.line, each.text))
+        elif said_or_none(each.text, "de") is not None and english_in(each.text):
+            english.append((each.line, each.text, said(each.text, "de")))
+    assert untranslated == []
+    assert english == []
 
 
-def provoked(campaign):
-    """Yield what the library says when nurses and managers make mistakes."""
-    batch = campaign.ask(count=8)
-    campaign.take(batch[:1], who="Cy")
-    campaign.tell(answers_to(batch[1:2]))
-    campaign.refuse(batch[2:3], "lost")
-    campaign.cancel(batch[3:4])
-    out, known, refused, back = batch[:4]
-    yield message_of(lambda: campaign.tell([(out.row, out.column, "nonsense")]))
-    yield message_of(lambda: campaign.take([(out.row, out.column)], who="Dee"))
-    yield message_of(lambda: campaign.give_back([(out.row, out.column)], who="Dee"))
-    yield message_of(lambda: campaign.take([(known.row, known.column)], who="Dee"))
-    yield message_of(lambda: campaign.take([(refused.row, refused.column)], who="Dee"))
-    yield message_of(lambda: campaign.take([(back.row, back.column)], who="Dee"))
-    yield message_of(lambda: campaign.cancel([(known.row, known.column)]))
-    yield message_of(lambda: campaign.cancel([(refused.row, refused.column)]))
-    yield message_of(lambda: campaign.refuse([(known.row, known.column)], "lost"))
-    yield message_of(lambda: campaign.correct(back.row, back.column, 1))
-    yield message_of(lambda: campaign.tell([("nobody", "age", 1)]))
-    yield message_of(lambda: campaign.tell([("p0", "agge", 1)]))
-    yield message_of(lambda: campaign.change_budget(0.01))
-    yield message_of(lambda: campaign.extend({"p0": {}}))
-    yield message_of(lambda: amount("much", "Budget"))
-    yield message_of(lambda: whole("-1", "How many"))
-    yield message_of(lambda: plain_number("1,250", Column("dose", "number"), "en"))
-    yield from (each.why for each in batch)
-    campaign.change_stage("closed")
-    yield message_of(lambda: campaign.ask(count=1))
-    campaign.change_stage("open")
+def test_the_messages_are_found():
+    """Of about as many places as have one; else the test above would prove little."""
+    assert len({each[:2] for each in messages()}) > 280
+    texts = {each.text for each in messages()}
+    assert "a.csv, column 'Xyz': expected numbers, got 'Xyz' in row 'Xyz' (line 7). Split it." in texts
+    assert "row 'Xyz', column 'Xyz' already has a value, so there is nothing to take." in texts
 
 
-def test_nothing_that_people_meet_stays_english(campaign):
-    quoted = re.compile(r"'[^']*'")
-    for text in provoked(campaign):
-        german = said(text, "de")
-        assert german != text
-        assert not ENGLISH.search(quoted.sub("", german)), (text, german)
+def test_what_no_page_can_show_is_still_there():
+    for beginning in ONLY_IN_PYTHON:
+        assert any(each.text.startswith(beginning) for each in messages()), beginning
+    for module in NEVER_ON_PAGES:
+        assert any(path.relative_to(ROOT).as_posix().startswith(module) for path in ROOT.rglob("*.py")), (
+            module
+        )
 
 
-def test_questions_and_kinds_are_said(campaign):
-    asked = "row 'p1', column 'age': got 999, but the 40 values known there are from 20 to 80{}{}."
-    for rest in ("", " but for the 2 lowest and highest"):
-        for also in ("", ", and none was negative"):
-            assert not ENGLISH.search(said(asked.format(rest, also), "de").replace("'", ""))
-    for column in (
-        Column("a", "integer", bounds=(0, 120)),
-        Column("a", "number", bounds=(0, float("inf"))),
-        Column("a", "date"),
-        Column("a", "boolean"),
-        Column("a", "category", categories=("rot", "blau")),
-    ):
-        assert not ENGLISH.search(said(column.expected, "de")), column.expected
+@pytest.mark.parametrize("module", SPEAKING)
+def test_what_the_library_says_besides_errors_has_patterns(module):
+    known = [*SENTENCES, *STRATEGIES]
+    found = phrases(module)
+    assert found
+    for text in found:
+        assert any(text.strip(" ") in each for each in known) or text in PRINTED, text
 
 
 def test_names_are_never_translated():
@@ -89,29 +69,10 @@ def test_names_are_never_translated():
     assert said("something nobody has foreseen", "de") == "something nobody has foreseen"
 
 
-def test_english_pages_speak_of_values_not_of_holes():
-    why = "known only to ±3; drawn by chance, worth 2 times the average hole for its price"
-    assert said(why, "en").endswith("worth 2 times the average missing value for its price")
-
-
 def test_every_part_of_a_sentence_is_in_its_text():
     """A text may leave a part out, but not name one that is not there."""
     for sentence, words in SENTENCES.items():
         parts = set(re.findall(r"\{(\w+)\}", sentence))
-        assert set(re.findall(r"%\((\w+)\)s", words)) <= parts, sentence
+        assert set(re.findall(r"\{(\w+)\}", words)) <= parts, sentence
     used = {part for sentence in SENTENCES for part in re.findall(r"\{(\w+)\}", sentence)}
-    assert set(PHRASES) <= used
-
-
-def test_strategies_are_described_in_the_catalogue():
-    assert {strategy.get(name).summary for name in strategy.names()} <= set(STRATEGIES)
-
-
-def test_a_german_page_answers_a_wrong_value_in_german(fresh):
-    fresh.client.cookies.set("cellworth_language", "de")
-    line = lines(fresh.look(STUDY + "/queue"))[0]
-    page = fresh.send(line.form, **{"only": line.key, f"value.{line.key}": "nonsense"})
-    assert "erwartet wird" in page.text
-    assert "expected" not in page.text
-    with Campaign.open(fresh.url) as campaign:
-        assert campaign.totals().bought == 0
+    assert {*PHRASES, *LISTS, *NUMBERS, *SHAPES} <= used

@@ -18,7 +18,7 @@ def test_what_next_and_keep(fresh):
     assert "expected an amount" in fresh.send(form, confidence="much").answer.text
     assert "at most 100" in fresh.send(form, confidence="101").answer.text
     form.action = STUDY + "/next/keep"
-    assert "an id" in fresh.send(form, v1="61").answer.text
+    assert "Give the row a name" in fresh.send(form, v1="61").answer.text
     fresh.send(form, v1="61", row="q1")
     with Campaign.open(fresh.url) as campaign:
         assert campaign.row("q1").cells[1].value == 61

@@ -1,8 +1,10 @@
 """Sentences that the library makes, in the words and the language of the pages.
 
-Each has a pattern, as the library writes it, and a text of the catalogue. Parts in braces are names and
-values of the user, and stay as they are; those in `PHRASES` are themselves made by the library. A
-sentence without a pattern is shown as it is.
+Each has a pattern, as the library writes it, and a text of the catalogue; both name their parts in braces.
+Most parts are names and values of the user, and stay as they are. Those in `PHRASES` are made by the
+library, too, and have patterns of their own. A message may be several sentences, and the first may begin
+with a place: ``patients.csv, column 'age': ...``. What has no pattern is shown as it is; a test reads the
+library's source and finds every message that has none.
 """
 
 from __future__ import annotations
@@ -10,312 +12,159 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from cellworth.web.pages import campaign_sentences, file_sentences, server_sentences, value_sentences
 from cellworth.web.pages.language import catalogue, message, read_number
 
+_OTHERS = (file_sentences, campaign_sentences, server_sentences)
+SENTENCES: dict[str, str] = {
+    **value_sentences.SENTENCES,
+    **{each: each for module in _OTHERS for each in module.SAME},
+    **{pattern: words for module in _OTHERS for pattern, words in module.SENTENCES.items()},
+}
+"""What the library writes, and what the pages say."""
+
+_NAME = """'[^']*'|"[^"]*\""""
+_ANY = f"(?:{_NAME}|(?![.:;] )[^'\"])+?"  # outside quotes not beyond a sentence or a place
+_PHRASE = f"(?:{_NAME}|(?![.] )[^'\"])*?"
+_ITEM = rf"(?:{_NAME}|[\w.+-]+)(?: \(\d+ characters\))?(?: in row (?:{_NAME})(?: \(line \d+\))?)?"
 PHRASES = {
-    **dict.fromkeys(("expected", "came", "so", "note", "guess", "luck", "names", "ids", "options"), ".*?"),
-    **dict.fromkeys(("hint", "bounds", "rest"), "(?:| .*?)"),
-    "also": "(?:|, .*?)",
+    **dict.fromkeys(("expected", "came", "so", "note", "guess", "luck", "thing", "problem", "what"), _PHRASE),
+    **dict.fromkeys(("setting", "other", "another", "as_category", "kind", "other_kind"), _ANY),
+    **dict.fromkeys(("hint", "bounds", "rest", "where", "no_day"), f"(?:|[ ;]{_PHRASE}[.?]?)"),
+    "also": f"(?:|, {_PHRASE})",
 }
 """Parts of sentences that are phrases of the library, too, and what they may look like."""
-NUMBERS = ("off", "least_off", "most_off", "share", "low", "high")
-"""Parts that may be numbers, which each language writes in its own way."""
-PLACES = {"example": r"\S+(?: or \S+)?", "high": r"\S+?", "s": "s?"}
-PLACES |= dict.fromkeys(NUMBERS[:3], r"[\d.,e+-]+") | {"of_unit": "(?:| .*)"}
-"""What some other parts may look like; by default anything."""
+LISTS = ("names", "ids", "options", "cells")
+"""Parts that list what the user has; the library may say where each is, and how many more there are."""
+MAYBE = (*LISTS, "example", "old", "new")
+"""Parts that are perhaps phrases, perhaps names and values of the user."""
+NUMBERS = frozenset(
+    [
+        "off",
+        "least_off",
+        "most_off",
+        "share",
+        "low",
+        "high",
+        "much",
+        "guessed",
+        "times",
+        "gain",
+        "most",
+        "money",
+        "worth",
+        "price",
+        "left",
+        "n",
+        "total",
+        "known",
+        "lines",
+        "size",
+        "spent",
+        "reserved",
+        "least",
+        "old",
+        "new",
+    ]
+)
+"""Parts that may be numbers, perhaps with a unit, which each language writes in its own way."""
+SHAPES = {
+    **dict.fromkeys(("row", "column", "label"), _NAME),
+    "value": rf"(?:{_NAME}|\S+)",
+    **dict.fromkeys(("old", "new"), rf"(?:{_NAME}|[^,'\"]+|[\d.,]+(?: [A-Z]+)?)"),
+    **dict.fromkeys(("off", "least_off", "most_off"), r"[\d.,e+-]+"),
+    **dict.fromkeys(("n", "k"), r"[\d.,]+"),
+    **dict.fromkeys(("how", "quoted", "command", "detail"), ".+?"),
+    **dict.fromkeys(LISTS, rf"{_ITEM}(?:, {_ITEM})*(?: and [\d,]+ more)?"),
+    **dict.fromkeys(("one_example", "other_example"), r"[^\s']+"),
+    "example": r"\S+(?: or \S+)?",
+    "high": r"\S+?",
+    "line": r"\w+",
+    "s": "s?",
+    "of_unit": "(?:| [^.,:;]{1,30})",
+    "error": r"(?:(?!\. [A-Z]).)+?",
+}
+"""What some other parts look like; by default anything up to the end of the sentence."""
 
 DAYS = message(" days")
 """The unit of the error of dates."""
-
-SENTENCES: dict[str, str] = {
-    # Values that are typed in.
-    "row {row}, column {column}: expected {expected}, got {got}.{hint}": message(
-        "%(column)s of %(row)s: expected %(expected)s, got %(got)s.%(hint)s"
-    ),
-    "column {column}: expected {expected}, got {got}.{hint}": message(
-        "%(column)s: expected %(expected)s, got %(got)s.%(hint)s"
-    ),
-    "one of {options}": message("one of %(options)s"),
-    "yes or no": message("yes or no"),
-    "true or false (yes or no, 1 or 0)": message("yes or no"),
-    "a date such as {example} without a time{bounds}": message("a date such as %(example)s%(bounds)s"),
-    "a date such as {example}{bounds}": message("a date such as %(example)s%(bounds)s"),
-    "a whole number{bounds}": message("a whole number%(bounds)s"),
-    "a number{bounds}": message("a number%(bounds)s"),
-    " from {low} to {high}": message(" from %(low)s to %(high)s"),
-    " from {low}": message(" from %(low)s"),
-    " to {high}": message(" to %(high)s"),
-    " Write a decimal point, not a comma, and nothing between thousands.": message(
-        " Write a number such as 1250.5, with nothing between thousands."
-    ),
-    " There is no such day.": message(" There is no such day."),
-    " Did you mean {name}?": message(" Did you mean %(name)s?"),
-    "column {column}: {typed} may be read in two ways. Type {one} or {two}.": message(
-        "%(column)s: %(typed)s may be read in two ways. Type %(one)s or %(two)s."
-    ),
-    "row {row}, column {column}: got {got}, but the {n} values known there are from {low} to "
-    "{high}{rest}{also}.": message(
-        "%(column)s of %(row)s: got %(got)s, but the %(n)s values known there are from %(low)s to "
-        "%(high)s%(rest)s%(also)s."
-    ),
-    " but for the {n} lowest and highest": message(" but for the %(n)s lowest and highest"),
-    ", and none was negative": message(", and none was negative"),
-    "row {row}, column {column}: got {got}, but {known} is known, {came}. Use correct to change it.": message(
-        "%(column)s of %(row)s: got %(got)s, but %(known)s is known, %(came)s."
-    ),
-    "from the start": message("from the start"),
-    "as an answer": message("as an answer"),
-    "row {row}, column {column}: got two answers at once, {one} and {two}. Keep only the right one.": message(
-        "%(column)s of %(row)s: got two answers at once, %(one)s and %(two)s. Keep only the right one."
-    ),
-    # What cannot be done with a value.
-    "row {row}, column {column} was never asked for. Check the names; {how}": message(
-        "%(column)s of %(row)s was never asked for. Check the names."
-    ),
-    "row {row}, column {column} has no value yet. Use tell to record one.": message(
-        "%(column)s of %(row)s has no value yet."
-    ),
-    "row {row}, column {column} has the value {value} and cannot be refused. If the value is wrong, use "
-    "correct.": message(
-        "%(column)s of %(row)s has the value %(value)s, so it is available. If that is wrong, correct it."
-    ),
-    "row {row}, column {column} has the value {value} and cannot be cancelled.": message(
-        "%(column)s of %(row)s has the value %(value)s, so it cannot be withdrawn."
-    ),
-    "row {row}, column {column} was refused, so there is nothing to {so}.": message(
-        "%(column)s of %(row)s is not available."
-    ),
-    "row {row}, column {column} was never asked for, so there is nothing to {so}.": message(
-        "%(column)s of %(row)s was never asked for."
-    ),
-    "row {row}, column {column} already has a value, so there is nothing to take.": message(
-        "%(column)s of %(row)s already has a value."
-    ),
-    "row {row}, column {column} is no longer out: it was cancelled or its lease ended. It may be asked for "
-    "again.": message(
-        "%(column)s of %(row)s is no longer asked for: it was withdrawn, or its time is over. It may be "
-        "asked for again."
-    ),
-    "row {row}, column {column} is with {who} until {until}. {so}.": message(
-        "%(column)s of %(row)s is with %(who)s until %(until)s. %(so)s."
-    ),
-    "Take another cell": message("Take another value"),
-    "Only they can give it back": message("Only they can give it back"),
-    "There is no column {name}.{hint} The columns are {names}.": message(
-        "There is no column %(name)s.%(hint)s The columns are %(names)s."
-    ),
-    "There is no row {name}.{hint} The rows are {names}.": message(
-        "There is no row %(name)s.%(hint)s The rows are %(names)s."
-    ),
-    "There is no campaign {name}.{hint}": message("There is no campaign %(name)s.%(hint)s"),
-    "campaign {name} is closed, so nothing was recorded. Open it again first.": message(
-        "The campaign %(name)s is closed, so nothing was recorded. Open it again first."
-    ),
-    "campaign {name} is archived, so nothing was recorded. Open it again first.": message(
-        "The campaign %(name)s is archived, so nothing was recorded. Open it again first."
-    ),
-    # Money, rows and files.
-    "{what}: expected an amount of money such as 50 or 12.50, got {got}.": message(
-        "%(what)s: expected an amount of money such as 50 or 12.50, got %(got)s."
-    ),
-    "{what}: expected a whole number of at least {least}, got {got}.": message(
-        "%(what)s: expected a whole number of at least %(least)s, got %(got)s."
-    ),
-    "a budget of {new} is below what is spent, {spent}, and reserved, {reserved}. Give at least {least}, or "
-    "cancel cells that are out first.": message(
-        "A budget of %(new)s is below what is spent, %(spent)s, and reserved, %(reserved)s. Give at least "
-        "%(least)s, or withdraw values first."
-    ),
-    "the currency of a campaign cannot change: it has {old}, and the new prices are in {new}.": message(
-        "The currency of a campaign cannot change: it has %(old)s, and the new prices are in %(new)s."
-    ),
-    "new rows must have new ids; already taken: {ids}. To add values to existing rows, {how}": message(
-        "New rows must have new ids; already taken: %(ids)s."
-    ),
-    "the new rows must have all columns of the campaign's table; got none for {names}.": message(
-        "The new rows must have all columns of the campaign's table; there is none for %(names)s."
-    ),
-    "{file}, line {line}, column '{field}': {hint}": message("%(file)s, line %(line)s, %(field)s: %(hint)s"),
-    "expected the name of a row, got a blank. Fill it in.": message(
-        "The name of the row is blank. Fill it in."
-    ),
-    "expected the name of a column, got a blank. Fill it in.": message(
-        "The name of the column is blank. Fill it in."
-    ),
-    "{file} has {lines} lines; a file may have {most}. Split it.": message(
-        "%(file)s has %(lines)s lines; a file may have %(most)s. Split it."
-    ),
-    "The file is no longer on the server: {how}": message(
-        "The file is no longer on the server: files wait for an hour, and only the newest ones. Send it "
-        "again."
-    ),
-    # Access, and the server itself.
-    "This needs the role {role}; yours is {own}. Ask for a token with that role.": message(
-        "This needs the role %(role)s; yours is %(own)s. Ask for a token with that role."
-    ),
-    "The form was not sent from a page of this server, or is too old. {how}": message(
-        "The form was not sent from a page of this server, or is too old. Reload the page and try again."
-    ),
-    "This link was used before, is too old, or is not complete. {how}": message(
-        "This link was used before, is too old, or is not complete. Ask for a new one, or sign in by a token."
-    ),
-    "The computation was interrupted; a new process takes over. Try again.": message(
-        "The computation was interrupted. Try again."
-    ),
-    "The computation failed; the error was logged.": message("The computation failed; the error was logged."),
-    "The server is shutting down. Try again when it is back.": message(
-        "The server is shutting down. Try again when it is back."
-    ),
-    "Something went wrong on the server; the error was logged. Nothing was partly recorded.": message(
-        "Something went wrong on the server; the error was logged. Nothing was partly recorded."
-    ),
-    "There is no token with this id: somebody has removed it.": message(
-        "There is no token with this id: somebody has removed it."
-    ),
-    "who must not be blank; got {got}.": message("The name must not be blank."),
-    "a role must be one of {roles}; got {got}.": message("Expected one of the roles %(roles)s, got %(got)s."),
-    "expires must lie in the future; got {got}.": message("The last day must lie in the future."),
-    # Why a value is worth buying.
-    "{guess}; {luck}worth {times} times the average hole{rest}": message(
-        "%(guess)s; %(luck)sworth %(times)s times the average missing value%(rest)s"
-    ),
-    "{guess}; {luck}which is worth {times} times the average hole{rest}": message(
-        "%(guess)s; %(luck)swhich is worth %(times)s times the average missing value%(rest)s"
-    ),
-    "nobody has measured this column yet, so some of it comes first": message(
-        "nobody has measured this column yet, so some of it comes first"
-    ),
-    "its label is missing, and {known} of its {columns} cells are known": message(
-        "what is to be predicted is missing, and %(known)s of its %(columns)s values are known"
-    ),
-    "known only to ±{much}": message("known only to ±%(much)s"),
-    "guessed to be {guessed}": message("guessed to be %(guessed)s"),
-    "drawn with its row, ": message("drawn with its row, "),
-    "drawn by chance, ": message("drawn by chance, "),
-    " for its price": message(" for its price"),
-    # Whether to go on.
-    "the table has no target": message("the table has no column to predict"),
-    "too few rows have a label for {target}": message("too few rows have a value of %(target)s"),
-    "too few rows are labelled in each class of {target}": message(
-        "too few rows are known in each class of %(target)s"
-    ),
-    "there is no score: {note}": message("there is no score: %(note)s"),
-    "too early to tell: a forecast needs {n} rounds with {what}; so far there were {k}": message(
-        "too early to tell: a forecast needs %(n)s rounds with answers that cost money; so far there were "
-        "%(k)s"
-    ),
-    "nothing is left to buy": message("nothing is left to buy"),
-    "no forecast without a score": message("no forecast without a score"),
-    "no gain is visible so far; the next {money} is expected to bring less than {most}": message(
-        "no gain is visible so far; the next %(money)s is expected to bring less than %(most)s"
-    ),
-    "the next {money} is expected to bring less than {most}": message(
-        "the next %(money)s is expected to bring less than %(most)s"
-    ),
-    "the next {money} is expected to bring about {gain}, less than {most}, perhaps nothing": message(
-        "the next %(money)s is expected to bring about %(gain)s, less than %(most)s, perhaps nothing"
-    ),
-    "the next {money} is expected to bring {gain} (95 % interval {low} to {high})": message(
-        "the next %(money)s is expected to bring %(gain)s (95 %% interval %(low)s to %(high)s)"
-    ),
-    # What to measure next.
-    "all cells that can be measured are known": message("all that can be measured is known"),
-    "a probability of {share} is enough": message("a probability of %(share)s is enough"),
-    "further cells would move the prediction by only {much}": message(
-        "further values would move the prediction by only %(much)s"
-    ),
-    "no cell costs at most the {left} that are left of the row's budget": message(
-        "no value costs at most the %(left)s that are left for this row"
-    ),
-    "no further cell could change the decision": message("no further value could change the decision"),
-    "no cell is expected to save more than it costs": message(
-        "no value is expected to save more than it costs"
-    ),
-    "no cell that can be bought would change the prediction": message(
-        "no value that can be bought would change the prediction"
-    ),
-    "it is expected to move the prediction most for its price": message(
-        "it is expected to move the prediction most for its price"
-    ),
-    "free cells are always worth taking": message("free values are always worth taking"),
-    "with {n} more cell{s} expected to save {worth} for {price}": message(
-        "with %(n)s more expected to save %(worth)s for %(price)s"
-    ),
-    "expected to save {worth} for {price}": message("expected to save %(worth)s for %(price)s"),
-    # Errors of guesses, and changes in the history.
-    "{share} ({low} to {high}) wrong": message("%(share)s (%(low)s to %(high)s) wrong"),
-    "{share} wrong": message("%(share)s wrong"),
-    "{off} ({least_off} to {most_off}){of_unit}": message(
-        "%(off)s (%(least_off)s to %(most_off)s)%(of_unit)s"
-    ),
-    "{off}{of_unit}": message("%(off)s%(of_unit)s"),
-    "from {old} to {new}": message("from %(old)s to %(new)s"),
-    "{options} and {n} more": message("%(options)s and %(n)s more"),
-}
-
-STRATEGIES = (
-    message("the paper's: highest variance over all completions, whatever it costs"),
-    message("variance over the last four completions, the paper's best window"),
-    message("highest variance per unit of money"),
-    message("the paper's bi-objective search for a batch of high variance and low price"),
-    message("the batch of the highest summed variance that the budget can buy"),
-    message("cells on which a committee of completers disagrees most"),
-    message("cells on which the committee changed its mind most since the last round"),
-    message("whole rows whose class is worth knowing the values for"),
-    message("cells at random, completed as the paper does"),
-    message("cells at random, completed by the joint Gaussian"),
-    message("drawn in proportion to posterior variance"),
-    message("drawn in proportion to posterior variance times what the cell does to the classifier"),
-    message(
-        "drawn in proportion to how far the cell may move a linear model's prediction, per unit of money"
-    ),
-    message(
-        "rows or cells drawn in proportion to what they add to the training, per unit of money; labels "
-        "too, if they have a price"
-    ),
-    message("as recommended, but never a label"),
-    message("labels drawn in proportion to what they add to the training, per unit of money; never a cell"),
-    message("labels of which the model is least sure, per unit of money; never a cell"),
-    message("labels that are expected to reduce the error of a linear model most; never a cell"),
-    message("chosen on your table by hiding and buying back known cells; recommended unless clearly beaten"),
-)
-"""What the built-in strategies do, as they say it themselves."""
+_NUMBER = re.compile(r"([±+-]?)(\d[\d.,]*(?:e[+-]?\d+)?)(%?)((?: .*)?)", re.DOTALL)
+_FILE = re.compile(r"\S+|.*\.\w{1,8}")
+_BETWEEN = re.compile(r"(?<=[.?!]) (?=\S)")
 
 
 @lru_cache(maxsize=10_000)
 def said(text: str, language: str) -> str:
-    """Return a sentence of the library as the pages say it in a language; any other text as it is.
+    """Return a message of the library as the pages say it in a language; any other text as it is.
 
     >>> said("column 'age': expected a whole number from 0 to 120, got 'x'.", "de")
     "'age': erwartet wird eine ganze Zahl von 0 bis 120, nicht 'x'."
+    """
+    found = said_or_none(text, language)
+    return text if found is None else found
+
+
+@lru_cache(maxsize=10_000)
+def said_or_none(text: str, language: str) -> str | None:
+    """Return a message as the pages say it; None if it is none of the library's.
+
+    >>> said_or_none("a.csv, line 3: expected text, got a NUL character. Split it.", "de")
+    'a.csv, Zeile 3: Die Datei enthält etwas, das kein Text ist. Teilen Sie sie auf.'
     """
     for pattern, words in _patterns():
         found = pattern.fullmatch(text)
         if found is not None:
             parts = {name: _part(name, part, language) for name, part in found.groupdict(default="").items()}
-            return catalogue(language).gettext(words) % parts
-    return text
+            if None not in parts.values():
+                return catalogue(language).gettext(words).format(**parts)
+    for mark in re.finditer(": ", text):
+        place, rest = text[: mark.start()], said_or_none(text[mark.end() :], language)
+        where = said_or_none(place, language) or (place if _FILE.fullmatch(place) else None)
+        if where is not None and rest is not None:
+            return f"{where}: {rest}"
+    for mark in _BETWEEN.finditer(text):
+        sentence = said_or_none(text[: mark.start()], language)
+        rest = said_or_none(text[mark.end() :], language)
+        if sentence is not None and rest is not None:
+            return f"{sentence} {rest}"
+    return None
 
 
-def _part(name: str, part: str, language: str) -> str:
+def _part(name: str, part: str, language: str) -> str | None:
+    """Return a part of a sentence; None if it should be a phrase of the library and is none."""
     if name in PHRASES and part:
-        return said(part, language)
-    if name in NUMBERS and re.fullmatch(r"-?[\d.,]+(e[+-]?\d+)?%?", part):
-        number = read_number(part.removesuffix("%"), language)
-        return f"{number} %" if part.endswith("%") else number
+        words = part.lstrip(" ")
+        found = said_or_none(words, language)
+        return None if found is None else part.replace(words, found)
+    if name in MAYBE:
+        found = said_or_none(part, language)
+        if found is not None:
+            return found
+    if name in LISTS:
+        return ", ".join(said(each, language) for each in part.split(", "))
+    if name == "label":
+        return f"'{catalogue(language).gettext(part[1:-1])}'"
+    number = _NUMBER.fullmatch(part) if name in NUMBERS else None
+    if number is not None:
+        sign, digits, percent, unit = number.groups()
+        return f"{sign}{read_number(digits, language)}{' %' if percent else ''}{unit}"
     return catalogue(language).gettext(DAYS) if name == "of_unit" and part == DAYS else part
 
 
 @cache
 def _patterns() -> list[tuple[re.Pattern[str], str]]:
-    return [(_pattern(sentence), words) for sentence, words in SENTENCES.items()]
+    """Return the patterns, those with the most words of their own first."""
+    by_words = sorted(
+        SENTENCES, key=lambda each: (-len(re.sub(r"\{\w+\}", "", each)), "{setting}" not in each)
+    )
+    return [(_pattern(sentence), SENTENCES[sentence]) for sentence in by_words]
 
 
 def _pattern(sentence: str) -> re.Pattern[str]:
     parts = re.split(r"\{(\w+)\}", sentence)
     for place in range(1, len(parts), 2):
         name = parts[place]
-        parts[place] = f"(?P<{name}>{PHRASES.get(name) or PLACES.get(name, '.+?')})"
+        parts[place] = f"(?P<{name}>{PHRASES.get(name) or SHAPES.get(name, _ANY)})"
     for place in range(0, len(parts), 2):
         parts[place] = re.escape(parts[place])
     return re.compile("".join(parts), re.DOTALL)
