@@ -8,6 +8,7 @@ import pytest
 
 from cellworth import Campaign, Table
 from cellworth.lazy_names import lazy_names
+from tests.campaign.linear_scoring import use_linear_model
 
 LAZY = [
     "cellworth",
@@ -52,7 +53,12 @@ def folder(tmp_path_factory):
         f"{k % 7 if k % 3 else ''},{(k * k) % 11 if k % 4 else ''},{'yn'[k * k % 5 > 1]}" for k in range(60)
     ]
     table = Table.read(_written(where / "t.csv", "\n".join(["a,b,y", *lines])), target="y")
-    with Campaign.create(table, store=where / "study.db", strategy="linear-impact") as campaign:
+    store = where / "study.db"
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        Campaign.create(table, store=store, strategy="linear-impact") as campaign,
+    ):
+        use_linear_model(patch.setattr)
         for _ in range(4):
             campaign.tell([(each.row, each.column, 3) for each in campaign.ask(count=3)])
         campaign.ask(count=3)

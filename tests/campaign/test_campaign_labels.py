@@ -293,6 +293,7 @@ def test_a_campaign_without_told_labels_packs_as_it_always_did():
     assert (values.shape, status.shape, labels.tolist()) == ((1, 2), (1, 2), [0.0])
 
 
+@pytest.mark.usefixtures("linear_model_in_use")
 def test_the_learning_curve_trains_on_labels_known_at_the_time():
     with begin(lacking(n=160), strategy="random-gaussian", budget=None) as campaign:
         truth = np.random.default_rng(0).normal(size=160)

@@ -73,7 +73,7 @@ def write_report(
     >>> import pathlib, tempfile
     >>> import numpy as np
     >>> from cellworth import Table
-    >>> from cellworth.campaign import Campaign, Status
+    >>> from cellworth.campaign import Campaign
     >>> from cellworth.campaign.stores.memory import MemoryStore
     >>> from cellworth.report import write_report
     >>> rng = np.random.default_rng(0)
@@ -82,7 +82,7 @@ def write_report(
     >>> X[rng.random(X.shape) < 0.4] = np.nan
     >>> campaign = Campaign.create(Table.from_arrays(X, y), budget=10, store=MemoryStore())
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
-    >>> write_report(campaign, path)
+    >>> write_report(campaign, path, status=campaign.status(model="logistic regression"))
     >>> path.read_text("utf-8").startswith("<!DOCTYPE html>")
     True
     """

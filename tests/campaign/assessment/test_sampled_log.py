@@ -13,6 +13,7 @@ def tables(tmp_path_factory):
     return make_tables(tmp_path_factory.mktemp("campaigns"))
 
 
+@pytest.mark.usefixtures("linear_model_in_use")
 def test_the_status_is_that_of_a_sample(tables, monkeypatch):
     whole = begin_both(tables)
     found = [c.status(model="logistic regression", max_rounds=1) for c in whole]
