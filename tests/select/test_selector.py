@@ -10,7 +10,7 @@ from tests.select.offers import offer_of
 
 SPREADS = [{}, {"per_row": 2}, {"crowding": 0.5}, {"per_row": 3, "crowding": 0.7}]
 SELECTORS = [kind(**spread) for kind in (Top, Ratio, Draw, Knapsack) for spread in SPREADS]
-SELECTORS += [Poss(3000, **spread) for spread in SPREADS]
+SELECTORS += [Poss(1000, **spread) for spread in SPREADS]
 SELECTORS += [Draw("price"), Draw("price", power=2.0, crowding=0.5), Draw(power=0)]
 
 

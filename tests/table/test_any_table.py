@@ -172,6 +172,7 @@ def test_rows_named_by_a_column_keep_its_names():
     assert GivenFrame.of(table) is None
 
 
+@pytest.mark.usefixtures("linear_model_in_use")
 def test_forecasts_take_frames_and_plain_prices():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 3)), columns=["a", "b", "c"])
