@@ -98,6 +98,8 @@ def value_field(column: Column) -> ValueField:
     if column.kind == "date":
         about["unit"] = ""
         control = "date" if column.whole_days else "datetime-local"
+        if not (low or high):
+            about["expected"] = message("a date")  # the control says how it is written
         return ValueField(control, "" if column.whole_days else "1", low, high, **about)
     mode = "numeric" if column.kind == "integer" and not column.bounds[0] < 0 else "decimal"
     return ValueField("text", "", low, high, mode=mode, **about)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gettext
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -14,6 +15,7 @@ LANGUAGES = {"en": "English", "de": "Deutsch"}
 COOKIE = "cellworth_language"
 COOKIE_SECONDS = 365 * 24 * 3600
 _LOCALE = Path(__file__).parent / "locale"
+_DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _POINTS = {"en": (",", "."), "de": (".", ",")}  # thousands, decimals
 
 
@@ -56,8 +58,12 @@ def shown_value(value: object, kind: str | None, language: str) -> str:
 
     >>> shown_value(True, "boolean", "en"), shown_value("1.5", "number", "de"), shown_value("1.5", None, "de")
     ('yes', '1,5', '1.5')
+    >>> shown_value("2023-11-08", "date", "de"), shown_value("2023-11-08T07:30:00", "date", "de")
+    ('08.11.2023', '08.11.2023 07:30:00')
     """
     text = str(value)
+    if kind == "date" and language == "de":
+        return _DAY.sub(r"\3.\2.\1", text).replace("T", " ")
     if kind == "boolean":
         return translated("yes" if text.casefold() in ("true", "yes", "1") else "no", language)
     return text.replace(".", _POINTS[language][1]) if kind == "number" else text

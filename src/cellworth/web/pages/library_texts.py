@@ -65,6 +65,8 @@ NUMBERS = frozenset(
         "least",
         "old",
         "new",
+        "one",
+        "two",
     ]
 )
 """Parts that may be numbers, perhaps with a unit, which each language writes in its own way."""

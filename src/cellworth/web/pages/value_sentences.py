@@ -17,6 +17,7 @@ SENTENCES: dict[str, str] = {
     "true or false (yes or no, 1 or 0)": message("yes or no"),
     "a date such as {example} without a time{bounds}": message("a date such as {example}{bounds}"),
     "a date such as {example}{bounds}": message("a date such as {example}{bounds}"),
+    "a date": message("a date"),
     "a whole number{bounds}": message("a whole number{bounds}"),
     "a number{bounds}": message("a number{bounds}"),
     "from {low} to {high}": message("from {low} to {high}"),

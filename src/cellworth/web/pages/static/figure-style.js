@@ -29,6 +29,7 @@ export function layout(more = {}) {
     plot_bgcolor: "rgba(0,0,0,0)",
     font: { family: 'system-ui, "Segoe UI", Roboto, Helvetica, Arial, sans-serif', color: colour("ink"), size: 13 },
     margin: { l: 56, r: 12, t: 12, b: 48 },
+    separators: document.documentElement.lang === "de" ? ",." : ".,", // of decimals and thousands
     dragmode: false,
     hoverlabel: { bgcolor: colour("shade"), bordercolor: colour("edge"), font: { color: colour("ink") } },
     legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom", x: 0, font: { size: 12 } },
