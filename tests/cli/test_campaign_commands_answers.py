@@ -145,6 +145,15 @@ def test_correct_takes_negative_numbers_and_says_when_there_is_nothing_to_do(beg
         assert [event["new"] for event in campaign.history()] == [-5.5, 7]
 
 
+def test_all_commands_take_cells_in_both_forms(begun):
+    assert begun("correct", "p0:dose", "-5.5").out == "1 value corrected\n"
+    assert begun("correct", "p0", "dose", "-5.5").out.startswith("This value is already known")
+    begun.asked(count=2)
+    first, second = begun("ask", "--open", "--json").json["cells"]
+    assert begun("refuse", first["row"], first["column"], "--reason", "lost").code == 0
+    assert begun("cancel", f"{second['row']}:{second['column']}").code == 0
+
+
 def test_extend_adds_rows_with_and_without_labels(begun):
     assert begun("extend", "rows.csv").out == "4 rows added; the table has 34 rows now\n"
     (begun.folder / "more.csv").write_text(f"{begun.row_id},dose,age,hue\nq1,?,40,red\nq2,?,-9,\n")

@@ -20,12 +20,15 @@ def test_names_of_campaigns(quick):
 
 def test_rows_and_columns_of_a_campaign(quick):
     rows = list(quick.table.row_ids)
-    assert shell_completion.rows_of_campaign(context(), "") == rows
-    assert shell_completion.rows_of_campaign(context(), rows[0]) == [
-        row for row in rows if row.startswith(rows[0])
-    ]
-    assert shell_completion.columns_of_campaign(context(name="study"), "d") == ["dose"]
-    assert shell_completion.columns_of_campaign(context(name="another"), "") == []
+    offered = shell_completion.cell_to_correct
+    assert offered(context(), "") == rows
+    assert offered(context(), rows[0]) == [row for row in rows if row.startswith(rows[0])]
+    assert offered(context(), f"{rows[0]}:d") == [f"{rows[0]}:dose"]
+    assert offered(context(words=[rows[0], ":"], name="study"), "d") == ["dose"]  # bash splits at the colon
+    assert offered(context(words=[rows[0]]), ":d") == [":dose"]
+    assert offered(context(words=[rows[0]]), "d") == ["dose"]
+    assert offered(context(words=[rows[0], "dose"]), "d") == []
+    assert offered(context(name="another"), "") == []
 
 
 def test_cells_that_are_out_also_where_the_shell_splits_them_at_the_colon(quick):
@@ -66,7 +69,7 @@ def test_the_shell_asks_for_them(quick, monkeypatch, capsys):
     """Through the program, as bash does."""
     for words, place, expected in (
         ("cellworth status --name st", 3, "study"),
-        ("cellworth correct X X --na", 4, "--name"),
+        ("cellworth correct X:X X --na", 4, "--name"),
         ("cellworth init table.csv --target out", 4, "outcome"),
         ("cellworth init table.csv --kind do", 4, "dose="),
     ):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from cellworth import Table
 from cellworth.errors import DataError, ParameterError
 from cellworth.prices import Group, Prices
+from cellworth.table.text_file import TextFile
 
 BLOOD = Group(
     "blood", ["chol", "fbs"], first={"chol": 7.27, "fbs": 5.2}, then={"chol": 5.17, "fbs": 3.1}, lasting=True
@@ -147,7 +148,9 @@ def test_any_file_is_read_or_refused_in_words(tmp_path_factory, text):
         ("column,price\nage,nan\n", "line 2, column 'price': the price of 'age' must be a positive"),
         ("column,price\nage,inf\n", "line 2, column 'price': the price of 'age' must be a positive"),
         ("column,price\nage,\n", "line 2, column 'price': .* a number such as 7.27; got a blank. Fill it in"),
-        ("column,price\nage,$5\n", "line 2, column 'price': .* got '\\$5'. Write the digits alone"),
+        ("column,price\nage,5 or 6\n", "line 2, column 'price': .* got '5 or 6'. Write the digits alone"),
+        ("column,price\nage,5 EUR\nsex,6 CHF\n", "line 3, column 'price': all .* got 'EUR', 'CHF'. Convert"),
+        ("column,price\nage,5 \u20ac\n(currency),USD\n", "line 2, .* got 'USD', 'EUR'. Convert"),
         ('column,price\nage,"7,27"\n', "got '7,27'. Write a point, not a comma"),
         (
             "column,price\nage,1\n\nsex,1\nage,2\n",
@@ -220,3 +223,24 @@ def test_a_column_that_the_table_lacks_is_found_in_the_file(tmp_path, group):
         DataError, match=r"prices\.csv, line 4, column 'column': .*'chool'. Did you mean 'chol'"
     ):
         Prices.read(path).on(table)
+
+
+@pytest.mark.parametrize(
+    ("texts", "currency"),
+    [
+        (("12,50 \u20ac", "1.250,00\u00a0\u20ac"), "EUR"),
+        (("EUR 12,5", "1250"), "EUR"),
+        (("$12,50", "$1.250"), None),  # of which country?
+        (("\u00a312,50", "1250,0 GBP"), "GBP"),
+    ],
+)
+def test_a_currency_may_stand_beside_prices(written, texts, currency):
+    path = written(f"column;price\nage;{texts[0]}\nincome;{texts[1]}\n")
+    prices = Prices.read(TextFile(path, delimiter=";", decimal=","))
+    assert prices.cells.prices == {"age": 12.5, "income": 1250.0}
+    assert prices.currency == currency
+
+
+def test_the_currency_of_the_file_decides_whose_sign_it_is(written):
+    prices = Prices.read(written("column,price\nage,$5\n(currency),CAD\n"))
+    assert (prices.cells.prices, prices.currency) == ({"age": 5.0}, "CAD")

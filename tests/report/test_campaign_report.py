@@ -10,6 +10,8 @@ from cellworth.errors import DataError, MissingDependencyError
 from cellworth.forecasting.curve_forecast import VISIBLE
 from cellworth.report import write_report
 from cellworth.report.campaign_report import LEDGER_HEADER, MOST_LEDGER_LINES, OUT_HEADER
+from cellworth.table.files import FileBytes
+from cellworth.table.text_file import TextFile
 from tests.campaign.campaigns import answers_to, begin, gaussian_table, make_table, play
 from tests.report.pages import read_page
 
@@ -31,6 +33,20 @@ def column_rows(found):
 
 def ledger_rows(found):
     return [row for row in found.rows if len(row) == len(LEDGER_HEADER) and row[0] != "event"]
+
+
+def test_the_ledger_writes_values_and_money_as_the_user_does(tmp_path):
+    text = "id;seen;dose;ill\n" + "".join(
+        f"p{row};{'' if row == 7 else f'{row + 1:02}.03.2021'};{row},50;{row % 2}\n" for row in range(20)
+    )
+    file = TextFile(FileBytes("t.csv", text.encode()), None, ";", ",", "DD.MM.YYYY")
+    prices = Prices.same(2, currency="EUR")
+    with begin(Table.read(file, target="ill", row_id="id"), prices=prices, strategy="random") as campaign:
+        campaign.tell({("p7", "seen"): "8.3.2021"}, unsolicited=not campaign.ask())
+        campaign.correct("p1", "dose", 2.5)
+        found = report(campaign, tmp_path)
+    assert "1 cells bought for 2.00 EUR" in found.text
+    assert [row[6] for row in ledger_rows(found)] == ["1.50 → 2.50", "08.03.2021"]
 
 
 def test_says_what_auto_chose(tmp_path):

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.errors import DataError
-from cellworth.table import Table
+from cellworth.table import Table, read_csv
 
 from .tables import tables
 
@@ -104,3 +104,23 @@ def test_the_user_overrides_what_a_parquet_file_declares(tmp_path):
     table = Table.read(path, kinds={"x0": "category"})
     assert table.columns[0].categories == ("1", "3")
     assert np.isinf(table.columns[0].bounds).all()
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_numbers_are_written_with_the_decimals_they_came_with(monkeypatch, tmp_path, quick):
+    if quick:
+        monkeypatch.setattr(read_csv, "FEWEST_BYTES", 0)
+    text = "income;size;share;n\n687,50;1,5;0,10;1\n1200,00;2;NA;2\n;;0,20;3\n"
+    (tmp_path / "t.csv").write_text(text)
+    table = Table.read(tmp_path / "t.csv", delimiter=";", decimal=",")
+    assert table.to_csv(";", ",") == text.replace("NA", "")
+    values = table.values.copy()
+    values[2, 0], values[1, 2] = 99.125, 0.3
+    assert table.with_values(values).to_csv(";", ",").splitlines()[2:] == [
+        "1200,00;2;0,30;2",
+        "99,125;;0,20;3",
+    ]
+    if not quick:
+        pytest.importorskip("pyarrow")
+        table.write(tmp_path / "t.parquet")
+        assert Table.read(tmp_path / "t.parquet").to_csv(";", ",") == table.to_csv(";", ",")

@@ -70,7 +70,7 @@ def digest(packed: bytes) -> str:
 
 def column_to_plain(column: Column) -> dict[str, Any]:
     """Return a column as plain data."""
-    plain = {
+    plain: dict[str, Any] = {
         "name": column.name,
         "kind": column.kind,
         "categories": list(column.categories),
@@ -85,6 +85,8 @@ def column_to_plain(column: Column) -> dict[str, Any]:
         plain["date_format"] = column.date_format
     if column.description is not None:
         plain["description"] = column.description
+    if column.decimals:
+        plain["decimals"] = column.decimals
     return plain
 
 

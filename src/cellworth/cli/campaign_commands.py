@@ -197,19 +197,14 @@ def cancel(
 
 def correct(
     *,
-    row: Annotated[
-        str,
-        Argument(metavar="ROW", help="The id of the row.", autocompletion=shell_completion.rows_of_campaign),
-    ],
-    column: Annotated[
-        str,
+    words: Annotated[
+        list[str] | None,
         Argument(
-            metavar="COLUMN",
-            help="The name of the column.",
-            autocompletion=shell_completion.columns_of_campaign,
+            metavar="ROW:COLUMN VALUE",
+            help="The cell, and the correct value. ROW COLUMN VALUE will do, too.",
+            autocompletion=shell_completion.cell_to_correct,
         ),
-    ],
-    value: Annotated[str, Argument(metavar="VALUE", help="The correct value.")],
+    ] = None,
     reason: Annotated[str | None, Option(metavar="TEXT", help="What was wrong, for the log.")] = None,
     insist: options.Insist = False,
     on: options.RecordOptions,
@@ -217,9 +212,13 @@ def correct(
 ) -> None:
     """Replace a value that turned out to be wrong. The old one stays in the log.
 
-    Example: cellworth correct P068 stage III --reason 'samples were swapped'
+    Example: cellworth correct P068:stage III --reason 'samples were swapped'
     """
+    if not words or len(words) not in (2, 3) or (len(words) == 2 and ":" not in words[0]):
+        raise WrongUsage("expected a cell as ROW:COLUMN and its VALUE, such as P068:stage III.")
+    *cell, value = words
     with on.campaign() as campaign:
+        ((row, column),) = campaign.cells_named(cell) if len(cell) == 1 else (cell,)
         changed = campaign.correct(
             row, column, campaign.read_options.value(value), reason=reason, who=on.who, insist=insist
         )

@@ -257,5 +257,7 @@ def chosen_cells(
     """Return the cells named on the command line or in a file."""
     if bool(cells) == (path is not None):
         raise WrongUsage("name cells as ROW:COLUMN or give a file with --from, one of the two.")
+    if cells and len(cells) == 2 and not any(":" in cell for cell in cells):  # ROW COLUMN
+        cells = [":".join(cells)]
     found = campaign.cells_named(cells or ()) if path is None else campaign.cells_in_file(path)
     return [(row, column) for row, column in found]

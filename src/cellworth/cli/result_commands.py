@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cellworth.cli import options
 from cellworth.cli.build_command import Option, WrongUsage
 from cellworth.cli.output import Force, count, make_way, print_json, print_table, working
+from cellworth.prices.currency import money_text
 
 if TYPE_CHECKING:
+    from cellworth.campaign import Campaign
     from cellworth.table import Table
 
 MOST_CELLS = 3  # shown for each event
@@ -52,18 +54,22 @@ def log(
             print("There are no events" + (f" after {since}" if since else " yet"))
         else:
             rows = [
-                (r["number"], f"{r['time']:%Y-%m-%d %H:%M:%S}", r["kind"], r["who"] or "", _what(r))
+                (r["number"], f"{r['time']:%Y-%m-%d %H:%M:%S}", r["kind"], r["who"] or "", _what(r, campaign))
                 for r in records
             ]
             print_table(("number", "time (UTC)", "kind", "who", "what"), rows, right=("number",))
 
 
-def _what(record: dict[str, Any]) -> str:
+def _what(record: dict[str, Any], campaign: Campaign) -> str:
     """Summarize the content of an event."""
     if record["kind"] == "corrected":
-        return f"{record['row']}:{record['column']} from {record['old']} to {record['new']}{_because(record)}"
+        old, new = (_written(campaign, record["column"], record[each]) for each in ("old", "new"))
+        return f"{record['row']}:{record['column']} from {old} to {new}{_because(record)}"
     if record["kind"] == "budget changed":
-        old, new = ("no limit" if each is None else each for each in (record["old"], record["new"]))
+        both = (record["old"], record["new"])
+        old, new = (
+            "no limit" if each is None else money_text(each, campaign.prices.currency) for each in both
+        )
         return f"from {old} to {new}" + _because(record)
     if record["kind"] == "stage changed":
         return f"from {record['old']} to {record['new']}" + _because(record)
@@ -73,13 +79,19 @@ def _what(record: dict[str, Any]) -> str:
         return f"back by {record['back']:.0f} s" + _because(record)
     if record["kind"] == "extended":
         return _listed(record["rows"], "row")
-    cells = [
-        f"{cell['row']}:{cell['column']}"
-        + (f"={cell['value']}" if "value" in cell else "")
-        + (f", known: {cell['known']}" if "known" in cell else "")
-        for cell in record["cells"]
-    ]
+    cells = []
+    for place, cell in enumerate(record["cells"]):
+        told = {each: cell[each] for each in ("value", "known") if each in cell and place < MOST_CELLS}
+        said = {each: _written(campaign, cell["column"], value) for each, value in told.items()}
+        known = f", known: {said['known']}" if "known" in said else ""
+        cells.append(f"{cell['row']}:{cell['column']}" + (f"={said['value']}" if said else "") + known)
     return _listed(cells, "cell") + _because(record)
+
+
+def _written(campaign: Campaign, column: str, value: object) -> str:
+    """Return a value as the user writes it; a label as it is."""
+    found = next((each for each in campaign.columns if each.name == column), None)
+    return str(value) if found is None else found.text_of(value)
 
 
 def _because(record: dict[str, Any]) -> str:

@@ -51,24 +51,21 @@ def names_of_store(ctx: click.Context, incomplete: str) -> list[str]:
     return _begun(_tried(found), incomplete)
 
 
-def rows_of_campaign(ctx: click.Context, incomplete: str) -> list[str]:
-    """Return the ids of the campaign's rows."""
+def cell_to_correct(ctx: click.Context, incomplete: str) -> list[str]:
+    """Return the ids of the campaign's rows and, behind a row, the names of its columns."""
+    before = [str(word) for word in ctx.params.get("words") or ()]
+    if before[1:] not in ([], [":"]):
+        return []  # the value
+    row, colon, start = incomplete.rpartition(":")
+    if not (before or colon):
+        return _begun(_tried(lambda: _names_in(ctx)[0]), incomplete)
+    return [f"{row}{colon}{name}" for name in _begun(_tried(lambda: _names_in(ctx)[1]), start)]
 
-    def found() -> list[str]:
-        with _campaign(ctx) as campaign:
-            return campaign.some_rows()
 
-    return _begun(_tried(found), incomplete)
-
-
-def columns_of_campaign(ctx: click.Context, incomplete: str) -> list[str]:
-    """Return the names of the campaign's columns."""
-
-    def found() -> list[str]:
-        with _campaign(ctx) as campaign:
-            return [column.name for column in campaign.columns]
-
-    return _begun(_tried(found), incomplete)
+def _names_in(ctx: click.Context) -> tuple[list[str], list[str]]:
+    """Return the ids of rows and the names of columns."""
+    with _campaign(ctx) as campaign:
+        return campaign.some_rows(), [column.name for column in campaign.columns]
 
 
 def open_cells(ctx: click.Context, incomplete: str) -> list[str]:

@@ -9,6 +9,9 @@ from cellworth.messages import shorten
 from cellworth.prices.money import Money
 
 _CODE = re.compile("[A-Z]{3}")
+_SIGNS = {"\N{EURO SIGN}": "EUR", "\N{POUND SIGN}": "GBP", "$": None, "\N{YEN SIGN}": None}
+_BESIDE = re.compile(rf"(?:[A-Z]{{3}}|[{''.join(_SIGNS)}])\s*(?=[-+\d])")
+_BEHIND = re.compile(rf"(?<=\d)\s*(?:[A-Z]{{3}}|[{''.join(_SIGNS)}])$")
 _USUAL = 2
 _DIGITS = (
     dict.fromkeys(
@@ -45,6 +48,23 @@ def check_currency(code: object, problem: type[CellworthError] = ParameterError)
     if isinstance(code, str) and _CODE.fullmatch(code):
         return code
     raise problem(f"a currency must be a code of three capital letters, such as EUR; got {shorten(code)}.")
+
+
+def without_currency(text: str) -> tuple[str, str | None]:
+    """Return an amount's text without a sign or code of a currency beside it, and that one.
+
+    >>> without_currency("12,50 \N{EURO SIGN}"), without_currency("$3"), without_currency("CHF 4.20")
+    (('12,50', '€'), ('3', '$'), ('4.20', 'CHF'))
+    """
+    for mark in (_BESIDE.match(text), _BEHIND.search(text)):
+        if mark is not None:
+            return (text[: mark.start()] + text[mark.end() :]).strip(), mark[0].strip()
+    return text, None
+
+
+def currency_of(mark: str) -> str | None:
+    """Return the code of a currency by its code or sign; None for a sign that several countries use."""
+    return mark if _CODE.fullmatch(mark) else _SIGNS[mark]
 
 
 def digits_of(currency: str) -> int:

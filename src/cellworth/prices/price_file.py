@@ -3,7 +3,8 @@
 The header is ``column,price``, with one line per column. Three optional fields define groups: ``group``,
 ``price_after_first``, and ``lasting`` (yes or no; blank means no). Three special lines do not name a column:
 ``(other columns)`` gives the price of every column without a line, ``(visit)`` the price of a visit, and
-``(currency)`` the code of the currency, such as EUR. A price means exactly the digits in the file.
+``(currency)`` the code of the currency, such as EUR, which may also stand beside the prices, as in 7.27 EUR.
+A price means exactly the digits in the file.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cellworth.errors import DataError, ParameterError
-from cellworth.messages import not_there, shorten
-from cellworth.prices.currency import check_currency
+from cellworth.messages import listing, not_there, shorten
+from cellworth.prices.currency import check_currency, currency_of, without_currency
 from cellworth.prices.group import Group
 from cellworth.prices.money import is_exact
 from cellworth.prices.rules import ByColumn, PriceRule, check_price, check_visit
@@ -22,6 +23,7 @@ from cellworth.table.csv_format import write_lines
 from cellworth.table.files import File, check_csv_name, check_readable
 from cellworth.table.parse_values import cannot_be_stored, is_comma_number, parse_booleans, parse_numbers
 from cellworth.table.read_csv import read_records
+from cellworth.table.text_file import TextFile, point_number
 
 FIELDS = ("column", "price", "group", "price_after_first", "lasting")
 OTHERS, VISIT, CURRENCY = "(other columns)", "(visit)", "(currency)"
@@ -39,10 +41,13 @@ class _PriceLine:
     group: str = ""
     price_after_first: str = ""
     lasting: str = ""
+    decimal: str = "."
 
     def amount(self, field: str) -> float:
         """Return the price in a field; DataError with line and field if it is invalid."""
-        text = getattr(self, field)
+        text, mark = without_currency(getattr(self, field))
+        if mark is not None and self.decimal == ",":
+            text = point_number(text) or text
         where = f"{self.place}, column {field!r}: the price of {shorten(self.column)}"
         numbers = parse_numbers([text])
         if numbers is None:
@@ -56,6 +61,12 @@ class _PriceLine:
         if self.column == VISIT:
             return check_visit(float(numbers[0]), DataError, where)
         return check_price(float(numbers[0]), where, DataError)
+
+    @property
+    def marks(self) -> set[str]:
+        """The signs and codes of currencies beside its prices."""
+        found = (without_currency(text)[1] for text in (self.price, self.price_after_first))
+        return set(filter(None, found))
 
     @property
     def currency(self) -> str:
@@ -103,9 +114,23 @@ def read_prices(
         (special if line.column in (OTHERS, VISIT) else prices)[line.column] = line.amount("price")
     if not (prices or groups or OTHERS in special):
         raise DataError(f"{path}: expected at least one price, got none. Add a line for each column.")
+    currency = _one_currency(lines, currency)
     built = tuple(_build_group(name, members) for name, members in groups.items())
     places = {line.column: f"{line.place}, column 'column'" for line in lines}
     return ByColumn(prices, special.get(OTHERS), places), built, special.get(VISIT, 0.0), currency
+
+
+def _one_currency(lines: Sequence[_PriceLine], stated: str | None) -> str | None:
+    """Return the currency of all prices, stated in a line of its own or beside the prices."""
+    beside = {currency_of(mark): line for line in lines for mark in line.marks if line.column != CURRENCY}
+    beside.pop(None, None)  # a sign of several countries says nothing
+    for currency, line in beside.items():
+        if currency != (stated or next(iter(beside))):
+            raise DataError(
+                f"{line.place}, column 'price': all prices must be in one currency, got "
+                f"{listing([each for each in (stated, *beside) if each])}. Convert them."
+            )
+    return stated or next(iter(beside), None)
 
 
 def write_prices(
@@ -143,8 +168,9 @@ def _read_lines(path: File, encoding: str | None, delimiter: str | None) -> list
             )
     if not {"column", "price"} <= set(header):
         raise DataError(f"{path}: the header must have column and price; got {','.join(header)}.")
+    decimal = path.decimal if isinstance(path, TextFile) else "."
     lines = [
-        _PriceLine(f"{path}, line {number}", **dict(zip(header, fields, strict=True)))
+        _PriceLine(f"{path}, line {number}", **dict(zip(header, fields, strict=True)), decimal=decimal)
         for number, fields in records
     ]
     _check_columns(lines)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import cellworth
@@ -19,6 +19,7 @@ from cellworth.report.column_summaries import ColumnSummary, summarise_columns
 from cellworth.report.fill_errors import LEVEL
 from cellworth.report.ledger_summary import LedgerEntry, ledger_entries
 from cellworth.report.summaries import SummaryInputs, inputs_of
+from cellworth.table.column import Column
 from cellworth.table.files import replace_file
 
 MOST_COLUMNS_DRAWN = 25
@@ -122,7 +123,7 @@ def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> st
         _worth_and_price(columns),
         _column_table(columns),
         _still_out(inputs),
-        _ledger(entries, spent=status.spent),
+        _ledger(entries, {column.name: column for column in campaign.columns}, status),
     ]
     return markup.page(f"Campaign {campaign.name}", parts, markup.STYLE + markup.CAMPAIGN)
 
@@ -332,18 +333,18 @@ def _still_out(inputs: SummaryInputs) -> str:
     return markup.section(heading, parts)
 
 
-def _ledger(entries: Sequence[LedgerEntry], *, spent: float) -> str:
+def _ledger(entries: Sequence[LedgerEntry], columns: Mapping[str, Column], status: Status) -> str:
     """Return the section with all answers, refusals, corrections, new rows, budgets and prices, newest first.
 
     The first lines are shown and the rest folded; only the newest `MOST_LEDGER_LINES` are on the page.
     """
-    lines = [line for entry in reversed(entries) for line in _ledger_lines(entry)]
+    lines = [line for entry in reversed(entries) for line in _ledger_lines(entry, columns)]
     answers = sum(len(entry.lines) for entry in entries if entry.kind == "told")
     heading = "Ledger"
     if not lines:
         return markup.section(heading, [markup.paragraph("Nothing has been bought yet.")])
     kept = lines[:MOST_LEDGER_LINES]
-    caption = f"{answers} cells bought for {money_text(spent)}; newest first."
+    caption = f"{answers} cells bought for {status.text(status.spent)}; newest first."
     parts = [markup.table(caption, LEDGER_HEADER, kept[:LEDGER_SHOWN], LEDGER_TEXTS)]
     if len(kept) > LEDGER_SHOWN:
         rest = markup.table("Earlier entries.", LEDGER_HEADER, kept[LEDGER_SHOWN:], LEDGER_TEXTS)
@@ -354,8 +355,12 @@ def _ledger(entries: Sequence[LedgerEntry], *, spent: float) -> str:
     return markup.section(heading, parts)
 
 
-def _ledger_lines(entry: LedgerEntry) -> Iterator[tuple[str, ...]]:
+def _ledger_lines(entry: LedgerEntry, columns: Mapping[str, Column]) -> Iterator[tuple[str, ...]]:
     """Yield the lines of one event, its last cell first; asks and cancellations have none."""
+
+    def written(column: str, value: object) -> str:
+        return _text(columns[column].text_of(value) if column in columns else value)
+
     start = (str(entry.number), f"{entry.time:%Y-%m-%d %H:%M}", _text(entry.who or ""))
     because = f": {entry.reason}" if entry.reason else ""
     if entry.change is not None:
@@ -365,11 +370,11 @@ def _ledger_lines(entry: LedgerEntry) -> Iterator[tuple[str, ...]]:
         yield (*start, f"{len(entry.lines)} rows added", first, "", "", "")
     elif entry.kind in ("told", "refused", "corrected", "contradicted"):
         for line in reversed(entry.lines):
-            value = "" if line.value is None else _text(line.value)
+            value = "" if line.value is None else written(line.column, line.value)
             if entry.kind == "corrected":
-                value = f"{_text(line.old)} → {value}"
+                value = f"{written(line.column, line.old)} → {value}"
             elif entry.kind == "contradicted":
-                value = f"{value}, known: {_text(line.old)}"
+                value = f"{value}, known: {written(line.column, line.old)}"
             price = "" if line.price is None else money_text(line.price)
             yield (*start, _text(f"{entry.what}{because}"), _text(line.row), _text(line.column), value, price)
 

@@ -21,7 +21,7 @@ import numpy as np
 from cellworth.arrays import Float64Array, IntArray
 from cellworth.table.dates import FIRST_DAY, parse_dates
 from cellworth.table.missing_marks import USUAL_MARKS
-from cellworth.table.parse_values import are_whole, is_number, parse_numbers
+from cellworth.table.parse_values import are_whole, common_decimals, is_number, parse_numbers
 from cellworth.table.raw_cells import LazyTexts, Numbers, TextCells, TextCounts
 from cellworth.table.text_file import point_number
 
@@ -85,7 +85,7 @@ def parse_quickly(content: bytes, delimiter: str, wishes: Wishes) -> Parsed | No
     (names,) = csv.reader([content[: start - 1].decode().rstrip("\r")], delimiter=delimiter)
     as_text = {place for place, name in enumerate(names) if column_name(name) in wishes.as_text}
     lines = _sample(content, start, end, None if ends is None else ends.places)
-    types, pointed, marked = _likely_types(lines, delimiter, len(names), as_text, wishes)
+    types, decimals, marked = _likely_types(lines, delimiter, len(names), as_text, wishes)
     if any(content.find(letter, start) >= 0 for letter in (b"x", b"X")) and b"0x" in content.lower():
         # pyarrow reads 0x10 as the integer 16; to us it is text.
         types = ["text" if kind == "int64" else kind for kind in types]
@@ -109,7 +109,7 @@ def parse_quickly(content: bytes, delimiter: str, wishes: Wishes) -> Parsed | No
     count = _newlines(content, start, end) + 1 if ends is None else len(ends.places)
     if columns is None or len(columns[0]) != count:  # pyarrow skips blank lines
         return None
-    cells = [reader.cells(place, column, pointed[place]) for place, column in enumerate(columns)]
+    cells = [reader.cells(place, column, decimals[place]) for place, column in enumerate(columns)]
     return Parsed(names, cells, range(2, count + 2) if ends is None else ends.lines)
 
 
@@ -215,13 +215,13 @@ def _sample(content: bytes, start: int, end: int, ends: IntArray | None) -> list
 
 def _likely_types(
     lines: Sequence[str], delimiter: str, width: int, as_text: Collection[int], wishes: Wishes
-) -> tuple[list[_Type], list[bool], bool]:
-    """Return the types of columns in these lines, which have a text such as 1.0, and if there are marks.
+) -> tuple[list[_Type], list[int | None], bool]:
+    """Return the types of columns in these lines, how many decimals numbers have, and if there are marks.
 
-    Marks are those of holes besides blanks.
+    Decimals are 0 if they differ, and None if no number has a point. Marks are those of holes besides blanks.
     """
     types: list[_Type] = ["text" if place in as_text else "int64" for place in range(width)]
-    pointed = [False] * width
+    decimals: list[int | None] = [None] * width
     holes, marked = frozenset(wishes.nulls), False
     records = csv.reader([line.rstrip("\r") for line in lines], delimiter=delimiter)
     for place, fields in enumerate(zip(*(record for record in records if len(record) == width), strict=True)):
@@ -231,10 +231,13 @@ def _likely_types(
         if others and types[place] != "text":
             numbers = others if wishes.decimal == "." else [point_number(text) or text for text in others]
             if parse_numbers(numbers) is not None:
-                types[place], pointed[place] = "float64", not are_whole(numbers)
+                types[place] = "float64"
+                if not are_whole(numbers):
+                    written = map(str.strip, different - holes - wishes.marks)
+                    decimals[place] = common_decimals(text.replace(wishes.decimal, ".") for text in written)
             else:
                 types[place] = "date" if wishes.iso_dates and _are_days(others) else "text"
-    return types, pointed, marked
+    return types, decimals, marked
 
 
 def _are_days(texts: Sequence[str]) -> bool:
@@ -274,8 +277,8 @@ class _ArrowReader:
                 types[int(found[1])] = "float64" if whole and self.fractions else "text"
         return None
 
-    def cells(self, place: int, column: Any, pointed: bool) -> TextCells:
-        """Return a column that was read, with its numbers if it has any; not all of ``pointed`` are whole."""
+    def cells(self, place: int, column: Any, decimals: int | None) -> TextCells:
+        """Return a column that was read, with its numbers if it has any; see `_likely_types`."""
         if self.arrow.types.is_dictionary(column.type):
             return TextCells.counted(_text_counts(column))
         if column.type == self.arrow.date32():
@@ -288,10 +291,11 @@ class _ArrowReader:
         # pyarrow reads nan(1) as NaN; to us it is text.
         odd = self.brackets and int(np.count_nonzero(np.isnan(values))) != column.null_count
         # Only the text tells that 1.0 is a number and 12345678901234567890 an integer.
-        if odd or not (whole or pointed or _has_fraction(values)):
+        if odd or not (whole or decimals is not None or _has_fraction(values)):
             return TextCells.counted(self._texts(place))
         return TextCells(
-            self._lazy_texts(place, len(column)), Numbers(values, "integer" if whole else "number")
+            self._lazy_texts(place, len(column)),
+            Numbers(values, "integer" if whole else "number", 0 if whole else decimals or 0),
         )
 
     def _lazy_texts(self, place: int, length: int) -> LazyTexts:

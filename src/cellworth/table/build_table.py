@@ -19,7 +19,13 @@ from cellworth.table.dates import iso_format, restores
 from cellworth.table.infer_kind import find_kind, refuse_infinities, to_codes, to_values
 from cellworth.table.keywords import ColumnKeywords, TableKeywords
 from cellworth.table.missing_marks import BLANKS, open_holes, warn_of_lookalikes
-from cellworth.table.parse_values import LARGEST_INTEGER, boolean_words, cannot_be_stored, parse_value
+from cellworth.table.parse_values import (
+    LARGEST_INTEGER,
+    boolean_words,
+    cannot_be_stored,
+    common_decimals,
+    parse_value,
+)
 from cellworth.table.raw_cells import (
     Cells,
     CodedCells,
@@ -156,7 +162,13 @@ def _with_one_nan(values: Float64Array, *, own: bool) -> Float64Array:
 def _spelling(
     raw: RawColumn, cells: Cells, kind: Kind, values: Float64Array, *, whole_days: bool
 ) -> dict[str, Any]:
-    """Return how the user writes booleans or dates, as keywords of `Column`."""
+    """Return how the user writes booleans, dates or numbers, as keywords of `Column`."""
+    if kind == "number":
+        decimals = raw.declared.get("decimals", 0)
+        if isinstance(cells, TextCells):
+            known = cells.numbers
+            decimals = known.decimals if known else common_decimals(cells.text_counts.distinct)
+        return {"decimals": decimals}
     if kind not in ("boolean", "date"):
         return {}
     if kind == "boolean":

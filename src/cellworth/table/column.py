@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, get_args
 
@@ -24,7 +24,7 @@ from cellworth.table.dates import (
     write_in,
     written_days,
 )
-from cellworth.table.parse_values import LARGEST_INTEGER, is_comma_number, parse_value
+from cellworth.table.parse_values import LARGEST_INTEGER, is_comma_number, number_text, parse_value
 
 Kind = Literal["number", "integer", "boolean", "ordered", "category", "date"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -79,6 +79,9 @@ class Column:
     date_format : str, optional
         How the user writes dates, such as "%d.%m.%Y" or "%Y-%m-%d %H:%M"; by default as in ISO 8601, with a
         "T" and microseconds.
+    decimals : int
+        How many decimals the user writes in every number at least, as 2 in 687.50; -1 if whole numbers have
+        no point. It changes no value, and columns that differ in it only are equal.
 
     Examples
     --------
@@ -96,6 +99,7 @@ class Column:
     words: tuple[str, str] = ("false", "true")
     date_format: str | None = None
     description: str | None = None
+    decimals: int = field(default=0, compare=False)
 
     def __post_init__(self) -> None:
         _check_kind(self)
@@ -155,10 +159,12 @@ class Column:
         --------
         >>> Column("ill", "boolean", words=("no", "yes")).texts(np.array([1.0, np.nan]))
         ['yes', '']
+        >>> Column("income", "number", decimals=2).texts(np.array([687.5, 0.125]))
+        ['687.50', '0.125']
         """
         holes = np.isnan(values)
         if self.kind == "number":
-            observed = list(map(repr, values.tolist()))
+            observed = [number_text(value, self.decimals) for value in values.tolist()]
         elif self.kind == "date":
             observed = written_days(values, self.date_format, self.whole_days)
         else:
@@ -166,6 +172,17 @@ class Column:
             words = self.words if self.kind == "boolean" else self.categories
             observed = [words[place] for place in places] if words else list(map(str, places))
         return ["" if hole else text for hole, text in zip(holes.tolist(), observed, strict=True)]
+
+    def text_of(self, value: object) -> str:
+        """Return a value of the user as the user writes it; one that no cell of this kind holds as it is.
+
+        Examples
+        --------
+        >>> Column("seen", "date", date_format="%d.%m.%Y", whole_days=True).text_of("2020-08-26")
+        '26.08.2020'
+        """
+        number = parse_value(value, self.kind, self.categories, self.date_format)
+        return str(value) if number is None else self.texts(np.array([number]))[0]
 
     def invalid(self, values: Float64Array) -> BoolArray:
         """Mark the values that a cell of this column may not hold; NaN (a hole) is allowed.

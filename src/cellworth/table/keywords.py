@@ -12,7 +12,7 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.messages import did_you_mean, listing, shorten
 from cellworth.setting_names import named
 from cellworth.table.arrow_csv import Wishes
-from cellworth.table.column import KINDS, LABELLED, Column, Kind, check_kind_name
+from cellworth.table.column import KINDS, LABELLED, MOST_DECIMALS, Column, Kind, check_kind_name
 from cellworth.table.dates import is_date_format, is_iso
 from cellworth.table.missing_marks import MissingMarks, missing_marks
 from cellworth.table.parse_values import cannot_be_stored, label
@@ -236,6 +236,7 @@ def field_metadata(column: Column | None, role: str, target_kind: str | None = N
     declared: dict[str, Any] = {"role": role}
     if column is not None:
         declared |= column_keywords(column) | {"words": list(column.words), "date_format": column.date_format}
+        declared["decimals"] = column.decimals
     if target_kind is not None:
         declared["target_kind"] = target_kind
     return {KEY: json.dumps(declared).encode()}
@@ -266,4 +267,5 @@ _CHECKS = {
     "descriptions": lambda value: isinstance(value, str),
     "words": lambda value: _is_list_of(value, str) and len(value) == 2,
     "date_format": lambda value: isinstance(value, str) and is_date_format(value),
+    "decimals": lambda value: isinstance(value, int) and -1 <= value <= MOST_DECIMALS,
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress, product
 
 import numpy as np
@@ -97,7 +97,7 @@ def _open_in_numbers(numbers: Numbers, marks: MissingMarks) -> Numbers | None:
         return numbers
     values = _without(numbers.values, marked)
     has_fraction = bool(np.any(~np.isnan(values) & (values != np.rint(values))))
-    return Numbers(values, numbers.kind) if numbers.kind != "number" or has_fraction else None
+    return replace(numbers, values=values) if numbers.kind != "number" or has_fraction else None
 
 
 def _open_in_codes(cells: CodedCells, marks: MissingMarks) -> CodedCells:

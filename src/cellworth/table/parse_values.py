@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date
 from decimal import Decimal
 from numbers import Real
@@ -26,6 +26,7 @@ LARGEST_INTEGER = 2**53 - 1
 """Integers up to this one are exact as float64."""
 
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_DECIMALS = re.compile(r"[+-]?\d+(?:\.(\d{1,9}))?", re.ASCII)
 _WORD_PAIRS = (frozenset({"true", "false"}), frozenset({"yes", "no"}))
 
 
@@ -94,6 +95,37 @@ def _counterpart(word: str) -> str:
     pairs = {"yes": "no", "true": "false", "1": "0", "1.0": "0.0"}
     other = (pairs | {no: yes for yes, no in pairs.items()})[word.casefold()]
     return other.upper() if word.isupper() else other.capitalize() if word[0].isupper() else other
+
+
+def common_decimals(texts: Iterable[str]) -> int:
+    """Return how many decimals each of some numbers is written with; 0 if they differ, or have many.
+
+    -1 if some are written without a point.
+
+    >>> common_decimals(["687.50", "-3.25"]), common_decimals(["687.5", "3.25"]), common_decimals(["1e5"])
+    (2, 0, 0)
+    >>> common_decimals(["2", "2.5"])
+    -1
+    """
+    matches = list(map(_DECIMALS.fullmatch, texts))
+    found = {-1 if match is None else len(match[1] or "") for match in matches}
+    if 0 in found:
+        return -1
+    return found.pop() if len(found) == 1 and min(found) > 0 else 0
+
+
+def number_text(value: float, decimals: int = 0) -> str:
+    """Return a number as text that reads back exactly, with at least so many decimals; see `common_decimals`.
+
+    >>> number_text(687.5, 2), number_text(0.125, 2), number_text(1e22, 2), number_text(2.0, -1)
+    ('687.50', '0.125', '1e+22', '2')
+    """
+    text = repr(value)
+    if not decimals or "e" in text or "n" in text:  # inf and nan have an n
+        return text
+    if decimals < 0:
+        return text.removesuffix(".0")
+    return text + "0" * (decimals - len(text.partition(".")[2]))
 
 
 def is_comma_number(text: str) -> bool:

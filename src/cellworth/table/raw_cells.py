@@ -141,10 +141,14 @@ def _count_up_to(length: int) -> Sequence[str]:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Texts as numbers (n,), NaN = hole: all are integers, all numbers, or all days without a time."""
+    """Texts as numbers (n,), NaN = hole: all are integers, all numbers, or all days without a time.
+
+    ``decimals`` is how many each number seems to be written with, by a sample; 0 if that differs.
+    """
 
     values: Float64Array
     kind: Literal["integer", "number", "date"]
+    decimals: int = 0
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from cellworth.table.arrow_csv import FEWEST_BYTES, Wishes, column_name, parse_q
 from cellworth.table.csv_format import unguard
 from cellworth.table.excel import read_sheet
 from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
+from cellworth.table.header import warn_of_values
 from cellworth.table.parse_values import is_comma_number
 from cellworth.table.raw_cells import NumberedRows, Origin, RawColumn, TextCells, as_texts
 from cellworth.table.text_file import TextFile, decoded, likely_date_formats
@@ -54,7 +55,7 @@ def read_csv(
             wishes = replace(wishes, decimal=written.decimal, iso_dates=written.date_format is None)
             quick = _quickly(content if text is None else text, delimiter, path, wishes)
             if quick is not None:
-                return written.standard(quick[0], as_is), quick[1]
+                return written.standard(_named(quick[0], name), as_is), quick[1]
         text = content.decode() if text is None else text
         if any_separator or (delimiter is None and written.decimal == ","):
             delimiter = _most_common(text, delimiter)
@@ -69,14 +70,30 @@ def read_csv(
         )
     if delimiter is None:
         _refuse_other_delimiter(header, records, name)
+    records = [_without_blank_end(record, len(header)) for record in records]
     _check_widths(records, lines, len(header), name)
     columns = [
         RawColumn(column, TextCells([record[place].strip() for record in records]))
         for place, column in enumerate(header)
     ]
-    columns = written.standard(columns, as_is)
+    columns = written.standard(_named(columns, name), as_is)
     del records  # the fields are in the columns
     return columns, Origin(name, NumberedRows(len(lines)), lines)
+
+
+def _named(columns: list[RawColumn], file: str) -> list[RawColumn]:
+    """Return the columns without blank ones at the end that have no name, as spreadsheets leave behind.
+
+    Warns if the names look like the values of a row.
+    """
+    while len(columns) > 1 and not columns[-1].name and bool(columns[-1].cells.holes.all()):
+        columns = columns[:-1]
+    warn_of_values([column.name for column in columns], file)
+    return columns
+
+
+def _without_blank_end(record: list[str], width: int) -> list[str]:
+    return record if len(record) <= width or any(map(str.strip, record[width:])) else record[:width]
 
 
 def _quickly(
