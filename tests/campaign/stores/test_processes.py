@@ -10,7 +10,7 @@ from cellworth.testing.store_contract import make_events, make_record
 from tests.campaign.stores.writers import append_after_fork, append_many, append_until_killed
 from tests.forked import processes
 
-WRITERS, EVENTS = 8, 200
+WRITERS, EVENTS = 8, 100
 KILLS = 30
 
 
