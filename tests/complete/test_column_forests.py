@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 
-from cellworth.complete.column_forests import ColumnForest, features_without, grow_forests, predict_holes
+from cellworth.complete.column_forests import (
+    FEATURE_TREES,
+    ColumnForest,
+    completed_without,
+    grow_forests,
+    predict_holes,
+)
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
@@ -18,51 +24,108 @@ def case():
     return fitted, Cells(np.where(observed, X, 0), observed), X
 
 
-def test_the_features_of_a_column_do_not_depend_on_its_cells(case):
+def bent(seed, n):
+    """Return a table of three columns: two uniform ones and a noisy parabola of the first between them."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-2, 2, size=(n, 3))
+    X[:, 1] = X[:, 0] ** 2 + 0.5 * rng.normal(size=n)
+    return X
+
+
+def test_without_rounds_a_row_is_completed_as_if_the_column_were_a_hole(case):
     fitted, cells, X = case
-    guess = deviation = np.zeros(len(X))
-    features = features_without(2, fitted, cells, guess, deviation)
-    changed = cells.scores.copy()
-    changed[:, 2] += 100
-    again = features_without(2, fitted, Cells(changed, cells.observed), guess, deviation)
-    np.testing.assert_array_equal(features, again)
+    completed = completed_without(2, [], fitted, cells, X)
     for i in range(5):
         others = cells.observed[i].copy()
         others[2] = False
         expected = textbook.condition(X[i], others, fitted.model.mean, fitted.model.covariance)[0]
-        np.testing.assert_allclose(features[i, :3], np.delete(expected, 2), atol=1e-9)
+        np.testing.assert_allclose(completed[i], expected, atol=1e-9)
+
+
+def test_the_features_of_a_column_do_not_depend_on_its_cells():
+    """Nor do they after rounds: no prediction of another cell of the row has seen the cell."""
+    X = bent(0, 300)
+    observed = np.random.default_rng(1).random(X.shape) < 0.7
+    fitted = FittedGaussian(DenseGaussian(np.zeros(3), np.eye(3)), Margins((None,) * 3), 0.0, 3.0)
+    guesses = Posterior(np.zeros_like(X), np.ones_like(X))
+    cells = Cells(np.where(observed, X, 0), observed)
+    grown = grow_forests(fitted, cells, X, guesses, 20, np.random.default_rng(0), None)
+    changed = X.copy()
+    changed[:, 0] += 100
+    for rounds in ([], grown.rounds):
+        one, other = (
+            completed_without(0, rounds, fitted, Cells(np.where(observed, x, 0), observed), x)
+            for x in (X, changed)
+        )
+        np.testing.assert_array_equal(one, other)
 
 
 def test_a_forest_that_is_no_better_than_the_guess_is_not_used(case):
     fitted, cells, X = case
     exact = Posterior(X, np.ones_like(X))  # guesses that need no forest
     grown = grow_forests(fitted, cells, X, exact, 10, np.random.default_rng(0), None)
-    assert all(forest.weight == 0 and forest.forest is None for forest in grown.forests)
+    assert len(grown.rounds) == 1  # the first gains nothing, so there is no second
+    assert all(forest.weight == 0 and forest.forest is None for forest in grown.rounds[0])
+    assert (grown.weights == 0).all()
     np.testing.assert_array_equal(grown.predictions, np.where(cells.observed, X, 0))
 
 
 def test_out_of_bag_predictions_have_no_less_error_than_on_new_rows():
     """A forest that saw its own rows would have a far smaller error on them."""
-    rng = np.random.default_rng(1)
-    X = rng.uniform(-2, 2, size=(600, 3))
-    X[:, 1] = X[:, 0] ** 2 + 0.5 * rng.normal(size=600)
+    X = bent(1, 600)
     observed = np.ones_like(X, dtype=bool)
     fitted = FittedGaussian(DenseGaussian(np.zeros(3), np.eye(3)), Margins((None,) * 3), 0.0, 3.0)
     nothing = Posterior(np.zeros_like(X), np.ones_like(X))
     old, new = slice(300), slice(300, None)
     part = Posterior(nothing.mean[old], nothing.variance[old])
-    grown = grow_forests(fitted, Cells(X[old], observed[old]), X[old], part, 60, rng, None)
-    known = np.array([True, False, True]) & observed[new]
-    filled = predict_holes(
-        grown.forests, fitted, Cells(X[new] * known, known), nothing.mean[new], nothing.variance[new]
+    grown = grow_forests(
+        fitted, Cells(X[old], observed[old]), X[old], part, 60, np.random.default_rng(1), None
     )
+    known = np.array([True, False, True]) & observed[new]
+    guesses = Posterior(nothing.mean[new], nothing.variance[new])
+    filled = predict_holes(grown.rounds, fitted, Cells(X[new] * known, known), X[new] * known, guesses)
     fresh = np.mean((filled - X[new])[:, 1] ** 2)
     within = np.mean((grown.predictions - X[old])[:, 1] ** 2)
-    assert grown.forests[1].weight > 0.8
+    assert grown.weights[1] > 0.8
     assert within == pytest.approx(fresh, rel=0.3)  # two means of 300 squares: 8 % a standard error each
     assert fresh < 0.5 * X[:, 1].var()
 
 
-def test_without_a_forest_the_guess_is_the_prediction():
-    features = np.arange(12.0).reshape(3, 4)
-    np.testing.assert_array_equal(ColumnForest(None, 0.0).predict(features), features[:, 2])
+def test_further_rounds_see_more_where_the_holes_of_a_row_are_curved():
+    """The first round sees them as the Gaussian completes them, the others as the forests do."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-2, 2, size=500)
+    curves = [x, x**2, np.sin(3 * x), np.abs(x), np.cos(2 * x), x**3, np.exp(x), np.sin(2 * x)]
+    truth = np.column_stack(curves) + 0.05 * rng.normal(size=(500, 8))
+    truth = (truth - truth.mean(axis=0)) / truth.std(axis=0)
+    observed = rng.random(truth.shape) < 0.5
+    values = np.where(observed, truth, 0.0)
+    fitted = FittedGaussian(DenseGaussian(np.zeros(8), np.corrcoef(truth.T)), Margins((None,) * 8), 0.0, 3.0)
+    cells = Cells(values, observed)
+    left_out = fitted.left_out(values, cells, fitted.complete(cells))
+    guesses = Posterior(left_out.mean, left_out.variance)
+    errors = []
+    for n_rounds in (1, 3):
+        rng = np.random.default_rng(0)
+        grown = grow_forests(fitted, cells, truth, guesses, 60, rng, None, n_rounds)
+        assert len(grown.rounds) <= n_rounds
+        filled = predict_holes(grown.rounds, fitted, cells, values)
+        errors.append(np.mean((filled - truth)[~observed] ** 2))
+    assert errors[1] < 0.95 * errors[0]
+
+
+def test_without_a_forest_the_prediction_is_the_one_before():
+    features, before = np.arange(12.0).reshape(3, 4), np.arange(3.0)
+    none = ColumnForest(None, 0.0)
+    np.testing.assert_array_equal(none.predict(features, before), before)
+    assert none.for_features() == none
+
+
+def test_features_of_the_next_round_need_fewer_trees(case):
+    fitted, cells, X = case
+    nothing = Posterior(np.zeros_like(X), np.ones_like(X))
+    grown = grow_forests(fitted, cells, X, nothing, 40, np.random.default_rng(0), None, n_rounds=1)
+    forest = next(forest for forest in grown.rounds[0] if forest.forest is not None)
+    few = forest.for_features()
+    assert len(few.forest.feature) == FEATURE_TREES
+    assert few.weight == forest.weight

@@ -1,23 +1,27 @@
-"""One forest of extra trees for each column of a table, on what a Gaussian says of the others.
+"""Forests of extra trees for the columns of a table, on what a Gaussian says of the others.
 
-A tree sees the row as the Gaussian completes it without the column, the Gaussian's guess of the column, and
-the guess's standard deviation. So every row has all features, those of new rows and of rows with few cells
-too; and where relations are linear, the guess is all that the tree needs.
+A tree sees the row as it is completed without the column, the Gaussian's guess of the column, and the guess's
+standard deviation. So every row has all features, those of new rows and of rows with few cells too; and where
+relations are linear, the guess is all that the tree needs.
 
-Trees are grown on bootstrap samples of the rows where the column is observed. The trees that did not see a
-row predict it (out of bag). These predictions tell how far to move from the guess towards the forest: by the
-weight in [0, 1] with the least squared error.
+In the first round the Gaussian completes the row, in each further one the forests of the round before, which
+never see the cell that is to be predicted. A tree sees four fifths of the rows where the column is observed,
+and the trees that did not see a row predict it. These predictions tell how far to move from those of the
+round before (the guesses, in the first) towards the forest: by the weight in [0, 1] with the least squared
+error. A round that gains little is the last.
 """
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
-from cellworth.arrays import BoolArray, FloatArray, IntArray
+from cellworth.arrays import FloatArray, IntArray
+from cellworth.blocks.threads import worker_threads
+from cellworth.complete.extra_trees import ExtraTrees, grow_trees
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.hold_out import sample_rows
 
@@ -25,51 +29,59 @@ MIN_CELLS = 30  # of a column; with fewer, its guesses are kept
 PRIOR_CELLS = 20.0  # weight of the guess against the forest, in cells
 MOST_ROWS = 20_000  # to grow a forest on
 MOST_FEATURES = 30  # considered for a split
-LEAF_CELLS = 3
+LEAF_CELLS = 2
+SHARE_OF_ROWS = 0.8  # that a tree sees
+ROUNDS = 3
+FEATURE_TREES = 15  # of a forest that completes the rows of the next round: more do not help it
+LEAST_GAIN = 0.02  # of the squared error, for another round
+FAR = 5.0  # standard deviations: larger errors count as this for the gain
 
 
 @dataclass(frozen=True)
 class ColumnForest:
-    """The forest of one column and its weight beside the Gaussian's guess; no forest if it is 0."""
+    """The forest of one column in one round and its weight beside the prediction before; None if it is 0."""
 
-    forest: Any
+    forest: ExtraTrees | None
     weight: float
 
-    def predict(self, features: FloatArray) -> FloatArray:
-        """Return the predictions for rows of features (m, d + 1), in scaled units."""
-        guess: FloatArray = features[:, -2]
+    def predict(self, features: FloatArray, before: FloatArray) -> FloatArray:
+        """Return predictions (m,), scaled, given features (m, d + 1) and those of the round before."""
         if self.forest is None or not len(features):
-            return guess
-        moved: FloatArray = guess + self.weight * (self.forest.predict(features) - guess)
+            return before
+        moved: FloatArray = before + self.weight * (self.forest.predict(features) - before)
         return moved
+
+    def for_features(self) -> ColumnForest:
+        """Return it with as many trees as the features of another round need."""
+        forest = None if self.forest is None else self.forest.first(FEATURE_TREES)
+        return ColumnForest(forest, self.weight)
+
+
+Round = tuple[ColumnForest, ...]
 
 
 @dataclass(frozen=True)
 class ForestFit:
-    """The forests of all columns, and the out-of-bag predictions of observed cells.
+    """The forests of all columns, and their predictions of observed cells that they did not see.
 
     Attributes
     ----------
-    forests : tuple of ColumnForest
+    rounds : list of tuples of ColumnForest
     rows : (m,) int array
         The rows that they were grown on.
     predictions : (m, d) array
         In scaled units; 0 in the holes.
     """
 
-    forests: tuple[ColumnForest, ...]
+    rounds: list[Round]
     rows: IntArray
     predictions: FloatArray
 
-
-def features_without(
-    j: int, fitted: FittedGaussian, cells: Cells, guess: FloatArray, deviation: FloatArray
-) -> FloatArray:
-    """Return the features (m, d + 1) of column j: the other columns' scores, the guess, its deviation."""
-    observed = cells.observed.copy()
-    observed[:, j] = False
-    scores = fitted.complete(Cells(np.where(observed, cells.scores, 0), observed))
-    return np.column_stack([np.delete(scores, j, axis=1), guess, deviation])
+    @property
+    def weights(self) -> FloatArray:
+        """How far each column moved from the guess towards its forests, (d,)."""
+        kept = [[1 - forest.weight for forest in forests] for forests in self.rounds]
+        return 1 - np.prod(np.array(kept), axis=0)
 
 
 def grow_forests(
@@ -80,6 +92,7 @@ def grow_forests(
     n_trees: int,
     rng: np.random.Generator,
     n_jobs: int | None,
+    n_rounds: int = ROUNDS,
 ) -> ForestFit:
     """Grow the forests.
 
@@ -91,77 +104,111 @@ def grow_forests(
         Scaled.
     guesses : Posterior
         Of each observed cell from the others of its row, in scaled units.
+    n_rounds : int
+        At most; fewer if they gain little.
 
     Notes
     -----
-    d completions, then O(t f m log m) for each column: t trees on m rows with f features a split.
+    For each round and column a completion and O(t f m log m), with t trees on m rows and f features a split.
+    After the first round also O(m d log m): the holes of all rows, without the column.
     """
     rows = sample_rows(len(values), MOST_ROWS, rng)
-    scores, observed, truth = cells.scores[rows], cells.observed[rows], values[rows]
+    cells, values = Cells(cells.scores[rows], cells.observed[rows]), values[rows]
     mean, deviation = guesses.mean[rows], np.sqrt(guesses.variance[rows])
-    d = values.shape[1]
-    seeds: list[int] = np.asarray(rng.integers(2**31, size=d)).tolist()
-    predictions = np.where(observed, mean, 0.0)
-    forests = []
-    for j in range(d):
-        at = observed[:, j]
-        part = Cells(scores[at], observed[at])
-        if at.sum() < MIN_CELLS or np.ptp(truth[at, j]) == 0 or d == 1:
-            forests.append(ColumnForest(None, 0.0))
-            continue
-        features = features_without(j, fitted, part, mean[at, j], deviation[at, j])
-        forest, predictions[at, j] = _grow(features, truth[at, j], n_trees, seeds[j], n_jobs)
-        forests.append(forest)
-    return ForestFit(tuple(forests), rows, predictions)
+    predictions = np.where(cells.observed, mean, 0.0)
+    rounds: list[Round] = []
+
+    def grow(job: tuple[int, np.random.Generator]) -> ColumnForest:
+        j, draws = job
+        at = cells.observed[:, j]
+        truth = values[at, j]
+        if len(truth) < MIN_CELLS or np.ptp(truth) == 0 or values.shape[1] == 1:
+            return ColumnForest(None, 0.0)
+        others = completed_without(j, before, fitted, Cells(cells.scores[at], cells.observed[at]), values[at])
+        features = _features(others, j, mean[at, j], deviation[at, j])
+        forest, predictions[at, j] = _grow(features, predictions[at, j], truth, n_trees, draws)
+        return forest
+
+    error = _error(predictions, values, cells)
+    with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
+        while len(rounds) < n_rounds:
+            before = [tuple(forest.for_features() for forest in forests) for forests in rounds]
+            jobs = list(enumerate(rng.spawn(values.shape[1])))
+            rounds.append(tuple((map if pool is None else pool.map)(grow, jobs)))
+            last, error = error, _error(predictions, values, cells)
+            if not error < (1 - LEAST_GAIN) * last:
+                break
+    return ForestFit(rounds, rows, predictions)
 
 
-def _grow(
-    features: FloatArray, truth: FloatArray, n_trees: int, seed: int, n_jobs: int | None
-) -> tuple[ColumnForest, FloatArray]:
-    """Return the forest of a column, and its out-of-bag predictions (m,) moved from the guess."""
-    from sklearn.ensemble import ExtraTreesRegressor  # takes long to import
+def completed_without(
+    j: int, rounds: Sequence[Round], fitted: FittedGaussian, cells: Cells, values: FloatArray
+) -> FloatArray:
+    """Return rows (m, d) as they are completed by these rounds if their cells of column j are holes.
 
-    forest = ExtraTreesRegressor(
-        n_estimators=n_trees,
-        min_samples_leaf=LEAF_CELLS,
-        max_features=min(1.0, MOST_FEATURES / features.shape[1]),
-        bootstrap=True,
-        oob_score=True,
-        random_state=seed,
-        n_jobs=n_jobs,
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # with few trees some rows are never out of bag
-        forest.fit(features, truth)
-    forest.set_params(n_jobs=1)  # threads would add up the trees in any order
-    guess = features[:, -2]
-    seen: BoolArray = forest.oob_prediction_ != 0  # 0 where a row is never out of bag
-    step = np.where(seen, forest.oob_prediction_ - guess, 0.0)
-    along, square = float(np.vdot(step, truth - guess)), float(np.vdot(step, step))
-    weight = min(1.0, max(0.0, along / square)) if square > 0 else 0.0
-    weight *= len(truth) / (len(truth) + PRIOR_CELLS)
-    kept = ColumnForest(forest if weight > 0 else None, weight)
-    return kept, guess + weight * step
+    Without rounds, the Gaussian's scores; else values in scaled units.
+    """
+    observed = cells.observed.copy()
+    observed[:, j] = False
+    cells = Cells(np.where(observed, cells.scores, 0), observed)
+    if not rounds:
+        return fitted.complete(cells)
+    return np.where(observed, values, predict_holes(rounds, fitted, cells, values))
 
 
 def predict_holes(
-    forests: tuple[ColumnForest, ...],
+    rounds: Sequence[Round],
     fitted: FittedGaussian,
     cells: Cells,
-    mean: FloatArray,
-    variance: FloatArray,
+    values: FloatArray,
+    guesses: Posterior | None = None,
 ) -> FloatArray:
-    """Return the table (n, d) in scaled units with its holes predicted by the forests.
+    """Return a table (n, d) in scaled units with its holes predicted by the forests.
 
-    ``mean`` and ``variance`` (n, d) are the Gaussian's, in scaled units. Two completions; O(t log m) for
-    each hole.
+    ``values`` (n, d) are the cells, scaled, with anything in the holes; ``guesses`` the Gaussian's, if known.
+    A completion, and O(t log m) for each hole and round.
     """
     scores = fitted.complete(cells)
-    filled = mean.copy()
-    for j, forest in enumerate(forests):
-        at = ~cells.observed[:, j]
-        if forest.forest is not None and at.any():
-            others = np.delete(scores[at], j, axis=1)
-            features = np.column_stack([others, mean[at, j], np.sqrt(variance[at, j])])
-            filled[at, j] = forest.predict(features)
+    if guesses is None:
+        guesses = Posterior(*fitted.mean_and_variance(fitted.posterior(cells, scores)))
+    others, filled = scores, guesses.mean
+    for forests in rounds:
+        filled = filled.copy()
+        for j, forest in enumerate(forests):
+            at = ~cells.observed[:, j]
+            if forest.forest is not None and at.any():
+                features = _features(others[at], j, guesses.mean[at, j], np.sqrt(guesses.variance[at, j]))
+                filled[at, j] = forest.predict(features, filled[at, j])
+        others = np.where(cells.observed, values, filled)
     return filled
+
+
+def _features(others: FloatArray, j: int, guess: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Return the features (m, d + 1) of column j: the other columns, the guess, its deviation."""
+    return np.column_stack([others[:, :j], others[:, j + 1 :], guess, deviation])
+
+
+def _grow(
+    features: FloatArray, before: FloatArray, truth: FloatArray, n_trees: int, rng: np.random.Generator
+) -> tuple[ColumnForest, FloatArray]:
+    """Return the forest of a column, and the predictions (m,) of rows left out, moved from those before."""
+    grown = grow_trees(
+        features,
+        truth,
+        n_trees=n_trees,
+        n_rows=max(1, round(SHARE_OF_ROWS * len(truth))),
+        leaf=LEAF_CELLS,
+        most_features=MOST_FEATURES,
+        rng=rng,
+    )
+    step = np.where(grown.n_left_out > 0, grown.left_out - before, 0.0)
+    along, square = float(np.vdot(step, truth - before)), float(np.vdot(step, step))
+    weight = min(1.0, max(0.0, along / square)) if square > 0 else 0.0
+    weight *= len(truth) / (len(truth) + PRIOR_CELLS)
+    return ColumnForest(grown.trees if weight > 0 else None, weight), before + weight * step
+
+
+def _error(predictions: FloatArray, values: FloatArray, cells: Cells) -> float:
+    """Return the squared error of the predictions of observed cells."""
+    off = np.clip(predictions - values, -FAR, FAR)[cells.observed]
+    return float(np.vdot(off, off))

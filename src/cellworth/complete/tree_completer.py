@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.threads import ThreadEngine
-from cellworth.complete.column_forests import ColumnForest, grow_forests, predict_holes
+from cellworth.complete.column_forests import Round, grow_forests, predict_holes
 from cellworth.complete.gaussian.calibration import LeftOut
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian
 from cellworth.complete.gaussian.margins import Margins
@@ -31,14 +31,15 @@ class TreeCompleter(PosteriorCompleter):
     A `GaussianCompleter` knows straight relations between columns. Where they are curved, or the rows form
     clusters, trees see more. Each column gets a forest, grown on the rows where the column is observed. Its
     features are the row as the Gaussian completes it without that column, the Gaussian's guess of the column,
-    and the guess's standard deviation. There is one pass, no chain of rounds. How far the completion moves
-    from the guess towards the forest is chosen by the forest's out-of-bag predictions, so a table without
-    curves is completed about as well as by the Gaussian.
+    and the guess's standard deviation. Up to two more rounds see the row as the forests before complete it,
+    as long as that gains something. How far the completion moves from the guess towards the forests is chosen
+    by predictions of trees that did not see the cell, so a table without curves is completed about as well as
+    by the Gaussian.
 
     Parameters
     ----------
     n_trees : int, default=60
-        Trees for each column.
+        Trees for each column and round.
     label_trust : float or "auto", default="auto"
         As in `GaussianCompleter`. Labels move a completion by as much as they move the Gaussian's guess.
     target : {"auto", "classes", "number"}, default="auto"
@@ -54,7 +55,7 @@ class TreeCompleter(PosteriorCompleter):
     n_jobs : int or None, default=None
         Threads; None is one, -1 all cores. The result does not depend on it.
     random_state : int, Generator or None, default=0
-        Draws the bootstrap samples, the splits, and what the Gaussian holds out.
+        Draws the rows of each tree, the splits, and what the Gaussian holds out.
 
     Attributes
     ----------
@@ -62,8 +63,8 @@ class TreeCompleter(PosteriorCompleter):
         The table passed to `fit` with its holes filled, in its own units; observed cells are unchanged.
     variance_ : (n, d) array
         Variance of each cell given what is observed, in squared units of its column; 0 if observed: the
-        Gaussian's, times the mean square of standardised out-of-bag residuals of cells of its column with
-        similar predictions.
+        Gaussian's, times the mean square of standardised residuals, by trees that did not see the cell, of
+        cells of its column with similar predictions.
     forest_weights_ : (d,) array
         How far each column moved from the Gaussian's guess towards its forest: from 0 to 1.
     label_trust_ : float
@@ -75,12 +76,13 @@ class TreeCompleter(PosteriorCompleter):
 
     Notes
     -----
-    With n rows and d columns, a fit costs that of the Gaussian, d completions by it, and O(t f n log n) for
-    each column with t trees and f = min(d, 30) features a split; forests are grown on at most 20,000 rows.
+    With n rows and d columns, a fit costs that of the Gaussian and, in each round, d completions by it and
+    O(t f n log n) for each column with t trees and f = min(d, 30) features a split; forests are grown on at
+    most 20,000 rows.
 
     Not on row blocks: a forest sees all rows of the table at once. Use `GaussianCompleter`.
 
-    Intervals and draws are calibrated on out-of-bag residuals as those of `GaussianCompleter` are on
+    Intervals and draws are calibrated on residuals of unseen cells as those of `GaussianCompleter` are on
     left-out ones; draws of a row's holes are as correlated as the Gaussian says.
 
     Examples
@@ -98,7 +100,7 @@ class TreeCompleter(PosteriorCompleter):
 
     variance_: FloatArray
     _gaussian: FittedGaussian
-    _forests: tuple[ColumnForest, ...]
+    _rounds: list[Round]
 
     def __init__(
         self,
@@ -141,8 +143,7 @@ class TreeCompleter(PosteriorCompleter):
         left_out = fitted.left_out(X.astype(np.float64), cells, fitted.complete(cells))
         guesses = Posterior(*fitted.mean_and_variance(fitted.left_out_posterior(left_out)))
         grown = grow_forests(fitted, cells, some.values, guesses, int(self.n_trees), rng, self.n_jobs)
-        self._forests = grown.forests
-        self.forest_weights_ = np.array([forest.weight for forest in grown.forests])
+        self._rounds, self.forest_weights_ = grown.rounds, grown.weights
         shift = self._label_shift(rows, left_out, guesses.mean)[grown.rows]
         self._calibrate(X, some.values, left_out, guesses, grown.rows, grown.predictions + shift)
         _, posterior = self._posterior_of(some.values, some.observed)
@@ -155,9 +156,9 @@ class TreeCompleter(PosteriorCompleter):
     def _posterior_of(self, values: FloatArray, observed: BoolArray) -> tuple[Cells, Posterior]:
         gaussian = self._gaussian
         cells = gaussian.unlabelled_cells(values, observed)
-        mean, variance = gaussian.mean_and_variance(gaussian.posterior(cells))
-        filled = predict_holes(self._forests, gaussian, cells, mean, variance)
-        return cells, Posterior(np.where(observed, values, filled), variance)
+        guesses = Posterior(*gaussian.mean_and_variance(gaussian.posterior(cells)))
+        filled = predict_holes(self._rounds, gaussian, cells, values, guesses)
+        return cells, Posterior(np.where(observed, values, filled), guesses.variance)
 
     def _calibrate(
         self,
@@ -168,17 +169,18 @@ class TreeCompleter(PosteriorCompleter):
         rows: IntArray,
         predictions: FloatArray,
     ) -> None:
-        """Keep the distribution of out-of-bag residuals around their predictions."""
-        observed = left_out.observed[rows]
+        """Keep the distribution of the residuals of unseen cells around their predictions."""
+        observed, leverage = left_out.observed[rows], left_out.leverage[rows]
         ones = np.ones(observed.shape)
         cells = LeftOut(
             left_out.values[rows],
             np.where(observed, values[rows], 0),
             predictions,
-            np.where(observed, guesses.variance[rows], 1.0),
+            # Those of the guesses are already larger for the leverage, which the calibration allows for, too.
+            np.where(observed, guesses.variance[rows] * (1 - leverage), 1.0),
             ones,
             ones,
-            left_out.leverage[rows] * (1 - self.forest_weights_),  # the forest did not see the cell
+            leverage,
             observed,
         )
         plain = replace(self._gaussian, margins=Margins((None,) * X.shape[1]))

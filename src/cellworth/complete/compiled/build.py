@@ -18,7 +18,10 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SOURCES = ("kernels.c", "proximal_types.h", "proximal_pass.h", "pattern_systems.h", "streamed_step.h")
+SOURCES = (
+    *("kernels.c", "proximal_types.h", "proximal_pass.h", "pattern_systems.h", "streamed_step.h"),
+    "extra_trees.h",
+)
 FLAGS = ("-O3", "-std=gnu11", "-fopenmp-simd", "-fvisibility=hidden", "-fPIC", "-shared")
 
 

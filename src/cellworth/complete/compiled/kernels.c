@@ -17,6 +17,11 @@ enum { SQUARED, LOGISTIC, SQUARED_HINGE, MULTINOMIAL };
 
 #define SWEEP_COLUMNS 128 /* of a pattern; from here on LAPACK inverts its matrix faster */
 
+#define LANES 8           /* rows that go down a tree side by side */
+#define FEW_FEATURES 0.25 /* share of the features of a split */
+#define SAME 1e-7         /* features of a node that differ by no more are one; as in extra_trees.py */
+#define TIE 1e-9          /* of a node's squares: splits that gain within this are equal; as there */
+
 #define CONCAT_(a, b) a##b
 #define CONCAT(a, b) CONCAT_(a, b)
 #define NAME(name) CONCAT(name, SUFFIX)
@@ -40,6 +45,7 @@ typedef struct {
 #include "proximal_pass.h"
 #include "pattern_systems.h"
 #include "streamed_step.h"
+#include "extra_trees.h"
 #undef REAL
 #undef SUFFIX
 #define REAL float
@@ -56,6 +62,7 @@ typedef struct {
 #include "proximal_pass.h"
 #include "pattern_systems.h"
 #include "streamed_step.h"
+#include "extra_trees.h"
 #undef REAL
 #undef SUFFIX
 #define REAL float

@@ -62,8 +62,9 @@ class Kernels:
     passes : dict from dtype to (function, Blas)
         `proximal_pass` of kernels.c, and the products that it calls.
     solve_patterns, pattern_diagonals : functions of pattern_systems.h
+    grow_trees, sum_trees : functions of extra_trees.h
     lapack : Lapack
-        For both.
+        For the systems.
     streamed_step : function of streamed_step.h
     """
 
@@ -103,6 +104,17 @@ class Kernels:
         self.streamed_step.argtypes = [
             *(POINTER(Blas), c_int64, c_int64, c_void_p, c_int),
             *(c_void_p,) * 10,
+        ]
+        self.grow_trees: Any = getattr(library, f"grow_trees_f64{level}")
+        self.grow_trees.restype = c_int
+        self.grow_trees.argtypes = [
+            *(c_int64, c_int64, c_void_p, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_int64, c_double),
+            *(c_int64, c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
+        ]
+        self.sum_trees: Any = getattr(library, f"sum_trees_f64{level}")
+        self.sum_trees.restype = None
+        self.sum_trees.argtypes = [
+            *(c_int64, c_int64, c_void_p, c_int64, c_int64, c_void_p, c_void_p, c_void_p, c_void_p)
         ]
 
 

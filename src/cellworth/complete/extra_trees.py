@@ -1,0 +1,243 @@
+"""Extra trees for one number: each split is the best of one random threshold for each feature.
+
+scikit-learn's forests spend most of their time outside the trees if there are hundreds of rows and a forest
+for every column. These are grown by one call of a compiled kernel (compiled/extra_trees.h), or by NumPy, all
+trees at once, level by level. Both give the same trees: sums run over the rows in their order, and the random
+numbers of a node are a hash of its path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from cellworth.complete.compiled.library import address, kernels
+
+SAME = 1e-7  # features that differ by no more within a node do not split it: rounding would decide
+TIE = 1e-9  # of a node's sum of squares: of splits that gain within this, the first is taken, for that reason
+
+
+@dataclass(frozen=True)
+class ExtraTrees:
+    """A forest: T trees of at most c nodes each; node 0 is the root.
+
+    Attributes
+    ----------
+    feature : (T, c) int32 array
+        By which a node splits; -1 in a leaf.
+    number : (T, c) array
+        The threshold: rows with at most this go left. In a leaf, its prediction.
+    child : (T, c) int32 array
+        The left child; the right one follows it.
+    """
+
+    feature: IntArray
+    number: FloatArray
+    child: IntArray
+
+    def first(self, n_trees: int) -> ExtraTrees:
+        """Return the first of the trees."""
+        return ExtraTrees(self.feature[:n_trees], self.number[:n_trees], self.child[:n_trees])
+
+    def predict(self, features: FloatArray) -> FloatArray:
+        """Return the mean prediction of the trees for rows of features (m, f); O(T depth) for each row."""
+        features = np.ascontiguousarray(features, dtype=np.float64)
+        out = np.zeros(len(features))
+        compiled = kernels()
+        if compiled is None:
+            for t in range(len(self.feature)):
+                out += self.leaves(t, features)
+        else:
+            nodes = (self.feature, self.number, self.child)
+            trees = (*self.feature.shape, *map(address, nodes))
+            compiled.sum_trees(*features.shape, address(features), *trees, address(out))
+        return out / len(self.feature)
+
+    def leaves(self, t: int, features: FloatArray) -> FloatArray:
+        """Return the predictions of one tree, (m,)."""
+        node = np.zeros(len(features), dtype=np.int64)
+        moving = np.arange(len(features))
+        while True:
+            by = self.feature[t, node[moving]]
+            moving, by = moving[by >= 0], by[by >= 0]
+            if not len(moving):
+                leaves: FloatArray = self.number[t, node]
+                return leaves
+            at = node[moving]
+            node[moving] = self.child[t, at] + (features[moving, by] > self.number[t, at])
+
+
+@dataclass(frozen=True)
+class GrownTrees:
+    """A forest, and what it says of the rows it was grown on.
+
+    Attributes
+    ----------
+    trees : ExtraTrees
+    left_out : (m,) array
+        Mean prediction of each row by the trees that did not see it; 0 if there are none.
+    n_left_out : (m,) array
+        How many there are.
+    """
+
+    trees: ExtraTrees
+    left_out: FloatArray
+    n_left_out: FloatArray
+
+
+def grow_trees(
+    features: FloatArray,
+    target: FloatArray,
+    *,
+    n_trees: int,
+    n_rows: int,
+    leaf: int,
+    most_features: int,
+    rng: np.random.Generator,
+) -> GrownTrees:
+    """Grow a forest.
+
+    Parameters
+    ----------
+    features : (m, f) array
+    target : (m,) array
+    n_trees, n_rows : int
+        Each tree sees ``n_rows`` of the rows, drawn without replacement.
+    leaf : int
+        Least number of rows in a leaf.
+    most_features : int
+        About how many features to consider for a split.
+    rng : Generator
+        Draws a number for each tree and row, and a key for each tree.
+
+    Notes
+    -----
+    O(T f n log n).
+    """
+    features = np.ascontiguousarray(features, dtype=np.float64)
+    target = np.ascontiguousarray(target, dtype=np.float64)
+    m, f = features.shape
+    bags: IntArray = np.empty((n_trees, n_rows), dtype=np.int32)
+    for bag in bags:
+        bag[:] = np.sort(rng.permutation(m)[:n_rows])
+    keys = rng.integers(2**64, size=n_trees, dtype=np.uint64)
+    share = min(1.0, most_features / f)
+    capacity = 2 * max(1, n_rows // leaf)
+    trees = ExtraTrees(
+        np.full((n_trees, capacity), -1, dtype=np.int32),
+        np.zeros((n_trees, capacity)),
+        np.zeros((n_trees, capacity), dtype=np.int32),
+    )
+    total, count = np.zeros(m), np.zeros(m)
+    compiled = kernels()
+    if compiled is None:
+        _grow_by_levels(trees, features, target, bags, keys, leaf, share)
+        for t, bag in enumerate(bags):
+            unseen = np.ones(m, dtype=bool)
+            unseen[bag] = False
+            total[unseen] += trees.leaves(t, features[unseen])
+            count += unseen
+    else:
+        table = (m, f, address(features), address(target))
+        grown = (*map(address, (trees.feature, trees.number, trees.child)), address(total), address(count))
+        asked = (n_trees, n_rows, address(bags), address(keys), leaf, share, capacity)
+        if compiled.grow_trees(*table, *asked, *grown):
+            raise MemoryError(f"no memory to grow trees on {m} rows")
+    return GrownTrees(trees, total / np.maximum(count, 1), count)
+
+
+def _grow_by_levels(
+    trees: ExtraTrees,
+    features: FloatArray,
+    target: FloatArray,
+    bags: IntArray,
+    keys: AnyArray,
+    leaf: int,
+    share: float,
+) -> None:
+    """Fill in all trees, level by level. ``rows`` are those of the open nodes, node by node."""
+    tree = np.arange(len(bags))
+    node = np.zeros(len(bags), dtype=np.int64)
+    used = np.ones(len(bags), dtype=np.int64)
+    rows, sizes = bags.ravel().astype(np.int64), np.full(len(bags), bags.shape[1])
+    while len(tree):
+        of_node = np.repeat(np.arange(len(tree)), sizes)
+        y, starts = target[rows], np.cumsum(sizes) - sizes
+        total = np.bincount(of_node, weights=y, minlength=len(tree)).astype(np.float64)
+        trees.number[tree, node] = total / sizes
+        spread = np.minimum.reduceat(y, starts) < np.maximum.reduceat(y, starts)
+        by, threshold = _best_splits(features, y, rows, of_node, starts, sizes, total, keys, leaf, share)
+        splits = spread & (sizes >= 2 * leaf) & (by >= 0)
+        kept = splits[of_node]
+        rows, of_node = rows[kept], of_node[kept]
+        right = features[rows, by[of_node]] > threshold[of_node]
+        trees.feature[tree[splits], node[splits]] = by[splits]
+        trees.number[tree[splits], node[splits]] = threshold[splits]
+        trees.child[tree[splits], node[splits]], used = _children(tree[splits], used)
+        branch = 2 * of_node + right
+        rows = rows[np.argsort(branch, kind="stable")]
+        counts = np.bincount(branch, minlength=2 * len(tree))
+        both = np.repeat(splits, 2)
+        sizes = counts[both]
+        node = (trees.child[tree, node][:, None] + np.arange(2)).ravel()[both]
+        keys = _mixed(keys[:, None] + np.arange(1, 3, dtype=np.uint64)).ravel()[both]
+        tree = np.repeat(tree, 2)[both]
+
+
+def _children(tree: IntArray, used: IntArray) -> tuple[IntArray, IntArray]:
+    """Return where the children of splitting nodes go, given their trees in order, and the nodes used."""
+    added = np.bincount(tree, minlength=len(used))
+    before = np.cumsum(added) - added
+    return used[tree] + 2 * (np.arange(len(tree)) - before[tree]), used + 2 * added
+
+
+def _best_splits(
+    features: FloatArray,
+    y: FloatArray,
+    rows: IntArray,
+    of_node: IntArray,
+    starts: IntArray,
+    sizes: IntArray,
+    total: FloatArray,
+    keys: AnyArray,
+    leaf: int,
+    share: float,
+) -> tuple[IntArray, FloatArray]:
+    """Return the feature (-1: none) and threshold by which each node splits."""
+    n_nodes = len(sizes)
+    tie = TIE * np.bincount(of_node, weights=y * y, minlength=n_nodes)
+    most, best, threshold = np.full(n_nodes, -np.inf), np.full(n_nodes, -1), np.zeros(n_nodes)
+    for j in range(features.shape[1]):
+        x = features[rows, j]
+        drawn = _mixed(keys ^ np.uint64((j + 3) * 0xD1B54A32D192ED03 % 2**64))
+        considered: BoolArray = _uniform(_mixed(drawn)) < share if share < 1 else np.ones(n_nodes, dtype=bool)
+        low, high = np.minimum.reduceat(x, starts), np.maximum.reduceat(x, starts)
+        at = low + _uniform(drawn) * (high - low)
+        at = np.where(at < high, at, low)
+        left = x <= at[of_node]
+        count = np.bincount(of_node, weights=left, minlength=n_nodes)
+        part = np.bincount(of_node, weights=np.where(left, y, 0.0), minlength=n_nodes)
+        rest = total - part
+        with np.errstate(divide="ignore", invalid="ignore"):
+            gain = part * part / count + rest * rest / (sizes - count)
+        considered &= (high - low > SAME) & (count >= leaf) & (sizes - count >= leaf) & (gain > most + tie)
+        most, threshold = np.where(considered, gain, most), np.where(considered, at, threshold)
+        best = np.where(considered, j, best)
+    return best, threshold
+
+
+def _mixed(z: AnyArray) -> AnyArray:
+    """Return the hash of each 64-bit number (splitmix64)."""
+    with np.errstate(over="ignore"):
+        z = z + np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return z ^ (z >> np.uint64(31))
+
+
+def _uniform(z: AnyArray) -> FloatArray:
+    """Return numbers in [0, 1) from 64-bit ones."""
+    uniform: FloatArray = (z >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return uniform
