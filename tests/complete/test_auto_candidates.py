@@ -5,7 +5,7 @@ import pytest
 from sklearn.impute import KNNImputer
 
 from cellworth.complete import GaussianCompleter, TreeCompleter
-from cellworth.complete.auto_candidates import ColumnMeanCompleter, to_try
+from cellworth.complete.auto_candidates import ColumnMeanCompleter, grows_on, to_try
 from cellworth.complete.auto_completer import AutoCompleter
 from cellworth.errors import DataError, ParameterError
 from tests.complete.auto_cases import QUICK, gaussian
@@ -36,10 +36,22 @@ def test_refuses_settings_that_make_no_sense():
         AutoCompleter().fit(np.eye(3), ["a", "a", "a"])
 
 
-def test_trees_are_tried_with_few():
-    assert to_try(TreeCompleter()).n_trees == 10
+def test_trees_are_tried_with_few_and_gaussians_without_calibration():
+    assert to_try(TreeCompleter()).n_trees == 20
     assert to_try(TreeCompleter(n_trees=4)).n_trees == 4
     given = GaussianCompleter(shrinkage=5.0)
     tried = to_try(given)
     assert tried is not given
     assert tried.shrinkage == 5.0
+    assert given.calibrate
+    assert not tried.calibrate
+
+
+def test_trees_grow_on_the_gaussian_with_the_same_settings():
+    assert grows_on(TreeCompleter(), GaussianCompleter())
+    assert grows_on(TreeCompleter(n_trees=3), GaussianCompleter(calibrate=False, n_jobs=2))
+    assert grows_on(TreeCompleter(label_trust=0.0), GaussianCompleter(label_trust=0.0))
+    assert not grows_on(TreeCompleter(label_trust=0.0), GaussianCompleter())
+    assert not grows_on(TreeCompleter(), GaussianCompleter(margins="rank"))
+    assert not grows_on(GaussianCompleter(), GaussianCompleter())
+    assert not grows_on(TreeCompleter(), TreeCompleter())

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from cellworth.complete import GaussianCompleter, auto_search
+from cellworth.complete import GaussianCompleter, TreeCompleter, auto_search
 from cellworth.complete.auto_candidates import ColumnMeanCompleter
 from cellworth.complete.auto_completer import AutoCompleter
-from cellworth.complete.auto_search import CandidateResult, text_table
 from cellworth.errors import DataError
 from cellworth.testing.completer_contract import random_table
-from tests.complete.auto_cases import QUICK, Broken, gaussian
+from tests.complete.auto_cases import QUICK, Broken, Guessing, Knowing, gaussian
 
 
 @pytest.mark.parametrize("how", ["raises", "holes", "shape"])
@@ -45,7 +44,7 @@ def test_without_time_the_first_candidate_is_taken():
     assert first_broken.best_name_ == "gaussian"
 
 
-@pytest.mark.parametrize("stop", range(1, 6))
+@pytest.mark.parametrize("stop", range(1, 4))
 def test_when_stopped_the_best_so_far_is_taken(stop):
     _, holed = gaussian(0)
     candidates = [QUICK[1], QUICK[2], QUICK[0]]
@@ -59,32 +58,96 @@ def test_when_stopped_the_best_so_far_is_taken(stop):
     assert np.isfinite([p.error for p in told[:-1]]).all()
 
 
-def test_a_large_table_is_screened_on_few_rows_and_decided_on_all(monkeypatch):
+def holds(candidates, holed, n_holds=3):
+    """Return each candidate's number of holds and error."""
+    named = [(str(k), candidate) for k, candidate in enumerate(candidates)]
+    results = AutoCompleter(candidates=named, n_holds=n_holds).fit(holed).results_
+    return [r.n_holds for r in results], [r.error for r in results]
+
+
+def test_those_that_are_clearly_behind_are_tried_once():
+    truth, holed = gaussian(0)
+    for pair in ((Knowing(truth), Guessing(truth, 1.5)), (Knowing(truth, 1.5), Guessing(truth))):
+        assert holds(pair, holed)[0] == [1, 1]
+
+
+def test_those_go_on_that_may_still_be_put_first():
+    """One without variances must have a lower error than one that has them: only then it goes on."""
+    truth, holed = gaussian(0)
+    seen = set()
+    for seed in range(6):
+        pair = Knowing(truth), Guessing(truth, seed=seed + 1)
+        _, (error, other) = holds(pair, holed, n_holds=1)
+        assert holds(pair, holed)[0] == ([3, 3] if other < error else [1, 1])
+        seen.add(other < error)
+    assert seen == {True, False}
+
+
+def test_one_of_each_family_goes_on():
+    truth, holed = gaussian(0)
+    two = [Knowing(truth, seed=1), Knowing(truth, seed=2)]
+    found = [holds([*two, Guessing(truth, 0.45, seed)], holed)[0] for seed in range(3, 9)]
+    assert {tuple(sorted(numbers[:2])) for numbers in found} == {(1, 1), (1, 3)}
+
+
+def test_a_large_table_is_screened_on_few_rows_and_decided_on_more(monkeypatch):
     monkeypatch.setattr(auto_search, "SCREEN_ROWS", 50)
-    monkeypatch.setattr(auto_search, "FINALISTS", 2)
-    _, holed = gaussian(0, n=400)
+    monkeypatch.setattr(auto_search, "FINAL_ROWS", 300)
+    rows = []
+    make_trial = auto_search.make_trial
+    monkeypatch.setattr(auto_search, "make_trial", lambda *given: rows.append(given[1]) or make_trial(*given))
+    truth, holed = gaussian(0, n=400)
     holed[:, 3] = np.nan
-    holed[7, 3] = 1.0  # a column that a sample of rows would leave empty
+    holed[7, 3] = truth[7, 3]  # a column that a sample of rows would leave empty
     y = np.zeros(400)
     y[11] = 1  # a class that it would leave out
     auto = AutoCompleter(candidates=QUICK).fit(holed, y)
     assert auto.best_name_ == "gaussian"
-    assert [r.n_holds for r in auto.results_] == [2, 1, 2]
-    few = AutoCompleter(candidates=QUICK[:2]).fit(holed)
-    assert [r.n_holds for r in few.results_] == [2, 2]
+    assert rows[0] == 50
+    rows.clear()
+    close = [("sure", Knowing(truth)), ("better", Guessing(truth, 0.45, seed=1))]
+    few = AutoCompleter(candidates=close).fit(holed)
+    assert rows == [50, 300]
+    assert [r.n_holds for r in few.results_] == [1, 1]  # the screening does not count: it has fewer rows
 
 
-def test_results_can_be_read():
+def curved(seed, n=300):
+    rng = np.random.default_rng(seed)
+    x = rng.uniform(-2, 2, size=n)
+    X = np.column_stack([x, x**2, np.sin(3 * x), np.abs(x)]) + 0.1 * rng.normal(size=(n, 4))
+    return X, np.where(rng.random(X.shape) < 0.7, X, np.nan)
+
+
+def test_trees_are_tried_on_the_fit_of_their_gaussian(monkeypatch):
+    """One fit of each Gaussian, and trees on the better of the two only."""
+    fits = []
+    fit = GaussianCompleter.fit
+    monkeypatch.setattr(
+        GaussianCompleter, "fit", lambda self, X, y=None: fits.append(self.label_trust) or fit(self, X, y)
+    )
+    _, holed = curved(0)
+    noise = np.random.default_rng(5).integers(2, size=len(holed))
+    auto = AutoCompleter(n_holds=1).fit(holed, noise)
+    assert auto.best_name_ == "trees"
+    assert sorted(fits, key=str) == [0.0, "auto"]
+    status = {r.name: r.status for r in auto.results_}
+    assert status["trees, labels"] == "not reached"
+    errors = {r.name: r.error for r in auto.results_}
+    assert errors["trees"] < 0.9 * errors["gaussian"]
+
+
+def test_trees_without_a_gaussian_are_tried_alone():
+    _, holed = curved(0)
+    auto = AutoCompleter(candidates=[("trees", TreeCompleter(n_trees=5)), ("means", ColumnMeanCompleter())])
+    assert auto.fit(holed).best_name_ == "trees"
+
+
+def test_trees_that_gain_little_have_the_errors_of_their_gaussian():
     _, holed = gaussian(0)
-    auto = AutoCompleter(candidates=[("broken", Broken()), *QUICK]).fit(holed)
-    lines = auto.results_table().splitlines()
-    assert lines[0].split() == ["candidate", "error", "spread", "holds", "seconds", "status"]
-    assert lines[2].split()[0] == "gaussian"
-    assert lines[2].endswith("chosen")
-    assert lines[-3].endswith("failed: RuntimeError: out of luck")
-    assert len(lines) == 4 + 4
-    lone = text_table([CandidateResult("a", "chosen", 0.25, np.nan, 1, 1.5)]).splitlines()
-    assert lone[2].split() == ["a", "0.2500", "-", "1", "1.50", "chosen"]
+    auto = AutoCompleter(n_holds=1).fit(holed)
+    errors = {r.name: r.error for r in auto.results_}
+    assert errors["trees"] == errors["gaussian"]
+    assert auto.best_name_ == "gaussian"
 
 
 def test_one_wild_cell_does_not_decide():
@@ -96,15 +159,3 @@ def test_one_wild_cell_does_not_decide():
     wild[0, 0] = 1000.0
     assert trial.losses(wild).sum() < trial.losses(np.full_like(truth, 0.5)).sum()
     assert np.isnan(trial.losses(np.full_like(truth, np.nan))).all()
-
-
-def test_the_best_of_each_family_goes_on():
-    _, holed = gaussian(0)
-    same = {"margins": "normal", "label_trust": 0.0}
-    candidates = [
-        *((f"gaussian {k}", GaussianCompleter(shrinkage=k, **same)) for k in (3.0, 4.0, 5.0)),
-        *QUICK[1:],
-    ]
-    holds = {r.name: r.n_holds for r in AutoCompleter(candidates=candidates).fit(holed).results_}
-    assert sorted(holds[name] for name in holds if name.startswith("gaussian")) == [1, 1, 2]
-    assert holds["nnls"] == holds["means"] == 2

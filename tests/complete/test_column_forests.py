@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from cellworth.complete import column_forests
 from cellworth.complete.column_forests import (
     FEATURE_TREES,
     ColumnForest,
-    completed_without,
+    PartlyFilled,
     grow_forests,
     predict_holes,
 )
@@ -34,7 +35,7 @@ def bent(seed, n):
 
 def test_without_rounds_a_row_is_completed_as_if_the_column_were_a_hole(case):
     fitted, cells, X = case
-    completed = completed_without(2, [], fitted, cells, X)
+    completed = PartlyFilled.without(2, fitted, cells, X).others
     for i in range(5):
         others = cells.observed[i].copy()
         others[2] = False
@@ -54,7 +55,7 @@ def test_the_features_of_a_column_do_not_depend_on_its_cells():
     changed[:, 0] += 100
     for rounds in ([], grown.rounds):
         one, other = (
-            completed_without(0, rounds, fitted, Cells(np.where(observed, x, 0), observed), x)
+            PartlyFilled.without(0, fitted, Cells(np.where(observed, x, 0), observed), x).after(rounds).others
             for x in (X, changed)
         )
         np.testing.assert_array_equal(one, other)
@@ -109,7 +110,8 @@ def test_further_rounds_see_more_where_the_holes_of_a_row_are_curved():
         rng = np.random.default_rng(0)
         grown = grow_forests(fitted, cells, truth, guesses, 60, rng, None, n_rounds)
         assert len(grown.rounds) <= n_rounds
-        filled = predict_holes(grown.rounds, fitted, cells, values)
+        posterior = Posterior(*fitted.mean_and_variance(fitted.posterior(cells)))
+        filled = predict_holes(grown.rounds, fitted, cells, values, posterior)
         errors.append(np.mean((filled - truth)[~observed] ** 2))
     assert errors[1] < 0.95 * errors[0]
 
@@ -129,3 +131,26 @@ def test_features_of_the_next_round_need_fewer_trees(case):
     few = forest.for_features()
     assert len(few.forest.feature) == FEATURE_TREES
     assert few.weight == forest.weight
+
+
+def test_rounds_can_be_applied_one_after_another_or_at_once(case):
+    fitted, cells, X = case
+    guesses = Posterior(np.zeros_like(X), np.ones_like(X))
+    with_rounds = grow_forests(fitted, cells, X, guesses, 5, np.random.default_rng(0), None, n_rounds=1)
+    rounds = with_rounds.rounds * 3
+    start = PartlyFilled.without(1, fitted, cells, X)
+    step_by_step = start.after(rounds[:1]).after(rounds[:2]).after(rounds)
+    at_once = start.after(rounds)
+    np.testing.assert_array_equal(step_by_step.others, at_once.others)
+    assert (at_once.others != start.after(rounds[:1]).others).any()
+
+
+def test_what_is_kept_between_rounds_does_not_change_the_result(case, monkeypatch):
+    fitted, cells, X = case
+    guesses = Posterior(np.zeros_like(X), np.ones_like(X))
+    grown = []
+    for most in (column_forests.MOST_KEPT, 0):
+        monkeypatch.setattr(column_forests, "MOST_KEPT", most)
+        grown.append(grow_forests(fitted, cells, X, guesses, 10, np.random.default_rng(0), None))
+    assert len(grown[0].rounds) > 1
+    np.testing.assert_array_equal(grown[0].predictions, grown[1].predictions)

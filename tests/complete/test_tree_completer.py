@@ -82,6 +82,27 @@ def test_labels_that_help_the_gaussian_help_the_trees():
     assert rmse(with_labels, truth, X) < 0.95 * rmse(TreeCompleter().fit(X), truth, X)
 
 
+def test_the_gain_over_a_gaussian_can_be_told_before_a_fit():
+    truth, X = curved()
+    gaussian = GaussianCompleter().fit(X)
+    gain, error = TreeCompleter(n_trees=20).expected_gain(gaussian, X)
+    found = 1 - (rmse(TreeCompleter().fit(X), truth, X) / rmse(gaussian, truth, X)) ** 2
+    assert 0.3 < gain < found + 3 * error  # one round of few trees; the fit has up to three
+    assert 0 < error < 0.1
+    _, straight = holed(0, n=400)
+    gain, error = TreeCompleter(n_trees=20).expected_gain(GaussianCompleter().fit(straight), straight)
+    assert abs(gain) < 0.03
+
+
+def test_the_gain_can_be_measured_on_some_columns():
+    _, X = curved()
+    X = np.column_stack([X, np.random.default_rng(0).normal(size=(len(X), 4))])  # noise without gain
+    gaussian = GaussianCompleter().fit(X)
+    gains = {TreeCompleter(n_trees=20, random_state=k).expected_gain(gaussian, X, 1)[0] for k in range(8)}
+    assert min(gains) < 0.05
+    assert max(gains) > 0.3
+
+
 def test_threads_and_seeds(on_curves):
     _, X, _ = on_curves
     few = [TreeCompleter(n_trees=5, n_jobs=n).fit(X[:200]).completed_ for n in (1, 2)]

@@ -18,14 +18,8 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete.auto_candidates import Candidates, check_candidates, default_candidates
-from cellworth.complete.auto_search import (
-    CandidateResult,
-    CandidateSearch,
-    SearchTask,
-    TriedCandidate,
-    text_table,
-    why,
-)
+from cellworth.complete.auto_results import CandidateResult, text_table
+from cellworth.complete.auto_search import CandidateSearch, SearchTask, TriedCandidate, why
 from cellworth.complete.completer import Completer
 from cellworth.complete.factored_completer import generator_of
 from cellworth.complete.fitted_state import restore, state_of
@@ -75,10 +69,11 @@ class AutoCompleter(Completer):
 
     A tenth of the observed cells is hidden, the same ones for all candidates. Each candidate is judged by its
     mean squared error on them, in units of the columns' variances; a miss by more than five standard
-    deviations counts as five. All candidates are screened on one such hold of at most 1,000 rows. The best
-    (by the rule below) of each family, Gaussian, low rank or trees, at most three, go on to `n_holds` holds
-    of all rows (at most 50,000). Trees are tried with ten for each column. The winner is fitted to the whole
-    table.
+    deviations counts as five. All candidates are tried on one such hold of at most 1,000 rows. Those that are
+    not clearly behind the best and might still be preferred to it, one of each family (Gaussian, low rank,
+    trees), at most three, go on to further holds of at most 4,000 rows. Trees are tried on the Gaussian's
+    fit: what they gain over it is measured on all observed cells of some columns, and counts from 2 % on. The
+    winner is fitted to the whole table.
 
     Parameters
     ----------
@@ -86,7 +81,7 @@ class AutoCompleter(Completer):
         Names and completers to try, simplest first: those of this package, or any transformer that
         fills NaN, such as scikit-learn's imputers. None: `default_candidates`.
     n_holds : int, default=2
-        How many times to hide cells, at least 1.
+        How many times to hide cells at most, at least 1; once, if that decides.
     target : {"auto", "classes", "number"}, default="auto"
         What `y` holds, for candidates that leave it open. "auto": floats with fractional parts or more
         than 20 distinct values are numbers; anything else is classes.

@@ -1,7 +1,8 @@
 """Search for the best candidate by successive halving on hidden cells.
 
-All candidates are tried on one hold of a few rows, and the best of each family on more holds of all rows. A
-hold is a table with some of its observed cells hidden, the same ones for all candidates.
+All candidates are tried on one hold of a few rows, and those that might still be put before the best on
+further holds of more rows. A hold is a table with some of its observed cells hidden, the same ones for all
+candidates. Trees are tried on the fit of the Gaussian that they grow on.
 """
 
 from __future__ import annotations
@@ -9,24 +10,27 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from cellworth.complete.auto_candidates import family_of, gives_variances, to_try
+from cellworth.complete.auto_candidates import family_of, gives_variances, grows_on, to_try
+from cellworth.complete.auto_results import CandidateResult, CandidateStatus
 from cellworth.complete.hold_out import cover_columns, hide_cells, sample_rows
 from cellworth.complete.labels import Labels
 from cellworth.complete.scaling import Scaling
-
-CandidateStatus = Literal["chosen", "tried", "not reached", "failed"]
+from cellworth.errors import DataError
 
 SCREEN_ROWS = 1_000  # for trying all candidates once
-FINAL_ROWS = 50_000  # for trying the best few: the best on this many is the best on more
+FINAL_ROWS = 4_000  # for trying the best few: the best on this many is the best on more
 FINALISTS = 3
+CLEARLY = 2.0  # standard errors: a candidate that is further behind is not tried again
+GAIN_COLUMNS = 15  # to measure the gain of trees on
+WORTH = 0.02  # of the squared error: trees that gain less are not worth their time
 FAR = 5.0  # standard deviations: a miss by more counts as this, so that no single cell decides
 
 
@@ -65,6 +69,8 @@ class HiddenTrial:
     hidden : (m, d) bool array
     width : (d,) array
         The unit of each column's error.
+    fits : dict from str to (completer, losses)
+        What candidates have given on it, by name.
     """
 
     holed: FloatArray
@@ -72,6 +78,7 @@ class HiddenTrial:
     truth: FloatArray
     hidden: BoolArray
     width: FloatArray
+    fits: dict[str, tuple[Any, FloatArray]] = field(default_factory=dict)
 
     @property
     def n_hidden(self) -> int:
@@ -111,37 +118,6 @@ def _labels_of(task: SearchTask, rows: IntArray) -> AnyArray | None:
         return None
     known = task.labels.targets[rows][task.labels.labelled[rows]]
     return task.y[rows] if len(known) and (known != known[0]).any() else None
-
-
-@dataclass(frozen=True)
-class CandidateResult:
-    """How one candidate did.
-
-    Attributes
-    ----------
-    name : str
-    status : {"chosen", "tried", "not reached", "failed"}
-    error : float
-        Mean over the holds of the squared error on hidden cells, in units of the columns' variances: 0
-        is perfect, 1 is about what column means give. NaN if unknown.
-    spread : float
-        Standard deviation of the error over the holds; NaN with fewer than two.
-    n_holds : int
-        Number of holds behind `error`. Candidates that were only screened have one, on fewer rows if the
-        table is large.
-    seconds : float
-        Time spent on fits, including the one to the whole table.
-    reason : str
-        Why it failed; empty if it did not.
-    """
-
-    name: str
-    status: CandidateStatus
-    error: float
-    spread: float
-    n_holds: int
-    seconds: float
-    reason: str = ""
 
 
 @dataclass(eq=False)
@@ -202,17 +178,11 @@ class CandidateSearch:
         watch: Callable[[int, int, str, float], bool],
     ) -> None:
         self._entries, self._task, self._n_holds = entries, task, n_holds
-        self._seeds = rng.integers(2**63, size=n_holds + 1)
+        self._seeds = rng.integers(2**63, size=n_holds)
         self._deadline, self._pool, self._watch = deadline, pool, watch
         self._stopped = False
         self._done = 0
-        screened_whole = len(task.X) <= SCREEN_ROWS
-        skip_screen = len(entries) <= FINALISTS and not screened_whole
-        self._finals = list(range(1, n_holds if screened_whole else n_holds + 1))
-        self._screen = [] if skip_screen else [0]
-        self._screen_counts = screened_whole
-        fits = len(entries) * len(self._screen) + min(FINALISTS, len(entries)) * len(self._finals)
-        self.total = fits + 1
+        self.total = len(entries) + min(FINALISTS, len(entries)) * (n_holds - 1) + 1
 
     def run(self) -> tuple[list[TriedCandidate], list[int]]:
         """Return the entries in order of preference, and the trials on which the first were judged.
@@ -221,43 +191,89 @@ class CandidateSearch:
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # from fits that are only used to choose
-            for trial in self._screen:
-                self._try_all(self._entries, trial, SCREEN_ROWS)
-            best = self._best(self._screen, len(self._entries))
-            first_of = {family_of(e.completer): e for e in reversed(best)}
-            leading = [e for e in best if e is first_of[family_of(e.completer)]][:FINALISTS]
-            finalists = [e for e in leading if e.losses] or leading
-            for trial in self._finals:
-                self._try_all([e for e in finalists if not e.reason], trial, FINAL_ROWS)
-        finalists = [e for e in self._entries if e in finalists and not e.reason]
-        shared = [t for t in (0, *self._finals) if finalists and all(t in e.losses for e in finalists)]
-        if not self._screen_counts and len(shared) > 1 and shared[0] == 0:
-            shared = shared[1:]  # drop the screening, which used fewer rows
-        rest = [e for e in self._best(self._screen, len(self._entries)) if e not in finalists]
-        return (_ranked(finalists, shared) if shared else finalists) + rest, shared
+            self._screen()
+            contenders, held = self._contenders([0]), [0]
+            for number in range(1, self._n_holds):
+                if len(contenders) < 2:
+                    break
+                self._try_all(contenders, number, FINAL_ROWS)
+                contenders = [e for e in contenders if not e.reason]
+                if not all(number in e.losses for e in contenders):
+                    break  # out of time
+                held.append(number)
+        first = contenders
+        if len(held) > 1:
+            held = held[1:] if len(self._task.X) > SCREEN_ROWS else held  # the first had fewer rows
+            first = _ranked(contenders, held)
+        rest = [e for e in self._best([0]) if e not in first]
+        return first + rest, held if first else []
 
-    def _best(self, trials: list[int], count: int) -> list[TriedCandidate]:
+    def _screen(self) -> None:
+        """Try all candidates on a few rows. Of those that grow on another one, only those on the best."""
+        grown = {id(e): base for e in self._entries if (base := self._base_of(e)) is not None}
+        bases = {id(base): base for base in grown.values()}
+        trial = self._try_all([e for e in self._entries if id(e) not in grown], 0, SCREEN_ROWS)
+        tried = [base for base in bases.values() if 0 in base.losses]
+        if trial is not None and tried:
+            best = _ranked(tried, [0])[0]
+            self._try_on([e for e in self._entries if grown.get(id(e)) is best], 0, trial)
+
+    def _base_of(self, entry: TriedCandidate) -> TriedCandidate | None:
+        """Return the entry on which this one grows, if it is among the candidates."""
+        return next((e for e in self._entries if grows_on(entry.completer, e.completer)), None)
+
+    def _contenders(self, trials: list[int]) -> list[TriedCandidate]:
+        """Return the leader and those, one of each family, that further holds might put before it.
+
+        They are not clearly behind it, and either have a lower error or are preferred among equals.
+        """
+        ranked = self._best(trials)
+        first_of = {family_of(e.completer): e for e in reversed(ranked)}
+        ranked = [e for e in ranked if e is first_of[family_of(e.completer)] and e.losses]
+        if not ranked:
+            return []
+        leader, others = ranked[0], ranked[1:]
+        rivals = (
+            e
+            for e in others
+            if not _behind(e, leader, trials, CLEARLY)
+            and (
+                e.mean_error(trials) < leader.mean_error(trials)
+                or _costs(e.completer) < _costs(leader.completer)
+            )
+        )
+        return [leader, *rivals][:FINALISTS]
+
+    def _best(self, trials: list[int]) -> list[TriedCandidate]:
         """Return the entries ranked by these trials, followed by those not tried."""
         alive = [e for e in self._entries if not e.reason]
-        tried = [e for e in alive if trials and all(t in e.losses for t in trials)]
+        tried = [e for e in alive if all(t in e.losses for t in trials)]
         tried = _ranked(tried, trials) if tried else tried
-        return (tried + [e for e in alive if e not in tried])[:count]
+        return tried + [e for e in alive if e not in tried]
 
-    def _try_all(self, entries: list[TriedCandidate], number: int, most_rows: int) -> None:
+    def _try_all(self, entries: list[TriedCandidate], number: int, most_rows: int) -> HiddenTrial | None:
+        """Try entries on a hold; return it, or None if the search is over."""
         if self._over():
-            return
+            return None
         trial = make_trial(self._task, most_rows, np.random.default_rng(self._seeds[number]))
+        self._try_on(entries, number, trial)
+        return trial
+
+    def _try_on(self, entries: list[TriedCandidate], number: int, trial: HiddenTrial) -> None:
+        """Try entries on a hold: those that grow on another one after the others, whose fits they share."""
 
         def attempt(entry: TriedCandidate) -> FloatArray | None:
-            return None if self._over() else _attempt(entry, trial)
+            return None if self._over() else _attempt(entry, trial, self._base_of(entry))
 
         run = map if self._pool is None else self._pool.map
-        for entry, losses in zip(entries, run(attempt, entries), strict=True):
-            if losses is not None:
-                entry.losses[number], entry.n_hidden[number] = losses, trial.n_hidden
-                self._tell(entry.name, entry.mean_error([number]))
-            elif entry.reason:
-                self._tell(entry.name, math.nan)
+        alone = [e for e in entries if self._base_of(e) is None]
+        for wave in (alone, [e for e in entries if e not in alone]):
+            for entry, losses in zip(wave, run(attempt, wave), strict=True):
+                if losses is not None:
+                    entry.losses[number], entry.n_hidden[number] = losses, trial.n_hidden
+                    self._tell(entry.name, entry.mean_error([number]))
+                elif entry.reason:
+                    self._tell(entry.name, math.nan)
 
     def _tell(self, name: str, error: float) -> None:
         self._done += 1
@@ -268,15 +284,11 @@ class CandidateSearch:
         return self._stopped or time.perf_counter() >= self._deadline
 
 
-def _attempt(entry: TriedCandidate, trial: HiddenTrial) -> FloatArray | None:
+def _attempt(entry: TriedCandidate, trial: HiddenTrial, base: TriedCandidate | None) -> FloatArray | None:
     """Return the losses of one fit; None, and the reason in the entry, if it fails."""
     begun = time.perf_counter()
     try:
-        completed = np.asarray(to_try(entry.completer).fit_transform(trial.holed, trial.y))
-        if completed.shape != trial.truth.shape:
-            entry.reason = f"gave a table of shape {completed.shape} for one of shape {trial.truth.shape}"
-            return None
-        losses = trial.losses(completed)
+        losses = _losses(entry, trial) if base is None else _grown_losses(entry, trial, base)
         if not np.isfinite(losses).all():
             entry.reason = "left holes, or gave values that are not finite"
             return None
@@ -286,6 +298,30 @@ def _attempt(entry: TriedCandidate, trial: HiddenTrial) -> FloatArray | None:
         return None
     finally:
         entry.seconds += time.perf_counter() - begun
+
+
+def _losses(entry: TriedCandidate, trial: HiddenTrial) -> FloatArray:
+    """Return the loss of each row, (m,)."""
+    completer = to_try(entry.completer)
+    completed = np.asarray(completer.fit_transform(trial.holed, trial.y))
+    if completed.shape != trial.truth.shape:
+        raise DataError(f"gave a table of shape {completed.shape} for one of shape {trial.truth.shape}")
+    losses = trial.losses(completed)
+    trial.fits[entry.name] = completer, losses
+    return losses
+
+
+def _grown_losses(entry: TriedCandidate, trial: HiddenTrial, base: TriedCandidate) -> FloatArray:
+    """Return the losses of trees: those of the Gaussian that they grow on, less what they gain over it.
+
+    The gain is measured on all observed cells of some columns, not only on the few that are hidden, by trees
+    that did not see them. It counts if it is worth the time and more than its standard error.
+    """
+    if base.name not in trial.fits:
+        _losses(base, trial)
+    gaussian, losses = trial.fits[base.name]
+    gain, error = to_try(entry.completer).expected_gain(gaussian, trial.holed, GAIN_COLUMNS)
+    return losses * (1 - gain) if gain > max(error, WORTH) else losses.copy()
 
 
 def why(error: Exception) -> str:
@@ -303,7 +339,7 @@ def _ranked(entries: list[TriedCandidate], trials: list[int]) -> list[TriedCandi
     then the one with the lowest error.
     """
     by_error = sorted(entries, key=lambda e: e.mean_error(trials))
-    tied = [e for e in entries if _ties(e, by_error[0], trials)]
+    tied = [e for e in entries if not _behind(e, by_error[0], trials, 1.0)]
     first = min(tied, key=lambda e: (*_costs(e.completer), e.mean_error(trials)))
     return [first, *(e for e in by_error if e is not first)]
 
@@ -314,34 +350,7 @@ def _costs(completer: Any) -> tuple[bool, bool, bool]:
     return not gives_variances(completer), family_of(completer) == "trees", needs_labels
 
 
-def _ties(entry: TriedCandidate, best: TriedCandidate, trials: list[int]) -> bool:
+def _behind(entry: TriedCandidate, best: TriedCandidate, trials: list[int], by: float) -> bool:
+    """Return whether an entry's error is larger than another's by more than ``by`` standard errors."""
     excess = np.concatenate([entry.losses[t] - best.losses[t] for t in trials])
-    return bool(excess.sum() <= math.sqrt(len(excess)) * excess.std())
-
-
-def text_table(results: Sequence[CandidateResult]) -> str:
-    """Return a text table of the results: the chosen one first, then those with more holds, by error."""
-    order = sorted(results, key=lambda r: (r.status != "chosen", -r.n_holds, r.error))
-    header = ("candidate", "error", "spread", "holds", "seconds", "status")
-    rows = [header, *(_cells(result) for result in order)]
-    widths = [max(len(row[j]) for row in rows) for j in range(len(header))]
-    lines = ["  ".join(_align(row, widths)).rstrip() for row in rows]
-    note = (
-        "error: mean squared, in units of the columns' variances; 1 is about what column means give.\n"
-        "Compare candidates with the same number of holds: they were judged on the same cells."
-    )
-    return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:], note])
-
-
-def _cells(result: CandidateResult) -> tuple[str, ...]:
-    status = f"{result.status}: {result.reason}" if result.reason else result.status
-    numbers = ("-" if math.isnan(x) else f"{x:.4f}" for x in (result.error, result.spread))
-    return (result.name, *numbers, str(result.n_holds), f"{result.seconds:.2f}", status)
-
-
-def _align(row: tuple[str, ...], widths: list[int]) -> list[str]:
-    """Return the cells padded, with words left-aligned and numbers right-aligned."""
-    last = len(row) - 1
-    return [
-        c.ljust(w) if j in (0, last) else c.rjust(w) for j, (c, w) in enumerate(zip(row, widths, strict=True))
-    ]
+    return bool(excess.sum() > by * math.sqrt(len(excess)) * excess.std())

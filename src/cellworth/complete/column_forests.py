@@ -14,7 +14,7 @@ error. A round that gains little is the last.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -35,6 +35,7 @@ ROUNDS = 3
 FEATURE_TREES = 15  # of a forest that completes the rows of the next round: more do not help it
 LEAST_GAIN = 0.02  # of the squared error, for another round
 FAR = 5.0  # standard deviations: larger errors count as this for the gain
+MOST_KEPT = 10_000_000  # numbers: rows are kept as a round has completed them, unless they are more
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,24 @@ class ForestFit:
         kept = [[1 - forest.weight for forest in forests] for forests in self.rounds]
         return 1 - np.prod(np.array(kept), axis=0)
 
+    def gain(
+        self, cells: Cells, values: FloatArray, guesses: Posterior, columns: IntArray
+    ) -> tuple[float, float]:
+        """Return the share of the guesses' squared error that the forests take away, and its standard error.
+
+        The arguments are those of `grow_forests`. Misses by more than `FAR` deviations count as that; the
+        standard error is over rows.
+        """
+        observed = cells.observed[self.rows] & np.isin(np.arange(values.shape[1]), columns)
+        losses = [
+            (np.clip(mean - values[self.rows], -FAR, FAR) ** 2 * observed).sum(axis=1)
+            for mean in (guesses.mean[self.rows], self.predictions)
+        ]
+        total, less = float(losses[0].sum()), losses[0] - losses[1]
+        if total == 0:
+            return 0.0, 0.0
+        return float(less.sum()) / total, float(less.std()) * len(less) ** 0.5 / total
+
 
 def grow_forests(
     fitted: FittedGaussian,
@@ -93,6 +112,7 @@ def grow_forests(
     rng: np.random.Generator,
     n_jobs: int | None,
     n_rounds: int = ROUNDS,
+    columns: IntArray | None = None,
 ) -> ForestFit:
     """Grow the forests.
 
@@ -106,6 +126,8 @@ def grow_forests(
         Of each observed cell from the others of its row, in scaled units.
     n_rounds : int
         At most; fewer if they gain little.
+    columns : (k,) int array, optional
+        Those to grow forests for; all by default. The others keep their guesses.
 
     Notes
     -----
@@ -116,19 +138,31 @@ def grow_forests(
     cells, values = Cells(cells.scores[rows], cells.observed[rows]), values[rows]
     mean, deviation = guesses.mean[rows], np.sqrt(guesses.variance[rows])
     predictions = np.where(cells.observed, mean, 0.0)
+    chosen = (
+        np.ones(values.shape[1], dtype=bool)
+        if columns is None
+        else np.isin(np.arange(values.shape[1]), columns)
+    )
     rounds: list[Round] = []
 
     def grow(job: tuple[int, np.random.Generator]) -> ColumnForest:
         j, draws = job
         at = cells.observed[:, j]
         truth = values[at, j]
-        if len(truth) < MIN_CELLS or np.ptp(truth) == 0 or values.shape[1] == 1:
+        if not chosen[j] or len(truth) < MIN_CELLS or np.ptp(truth) == 0 or values.shape[1] == 1:
             return ColumnForest(None, 0.0)
-        others = completed_without(j, before, fitted, Cells(cells.scores[at], cells.observed[at]), values[at])
-        features = _features(others, j, mean[at, j], deviation[at, j])
+        part = kept.pop(j, None) or PartlyFilled.without(
+            j, fitted, Cells(cells.scores[at], cells.observed[at]), values[at]
+        )
+        part = part.after(before)
+        features = _features(part.others, j, mean[at, j], deviation[at, j])
         forest, predictions[at, j] = _grow(features, predictions[at, j], truth, n_trees, draws)
+        if keep:
+            kept[j] = part
         return forest
 
+    keep = n_rounds > 1 and 4 * cells.observed.sum() * values.shape[1] <= MOST_KEPT
+    kept: dict[int, PartlyFilled] = {}
     error = _error(predictions, values, cells)
     with worker_threads(int(effective_n_jobs(n_jobs))) as pool:
         while len(rounds) < n_rounds:
@@ -141,46 +175,76 @@ def grow_forests(
     return ForestFit(rounds, rows, predictions)
 
 
-def completed_without(
-    j: int, rounds: Sequence[Round], fitted: FittedGaussian, cells: Cells, values: FloatArray
-) -> FloatArray:
-    """Return rows (m, d) as they are completed by these rounds if their cells of column j are holes.
+@dataclass(frozen=True)
+class PartlyFilled:
+    """Rows with holes, and what the rounds so far say of these.
 
-    Without rounds, the Gaussian's scores; else values in scaled units.
+    Attributes
+    ----------
+    fitted : FittedGaussian
+    cells : Cells
+        (m, d).
+    values : (m, d) array
+        The cells, scaled, with anything in the holes.
+    others : (m, d) array
+        The features of the next round: the Gaussian's scores before the first, then values in scaled units.
+    guesses : Posterior or None
+        The Gaussian's, in scaled units; None before the first round.
+    filled : (m, d) array or None
+        After the rounds so far; likewise.
+    n_rounds : int
     """
-    observed = cells.observed.copy()
-    observed[:, j] = False
-    cells = Cells(np.where(observed, cells.scores, 0), observed)
-    if not rounds:
-        return fitted.complete(cells)
-    return np.where(observed, values, predict_holes(rounds, fitted, cells, values))
+
+    fitted: FittedGaussian
+    cells: Cells
+    values: FloatArray
+    others: FloatArray
+    guesses: Posterior | None = None
+    filled: FloatArray | None = None
+    n_rounds: int = 0
+
+    @classmethod
+    def without(cls, j: int, fitted: FittedGaussian, cells: Cells, values: FloatArray) -> PartlyFilled:
+        """Return the rows with their cells of column j as holes."""
+        observed = cells.observed.copy()
+        observed[:, j] = False
+        cells = Cells(np.where(observed, cells.scores, 0), observed)
+        return cls(fitted, cells, values, fitted.complete(cells))
+
+    def after(self, rounds: Sequence[Round]) -> PartlyFilled:
+        """Return the rows after these rounds, of which those so far are the first.
+
+        O(t log m) for each hole and round.
+        """
+        if len(rounds) == self.n_rounds:
+            return self
+        guesses, others, filled = self.guesses, self.others, self.filled
+        if guesses is None or filled is None:
+            posterior = self.fitted.posterior(self.cells, others)
+            guesses = Posterior(*self.fitted.mean_and_variance(posterior))
+            filled = guesses.mean
+        deviation = np.sqrt(guesses.variance)
+        for forests in rounds[self.n_rounds :]:
+            filled = filled.copy()
+            for j, forest in enumerate(forests):
+                at = ~self.cells.observed[:, j]
+                if forest.forest is not None and at.any():
+                    features = _features(others[at], j, guesses.mean[at, j], deviation[at, j])
+                    filled[at, j] = forest.predict(features, filled[at, j])
+            others = np.where(self.cells.observed, self.values, filled)
+        return replace(self, others=others, guesses=guesses, filled=filled, n_rounds=len(rounds))
 
 
 def predict_holes(
-    rounds: Sequence[Round],
-    fitted: FittedGaussian,
-    cells: Cells,
-    values: FloatArray,
-    guesses: Posterior | None = None,
+    rounds: Sequence[Round], fitted: FittedGaussian, cells: Cells, values: FloatArray, guesses: Posterior
 ) -> FloatArray:
     """Return a table (n, d) in scaled units with its holes predicted by the forests.
 
-    ``values`` (n, d) are the cells, scaled, with anything in the holes; ``guesses`` the Gaussian's, if known.
-    A completion, and O(t log m) for each hole and round.
+    ``values`` (n, d) are the cells, scaled, with anything in the holes; ``guesses`` the Gaussian's.
     """
-    scores = fitted.complete(cells)
-    if guesses is None:
-        guesses = Posterior(*fitted.mean_and_variance(fitted.posterior(cells, scores)))
-    others, filled = scores, guesses.mean
-    for forests in rounds:
-        filled = filled.copy()
-        for j, forest in enumerate(forests):
-            at = ~cells.observed[:, j]
-            if forest.forest is not None and at.any():
-                features = _features(others[at], j, guesses.mean[at, j], np.sqrt(guesses.variance[at, j]))
-                filled[at, j] = forest.predict(features, filled[at, j])
-        others = np.where(cells.observed, values, filled)
-    return filled
+    part = PartlyFilled(fitted, cells, values, fitted.complete(cells), guesses, guesses.mean)
+    filled = part.after(rounds).filled
+    return guesses.mean if filled is None else filled
 
 
 def _features(others: FloatArray, j: int, guess: FloatArray, deviation: FloatArray) -> FloatArray:

@@ -272,6 +272,12 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
         return self._fitted.redrawn(self._cells, rng)
 
     @property
+    def fitted_gaussian(self) -> FittedGaussian:
+        """The fitted model with its margins, label trust and calibration, in scaled units."""
+        check_is_fitted(self)
+        return self._fitted
+
+    @property
     def covariance_(self) -> FloatArray:
         """The covariance of the columns, (d, d)."""
         check_is_fitted(self)
