@@ -90,10 +90,10 @@ TARGET static int32_t NAME(best_split)(const NAME(Grower) *g, const int32_t *row
     return columns[best];
 }
 
-/* Add to out[i], for `size` <= LANES rows of features, the prediction of one tree. Rows go down side by side: each waits for memory. */
+/* Add to out[i], for `size` <= ABREAST rows of features, the prediction of one tree. Rows go down side by side: each waits for memory. */
 TARGET static void NAME(add_leaves)(const double *const *x, int64_t size, const int32_t *feature, const double *number,
                                     const int32_t *child, double *const *out) {
-    int32_t node[LANES] = {0};
+    int32_t node[ABREAST] = {0};
     for (int moving = 1; moving;) {
         moving = 0;
         for (int64_t i = 0; i < size; i++) {
@@ -165,15 +165,15 @@ TARGET EXPORT int NAME(grow_trees)(int64_t m, int64_t f, const double *features,
                 stack[waiting++] = used;
             }
         }
-        const double *x[LANES];
-        double *out[LANES];
+        const double *x[ABREAST];
+        double *out[ABREAST];
         int64_t lanes = 0;
         for (int64_t i = 0; i < m; i++) {
             if (!seen[i]) {
                 x[lanes] = features + i * f, out[lanes++] = left_out_sum + i;
                 left_out_count[i] += 1.0;
             }
-            if (lanes == LANES || (lanes && i == m - 1)) {
+            if (lanes == ABREAST || (lanes && i == m - 1)) {
                 NAME(add_leaves)(x, lanes, feature, number, child, out);
                 lanes = 0;
             }
@@ -187,11 +187,11 @@ TARGET EXPORT int NAME(grow_trees)(int64_t m, int64_t f, const double *features,
 /* Add up the predictions of T trees for each of m rows of features (m, f) in out (m,). */
 TARGET EXPORT void NAME(sum_trees)(int64_t m, int64_t f, const double *features, int64_t T, int64_t capacity,
                                    const int32_t *feature, const double *number, const int32_t *child, double *out) {
-    const double *x[LANES];
-    double *to[LANES];
+    const double *x[ABREAST];
+    double *to[ABREAST];
     for (int64_t t = 0; t < T; t++, feature += capacity, number += capacity, child += capacity)
-        for (int64_t i = 0; i < m; i += LANES) {
-            const int64_t lanes = m - i < LANES ? m - i : LANES;
+        for (int64_t i = 0; i < m; i += ABREAST) {
+            const int64_t lanes = m - i < ABREAST ? m - i : ABREAST;
             for (int64_t k = 0; k < lanes; k++) x[k] = features + (i + k) * f, to[k] = out + i + k;
             NAME(add_leaves)(x, lanes, feature, number, child, to);
         }
