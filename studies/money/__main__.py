@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+import re
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -16,10 +18,18 @@ from studies.money.purchases_page import draw_first_picture, purchases_part
 from studies.money.stops import stops_part
 
 DESCRIPTION = (
-    "What money buys on the development tables; PROTOCOL.md says how. Writes money.md and its pictures. "
-    "Finished runs are kept: an interrupted study goes on, and the page can be made again in seconds."
+    "What money buys on the development tables; PROTOCOL.md says how. Writes money.md and its pictures, or "
+    "some sections of it: the others stay as they are. Finished runs are kept: an interrupted study goes on, "
+    "and the page can be made again in seconds."
 )
-PARTS = ("purchases", "complete-rows", "forecasts", "stops", "automatic")
+HEADINGS = {
+    "purchases": "## What cells to buy",
+    "complete-rows": "## The score on complete rows, estimated from rows with holes",
+    "forecasts": "## Forecasts before the first purchase",
+    "stops": "## When to stop",
+    "automatic": "## Strategy and completer chosen automatically",
+}
+PARTS = tuple(HEADINGS)
 FIRST_TABLE, FIRST_OBSERVED = "image", 0.2
 """Of the picture at the top."""
 
@@ -42,17 +52,31 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "stops": lambda: stops_part(starts, folder),
         "automatic": lambda: automatic_part(starts, folder),
     }
-    page = [_opening(options), *(sections[part]() for part in PARTS if part in options.parts)]
+    signature = _signature(options)
+    made = {part: f"{sections[part]()}\n\n{signature}" for part in PARTS if part in options.parts}
     if "purchases" in options.parts and FIRST_TABLE in options.tables:
-        file = options.out / "money.png"
-        if draw_first_picture((FIRST_TABLE, FIRST_OBSERVED), range(options.seeds), folder, file):
-            page.insert(1, FIRST_PICTURE)
-    (options.out / "money.md").write_text("\n\n".join(page) + "\n")
+        draw_first_picture(
+            (FIRST_TABLE, FIRST_OBSERVED), range(options.seeds), folder, options.out / "money.png"
+        )
+    page = options.out / "money.md"
+    page.write_text(with_sections(page.read_text() if page.exists() else "", made))
 
 
-FIRST_PICTURE = f"""![AUC against money: cellworth, random cells with the same model, the paper](money.png)
+OPENING = f"""# What money buys
+
+The protocol, written before the runs, is `studies/money/PROTOCOL.md`. Choices are made on the tuning half of the
+tables; every figure is shown for both halves. Each section ends with the command and the commit that made it.
+
+![AUC against money: cellworth, random cells with the same model, the paper](money.png)
 
 *The table {FIRST_TABLE}, {FIRST_OBSERVED:.0%} of its cells known at the start.*"""
+
+
+def with_sections(page: str, made: Mapping[str, str]) -> str:
+    """Return the page with some sections made anew, in the order of `PARTS`; the others stay as they are."""
+    older = {text.partition("\n")[0]: text.strip() for text in re.split(r"^(?=## )", page, flags=re.M)}
+    found = [made[part] if part in made else older.get(HEADINGS[part], "") for part in PARTS]
+    return "\n\n".join([OPENING, *(text for text in found if text)]) + "\n"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,7 +105,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _opening(options: argparse.Namespace) -> str:
+def _signature(options: argparse.Namespace) -> str:
+    """Return which command made a section, and of which commit."""
     shares, kinds = " ".join(f"{share:g}" for share in options.observed), " ".join(options.prices)
     command = f"python -m studies.money --seeds {options.seeds} --observed {shares} --prices {kinds}"
     if len(options.parts) < len(PARTS):
@@ -91,10 +116,14 @@ def _opening(options: argparse.Namespace) -> str:
     if options.only_kept:
         command += " --only-kept"
     few = " One seed only: single tables say little." if options.seeds == 1 else ""
-    return f"""# What money buys
+    return f"*Made by `{command}` at commit {_commit()}.{few}*"
 
-Made by `{command}`. The protocol, written before the runs, is `studies/money/PROTOCOL.md`.
-Choices are made on the tuning half of the tables; every figure is shown for both halves.{few}"""
+
+def _commit() -> str:
+    git = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=Path(__file__).parent, capture_output=True, text=True
+    )
+    return git.stdout.strip() or "unknown"
 
 
 if __name__ == "__main__":
