@@ -14,6 +14,7 @@ from studies.money.complete_rows import complete_rows_part
 from studies.money.development_tables import NAMES, PricesKind
 from studies.money.forecasts import forecasts_part
 from studies.money.kept_cases import CaseFolder, Start
+from studies.money.model_choice import model_choice_part
 from studies.money.purchases_page import draw_first_picture, purchases_part
 from studies.money.stops import stops_part
 
@@ -23,6 +24,7 @@ DESCRIPTION = (
     "and the page can be made again in seconds."
 )
 HEADINGS = {
+    "models": "## The model that is trained on the holes",
     "purchases": "## What cells to buy",
     "complete-rows": "## The score on complete rows, estimated from rows with holes",
     "forecasts": "## Forecasts before the first purchase",
@@ -46,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for table in options.tables
     ]
     sections: dict[str, Callable[[], str]] = {
+        "models": lambda: model_choice_part(starts, folder),
         "purchases": lambda: purchases_part(starts, options.prices, folder, options.out),
         "complete-rows": lambda: complete_rows_part(starts, folder),
         "forecasts": lambda: forecasts_part(starts, folder),
@@ -64,8 +67,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 OPENING = f"""# What money buys
 
-The protocol, written before the runs, is `studies/money/PROTOCOL.md`. Choices are made on the tuning half of the
-tables; every figure is shown for both halves. Each section ends with the command and the commit that made it.
+The protocol, written before the runs, is `studies/money/PROTOCOL.md`. Choices are made on the tuning half of
+the tables; every figure is shown for both halves. Each section ends with the command and the commit that
+made it.
 
 ![AUC against money: cellworth, random cells with the same model, the paper](money.png)
 

@@ -38,29 +38,39 @@ def test_the_better_candidate_wins_whatever_the_order():
 
 def test_of_equals_the_first_wins():
     twin = Candidate("twin", View(), LogisticRegression())
-    assert choose([GOOD, twin]).name == "good"
+    assert choose([GOOD, twin], averages=False).name == "good"
 
 
-def test_averages_are_of_the_best():
-    third = Candidate("third", View(), LogisticRegression(C=1e-4))
-    chosen = choose([COIN, GOOD, third])
-    names = [each.candidate.name for each in chosen.tried]
-    assert sorted(names[3].split(" + ")) == ["good", "third"]
-    assert len(names[4].split(" + ")) == 3
-
-
-def test_an_average_is_taken_unless_another_is_clearly_better():
-    """Two that err in different rows are better together; one that guesses only spoils the average."""
-    X, y, _ = holed(n=200)
+def test_the_average_is_of_those_that_are_not_clearly_worse():
+    """Two that err in different rows are better together; one that guesses is left out."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X.sum(axis=1) + 0.5 * rng.normal(size=200) > 0
     halves = [
-        Candidate(f"columns {place}", View(), make_pipeline(Only(place), LogisticRegression()))
-        for place in ((0, 1), (2, 3))
+        Candidate(f"column {place}", View(), make_pipeline(Only([place]), LogisticRegression()))
+        for place in (0, 1)
     ]
     settings = {"is_number": False, "completer": LIGHT, "folds": 3}
-    together = choose_model(X, y.astype(float), candidates=halves, **settings)
-    assert len(together.candidate.members) == 2
     noise = Candidate("noise", View(), Shuffled())
+    together = choose_model(X, y.astype(float), candidates=[noise, *halves], **settings)
+    assert {each.name for each in together.candidate.members} == {each.name for each in halves}
+    assert [each.candidate.name for each in together.tried][3:] == [together.name]
+    assert together.best is together.tried[-1]
+    singles = [each.at_hand.value for each in together.tried[:3]]
+    assert together.best.at_hand.value > max(singles)
     assert choose_model(X, y.astype(float), candidates=[GOOD, noise], **settings).name == "good"
+
+
+def test_a_candidate_that_fails_is_in_no_average():
+    chosen = choose(
+        [GOOD, Candidate("broken", View(), Broken()), Candidate("twin", View(), LogisticRegression())]
+    )
+    assert chosen.name == "good + twin"
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    def fit(self, X, y):
+        raise ValueError("no")
 
 
 class Only(TransformerMixin, BaseEstimator):

@@ -21,9 +21,9 @@ class CompletingClassifier(ClassifierMixin, CompletingModel):  # type: ignore[mi
 
     Candidates are pairs of a learner and what it sees of the holes: logistic regression, a linear support
     vector machine, extra trees and gradient boosting on the completed rows, on several draws of the missing
-    cells, with a mask of the holes or with the holes kept; a joint Gaussian with the class as a column; and
-    averages of the best. Each is cross-validated on the rows of the table. The average of the best five is
-    fitted to all rows, unless another is clearly better.
+    cells, with a mask of the holes or with the holes kept; and a joint Gaussian with the class as a column.
+    Each is cross-validated on the rows of the table. The average of the best and of those that are not
+    clearly worse, by two standard errors, is fitted to all rows.
 
     Parameters
     ----------
@@ -139,9 +139,9 @@ class CompletingRegressor(RegressorMixin, CompletingModel):  # type: ignore[misc
 
     Candidates are pairs of a learner and what it sees of the holes: ridge regression, extra trees and
     gradient boosting on the completed rows, on several draws of the missing cells, with a mask of the holes
-    or with the holes kept; a joint Gaussian with the number as a column; and averages of the best. Each is
-    cross-validated on the rows of the table. The average of the best five is fitted to all rows, unless
-    another is clearly better.
+    or with the holes kept; and a joint Gaussian with the number as a column. Each is cross-validated on the
+    rows of the table. The average of the best and of those that are not clearly worse, by two standard
+    errors, is fitted to all rows.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -31,8 +31,8 @@ from cellworth.progress import portion, report
 
 MOST_ROWS = 4_000
 """The most labelled rows to choose on; a sample of longer tables is used."""
-MOST_AVERAGED = 5
-"""Candidates in an average, at most."""
+CLEARLY = 2.0
+"""Standard errors by which a candidate that is left out of the average scores lower than the best."""
 STEP_SHARE = 0.3
 """How much of the estimated step to complete rows counts when choosing for complete rows: it is noisy."""
 
@@ -96,13 +96,13 @@ class TriedModel:
         here, there = (on_scale(s.value, classes=classes)[0] for s in (self.at_hand, self.complete_rows))
         return here + (STEP_SHARE * (there - here) if rows == "complete" else 0.0)
 
-    def is_clearly_better(self, other: TriedModel, rows: DecidingRows) -> bool:
-        """Return whether this one ranks higher and scores higher at hand by more than a standard error."""
-        if self.at_hand is None or other.at_hand is None or not self.rank(rows) >= other.rank(rows):
-            return False
-        gain = self.at_hand.value - other.at_hand.value
+    def is_clearly_worse(self, other: TriedModel) -> bool:
+        """Return whether its score at hand is lower by more than `CLEARLY` standard errors."""
+        if self.at_hand is None or other.at_hand is None:
+            return self.at_hand is None
         paired = self.at_hand.influence - other.at_hand.influence
-        return gain >= float(np.sqrt(paired @ paired)) / len(paired)
+        error = float(np.sqrt(paired @ paired)) / len(paired)
+        return other.at_hand.value - self.at_hand.value > CLEARLY * error
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +116,7 @@ class ChosenModel:
     best : TriedModel
         Its scores.
     tried : list of TriedModel
-        All candidates that were tried, in order; averages last.
+        All candidates that were tried, in order; the average last.
     left_out : list of str
         Names of candidates that there was no time for.
     metric : {"AUC", "R2"}
@@ -173,8 +173,8 @@ def choose_model(
     candidates : sequence of Candidate, optional
         By default `default_models`; tried in this order.
     averages : bool
-        Whether to average the best two to five: the average of five is taken unless another is clearly
-        better, that is, ranks higher and scores higher at hand by more than a standard error.
+        Whether to average the best candidate and those that are not clearly worse: the rows at hand cannot
+        tell them apart. If there are any, the average is chosen.
     rows : {"complete", "as they are"}
         What to choose for: complete rows, or rows with holes like those of X; see `TriedModel.rank`.
     folds, repeats : int
@@ -235,21 +235,20 @@ def choose_model(
                 if callback(ModelProgress(number + 1, len(planned), candidate.name, value, spent)):
                     break
         left_out = [each.name for each in planned[len(tried) :]]
-        if averages:
-            tried += search.averages(tried, rows)
-    best = _best_of(tried, rows)
+        best = _best_of(tried, rows)
+        equals = [each for each in tried if averages and not each.is_clearly_worse(best)]
+        if len(equals) > 1:
+            best = search.average(sorted(equals, key=lambda each: -each.rank(rows)))
+            tried.append(best)
     return ChosenModel(best.candidate, best, tried, left_out, "R2" if is_number else "AUC")
 
 
 def _best_of(tried: Sequence[TriedModel], rows: DecidingRows) -> TriedModel:
-    """Return the largest average, unless another candidate is clearly better; without averages, the best."""
+    """Return the candidate of the highest rank."""
     working = [each for each in tried if not each.reason]
     if not working:
         reasons = "; ".join(f"{each.candidate.name}: {each.reason}" for each in tried)
         raise DataError(f"no candidate could be trained; expected at least one. {reasons}")
-    largest = max(working, key=lambda each: len(each.candidate.members))
-    if largest.candidate.members:
-        working = [each for each in working if each.is_clearly_better(largest, rows)] or [largest]
     return max(working, key=lambda each: each.rank(rows))  # the first, so the cheapest, of equals
 
 
@@ -302,24 +301,19 @@ class _CrossValidation:
         self._predictions[candidate.name] = found
         return self._scored(candidate, found, begun)
 
-    def averages(self, tried: Iterable[TriedModel], rows: DecidingRows) -> list[TriedModel]:
-        """Score averages of the best two to five candidates, from predictions already made."""
-        ranked = sorted((each for each in tried if not each.reason), key=lambda each: -each.rank(rows))
-        made = []
-        for size in range(2, min(MOST_AVERAGED, len(ranked)) + 1):
-            begun = time.perf_counter()
-            members = [each.candidate for each in ranked[:size]]
-            of_members = [self._predictions[each.name] for each in members]
-            found = [
-                HeldOutPredictions(
-                    np.mean([each.at_hand for each in together], axis=0),
-                    np.mean([each.drawn for each in together], axis=0),
-                    np.mean([each.thinned for each in together], axis=0),
-                )
-                for together in zip(*of_members, strict=True)
-            ]
-            made.append(self._scored(average_of(members), found, begun))
-        return made
+    def average(self, tried: Sequence[TriedModel]) -> TriedModel:
+        """Score the average of some candidates, from predictions already made."""
+        begun = time.perf_counter()
+        members = [each.candidate for each in tried]
+        found = [
+            HeldOutPredictions(
+                np.mean([each.at_hand for each in together], axis=0),
+                np.mean([each.drawn for each in together], axis=0),
+                np.mean([each.thinned for each in together], axis=0),
+            )
+            for together in zip(*(self._predictions[each.name] for each in members), strict=True)
+        ]
+        return self._scored(average_of(members), found, begun)
 
     def _predict(self, fold: HeldOutFold, candidate: Candidate) -> tuple[Float64Array, ...]:
         """Return what `HeldOutPredictions` holds, for the rows of a fold; all of it for classes only."""
