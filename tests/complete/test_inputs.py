@@ -5,7 +5,13 @@ import pandas as pd
 import pytest
 import scipy.sparse
 
-from cellworth import GaussianCompleter, SoftImputeCompleter, SupervisedCompleter
+from cellworth import (
+    CompletingClassifier,
+    CompletingRegressor,
+    GaussianCompleter,
+    SoftImputeCompleter,
+    SupervisedCompleter,
+)
 from cellworth.errors import DataError
 from cellworth.testing.completer_contract import random_table
 
@@ -46,6 +52,29 @@ def test_what_needs_another_door_is_told_which(Completer):
         Completer().fit(frame)
     with pytest.raises(DataError, match=r"X is sparse.*Use SparseCompleter"):
         Completer().fit(scipy.sparse.eye_array(5).tocsr())
+
+
+@pytest.mark.parametrize(
+    ("values", "holds"),
+    [
+        (pd.to_datetime(["2020-01-01", None, "2021-01-01"]), "dates"),
+        (pd.to_timedelta([1, 2, 3], unit="h"), "times"),
+        (pd.Categorical(["a", None, "b"]), "text"),
+        (pd.Series([1, "a", None], dtype=object), "text"),
+    ],
+)
+@pytest.mark.parametrize("Estimator", [GaussianCompleter, CompletingClassifier, CompletingRegressor])
+def test_columns_that_are_not_numbers_are_named(Estimator, values, holds):
+    frame = pd.DataFrame({"size": [1.0, None, 3.0], "other": values})
+    with pytest.raises(DataError, match=f"column 'other' holds {holds}, but {Estimator.__name__}") as caught:
+        Estimator().fit(frame, [0, 1, 0])
+    assert ("cellworth.fill" in str(caught.value)) == (Estimator is GaussianCompleter)
+    assert "encode().X" in str(caught.value)
+
+
+def test_objects_that_are_numbers_are_numbers():
+    frame = pd.DataFrame({"a": pd.Series([1, None, 2.5, 4], dtype=object), "b": [1.0, 2.0, 3.0, None]})
+    assert np.isfinite(GaussianCompleter().fit_transform(frame)).all()
 
 
 def test_numbers_whose_squares_overflow_are_named():

@@ -1,4 +1,5 @@
 import datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -191,3 +192,24 @@ def test_a_filled_table_shows_itself_in_a_few_lines():
     shown = repr(fill(frame, level=0.9))
     assert shown.startswith("Filled Table of 4 rows and 2 columns")
     assert shown.splitlines()[-1] == "  guessed: 2 cells, by GaussianCompleter, with 90 % intervals"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_decimals_are_filled_with_decimals(library):
+    prices = [Decimal("1.50"), None, Decimal("2.25"), Decimal("3.00")]
+    frame = {
+        "pandas": lambda: pd.DataFrame({"price": pd.Series(prices, dtype=object), "n": [1, 2, 3, 4]}),
+        "polars": lambda: pl.DataFrame(
+            {"price": pl.Series(prices, dtype=pl.Decimal(10, 2)), "n": [1, 2, 3, 4]}
+        ),
+        "pyarrow": lambda: pa.table({"price": pa.array(prices, pa.decimal128(10, 2)), "n": [1, 2, 3, 4]}),
+    }[library]()
+    column = fill(frame).to_frame()["price"]
+    filled = column.to_pylist() if library == "pyarrow" else column.to_list()
+    assert all(isinstance(price, Decimal) and price.as_tuple().exponent == -2 for price in filled)
+    assert [filled[row] for row in (0, 2, 3)] == [prices[row] for row in (0, 2, 3)]
+
+
+def test_a_lazy_frame_is_to_be_collected():
+    with pytest.raises(ParameterError, match=r"got LazyFrame\. Call its collect\(\) first"):
+        fill(pl.LazyFrame({"a": [1.0, None]}))

@@ -19,14 +19,12 @@ import numpy as np
 
 from cellworth.arrays import Float64Array
 from cellworth.campaign.cell_index import Cell
-from cellworth.campaign.event_codec import value_to_json
 from cellworth.campaign.state import State
 from cellworth.errors import QuestionedError
-from cellworth.messages import shorten
 from cellworth.setting_names import setting
 from cellworth.table import Column
 
-LEAST = 10
+LEAST = 3
 LEAST_COUNTS = 20
 TRIM = 200
 _YEAR = 366.0  # days
@@ -99,7 +97,7 @@ def insist() -> str:
 
 def _words(state: State, cell: Cell, number: float, seen: Seen) -> str:
     column = state.index.columns[cell[1]]
-    value, low, high = (shorten(value_to_json(column, each)) for each in (number, seen.lowest, seen.highest))
+    value, low, high = column.texts(np.array([number, seen.lowest, seen.highest]))
     is_count = number < 0 == seen.least and column.kind == "integer"
     also = ", and none was negative" if is_count else ""
     rest = f" but for the {seen.n // TRIM} lowest and highest" if seen.n >= TRIM else ""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 from sklearn.utils.validation import validate_data
 
 from cellworth.arrays import FloatArray, IntArray
@@ -43,7 +43,7 @@ def check_table(estimator: BaseEstimator, X: Any, *, dtype: Any = None, reset: b
             f"X is sparse, which {type(estimator).__name__} does not take. Use SparseCompleter, whose holes "
             "are the cells that are not stored; or pass a dense array with NaN in the holes."
         )
-    _refuse_text(X)
+    _refuse_text(estimator, X)
     X = validate_data(
         estimator,
         X,
@@ -93,8 +93,8 @@ def _refuse_huge(estimator: BaseEstimator, X: FloatArray) -> None:
         )
 
 
-def _refuse_text(X: Any) -> None:
-    """Raise DataError if a column of a frame holds text, which only a `Table` knows how to encode."""
+def _refuse_text(estimator: BaseEstimator, X: Any) -> None:
+    """Raise DataError if a column of a frame holds text or dates, which only a `Table` can encode."""
     if not hasattr(X, "columns"):
         return
     import narwhals as nw
@@ -103,12 +103,28 @@ def _refuse_text(X: Any) -> None:
     if not isinstance(frame, nw.DataFrame):
         return
     for name, dtype in frame.schema.items():
-        if isinstance(dtype, nw.String | nw.Categorical | nw.Enum):
-            raise DataError(
-                f"column {name!r} holds text, but a completer takes numbers. Use cellworth.fill(frame), or "
-                "make a Table.from_frame(frame) and fit to its encode().X: it encodes categories, yes/no and "
-                "dates."
+        holds = next((each for each, types in _not_numbers(nw) if isinstance(dtype, types)), None)
+        if isinstance(dtype, nw.Object) and any(isinstance(each, str) for each in frame[name]):
+            holds = "text"
+        if holds is not None:
+            fill = (
+                ""
+                if is_classifier(estimator) or is_regressor(estimator)
+                else "use cellworth.fill(frame), or "
             )
+            way = f"{fill}make a Table.from_frame(frame) and fit to its encode().X"
+            raise DataError(
+                f"column {name!r} holds {holds}, but {type(estimator).__name__} takes numbers. "
+                f"{way[0].upper()}{way[1:]}: it encodes categories, yes/no and dates."
+            )
+
+
+def _not_numbers(nw: Any) -> tuple[tuple[str, Any], ...]:
+    return (
+        ("text", nw.String | nw.Categorical | nw.Enum),
+        ("dates", nw.Date | nw.Datetime),
+        ("times", nw.Time | nw.Duration),
+    )
 
 
 def _columns(estimator: BaseEstimator, indices: IntArray) -> str:

@@ -56,7 +56,8 @@ def as_table(given: AnyTable, *, target: str | None = None) -> Table:
                 "an array has no column names, so target= cannot name one. Use Table.from_arrays(X, y)."
             )
         return Table.from_arrays(given)
+    hint = " Call its collect() first." if hasattr(given, "collect") else ""
     raise ParameterError(
         "expected a Table, a pandas or polars DataFrame, a pyarrow Table, the path of a file or a 2-D array; "
-        f"got {type(given).__name__}. See Table.read, Table.from_frame and Table.from_arrays."
+        f"got {type(given).__name__}.{hint} See Table.read, Table.from_frame and Table.from_arrays."
     )

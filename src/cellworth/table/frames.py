@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -313,6 +314,9 @@ def _as_written(column: Column, numbers: Float64Array, cells: Sequence[Any], kno
     if column.kind == "boolean":
         return [type(sample)(value) for value in numbers] if sample is not None else numbers.tolist()
     values = user_values(column, numbers)
+    if isinstance(sample, Decimal):
+        finest = min(cells[row].as_tuple().exponent for row in known.tolist() if not is_null(cells[row]))
+        return [Decimal(repr(value)).quantize(Decimal(1).scaleb(finest)) for value in values]
     return [_like_date(value, sample) for value in values] if column.kind == "date" else values
 
 
