@@ -13,7 +13,7 @@ from cellworth.datasets.tables import PAPER_NAMES, TURNEY_NAMES
 from cellworth.table import Table
 
 REPEATS = 10
-KNOWN = (10, 20, 50, 100, 500, None)
+KNOWN = (3, 5, 10, 20, 50, 100, 500, None)
 
 
 def share_questioned(tables: list[Table], n: int | None, seed: int = 0) -> tuple[int, int]:

@@ -27,7 +27,7 @@ def test_the_rule_by_hand():
     assert limits(NUMBER, [0.0] * 99 + [4.0]) == (-16.0, 20.0)  # 400 / n = 4
     assert limits(NUMBER, [0.0] * 49 + [4.0]) == (-32.0, 36.0)  # 400 / n = 8
     assert limits(NUMBER, [0.0] * 9 + [4.0]) == (-160.0, 164.0)  # 400 / n = 40
-    assert limits(NUMBER, [0.0, 1.0, 3.0]) == (-400.0, 403.0)
+    assert limits(NUMBER, [0.0, 1.0, 2.0, 5.0]) == (-3125.0, 3130.0)  # 40,000 / n^3 = 625
     assert limits(NUMBER, [0.0] * (LEAST - 2) + [4.0]) is None
     assert limits(NUMBER, [7.0] * 200) == (-7.0, 21.0)  # no width: that of the value
     assert limits(Column("x", "number", bounds=(0, np.inf)), [0.0] * 99 + [4.0]) == (-np.inf, 20.0)

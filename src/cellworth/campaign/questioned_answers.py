@@ -2,7 +2,7 @@
 
 The rule, for numbers, whole numbers and dates of which at least `LEAST` values are known: sort the n known
 values and leave out the n // `TRIM` smallest and largest. Question a value that is beyond this range by more
-than m times its width, m = max(2, 400 / n): few values say little about a range. A range of no
+than m times its width, m = max(2, 400 / n, 40000 / n^3): few values say little about a range. A range of no
 width counts as wide as its value, and at least 1; the range of a date, at least a year. A side that the user
 has bounded is not questioned. In a column of whole numbers, at least `LEAST_COUNTS` of them known and none
 negative, a negative number is questioned, too.
@@ -53,7 +53,7 @@ def seen_in(column: Column, known: Float64Array) -> Seen | None:
         width = max(width, _YEAR)
     elif width == 0:
         width = max(abs(highest), 1.0)
-    reach = max(2.0, 400 / n) * width
+    reach = max(2.0, 400 / n, 40_000 / n**3) * width
     least, most = lowest - reach, highest + reach
     if column.kind == "integer" and n >= LEAST_COUNTS and known.min() >= 0:
         least = max(least, 0.0)
