@@ -40,9 +40,7 @@ def ask(
     lease: Annotated[
         str, Option(help="How long to reserve the cells: 7d, 12h, 30m, or never for no time limit.")
     ] = "7d",
-    out: Annotated[
-        Path | None, Option(metavar="FILE", help="Write the list to this CSV file, to fill in.")
-    ] = None,
+    out: options.ListToFillIn = None,
     force: Force = False,
     only_open: Annotated[
         bool,

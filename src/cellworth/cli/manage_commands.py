@@ -38,9 +38,7 @@ def take(
         int | None, Option("--count", min=1, help="Take this many free cells, oldest asks first.")
     ] = None,
     lease: Annotated[str, Option(help="How long to keep them: 8h, 30m, 2d.")] = "8h",
-    out: Annotated[
-        Path | None, Option(metavar="FILE", help="Write the list to this CSV file, to fill in.")
-    ] = None,
+    out: options.ListToFillIn = None,
     force: Force = False,
     on: options.CampaignOptions,
     chosen: NamedCells,

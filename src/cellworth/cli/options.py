@@ -35,6 +35,12 @@ Name = Annotated[
         autocompletion=shell_completion.names_of_store,
     ),
 ]
+CampaignName = Annotated[
+    str,
+    Argument(
+        metavar="NAME", help="The name of the campaign.", autocompletion=shell_completion.names_of_store
+    ),
+]
 Json = Annotated[bool, Option("--json", help="Print JSON, for use by programs.")]
 Who = Annotated[str | None, Option(metavar="NAME", help="Who is doing this, for the log.")]
 Encoding = Annotated[
@@ -151,6 +157,9 @@ Cells = Annotated[
     Argument(
         metavar="[ROW:COLUMN]...", help="Cells, as ROW:COLUMN.", autocompletion=shell_completion.open_cells
     ),
+]
+ListToFillIn = Annotated[
+    Path | None, Option(metavar="FILE", help="Write the list to this CSV file, to fill in.")
 ]
 CellsFrom = Annotated[
     Path | None,

@@ -14,7 +14,6 @@ from cellworth.cli import options
 from cellworth.cli.build_command import Argument, Option, WrongUsage
 from cellworth.cli.options import check_there, usage
 from cellworth.cli.output import count, print_json, print_table
-from cellworth.cli.shell_completion import names_of_store
 
 if TYPE_CHECKING:
     from cellworth.campaign.maintenance import CheckedCampaign
@@ -220,9 +219,7 @@ def load(
 
 def rename(
     *,
-    name: Annotated[
-        str, Argument(metavar="NAME", help="The name of the campaign.", autocompletion=names_of_store)
-    ],
+    name: options.CampaignName,
     new: Annotated[str, Argument(metavar="NEW", help="Its new name.")],
     store: options.Store = options.DEFAULT_STORE,
     as_json: options.Json = False,
@@ -238,9 +235,7 @@ def rename(
 
 def delete(
     *,
-    name: Annotated[
-        str, Argument(metavar="NAME", help="The name of the campaign.", autocompletion=names_of_store)
-    ],
+    name: options.CampaignName,
     yes: Annotated[bool, Option("--yes", help="Delete it without asking.")] = False,
     store: options.Store = options.DEFAULT_STORE,
     as_json: options.Json = False,
