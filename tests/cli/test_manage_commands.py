@@ -26,8 +26,8 @@ def test_another_budget(quick):
     assert "got '80,5'. Write 1234.5 for 1.234,5." in quick("budget", "80,5").err
     assert quick.kinds() == ["asked", "budget changed", "budget changed"]
     shown = quick("log").out
-    assert "from 50.0 to 80.0: a second grant" in shown
-    assert "from 80.0 to no limit" in shown
+    assert "from 50.00 to 80.00: a second grant" in shown
+    assert "from 80.00 to no limit" in shown
 
 
 def test_other_prices(quick, tmp_path):
