@@ -111,8 +111,21 @@ def test_an_absurd_value_is_questioned_and_saved_by_a_second_enter(visit, site):
     page.press(f"#value-{key}", "Enter")
     page.wait_for_selector(f"#line-{key}.doubted")
     assert "press Enter once more" in page.inner_text(f"#line-{key}")
-    page.press(f"#value-{key}", "Enter")
+    page.keyboard.press("Enter")  # wherever the focus is: back at the value
     page.wait_for_selector(f"#line-{key}.saved")
+
+
+def test_nobody_who_types_on_is_called_back(visit, site):
+    with begin(site[1], "hasty", prices=Prices.same(1.0)) as campaign:
+        campaign.ask(count=int(campaign.table.holes.sum()), who="Ann")
+    page = visit("Bob").look("/campaigns/hasty/queue?column=age")
+    wrong, after = [line.get_attribute("data-key") for line in page.query_selector_all("[data-line]")[:2]]
+    page.route("**/queue/tell", lambda route: (page.keyboard.type("4"), route.continue_()))
+    page.fill(f"#value-{wrong}", "old")
+    page.press(f"#value-{wrong}", "Enter")
+    page.wait_for_selector(f"#line-{wrong}.wrong")
+    assert page.evaluate("() => document.activeElement.id") == f"value-{after}"
+    assert page.input_value(f"#value-{after}") == "4"
 
 
 def test_shortcuts(visit, queue):

@@ -67,10 +67,17 @@ function count() {
   bar.querySelector("[data-count]").textContent = words("unsaved", { count: some });
 }
 
+let next = null; // the line that was gone on to
+
 function follow(line) {
   const all = linesOf();
-  const next = all.slice(all.indexOf(line) + 1).find((each) => fieldOf(each));
+  next = all.slice(all.indexOf(line) + 1).find((each) => fieldOf(each));
   if (next) fieldOf(next).focus();
+}
+
+// Whoever went on from a value that was then rejected or questioned, and has typed nothing since, goes back to it.
+function returnTo(line) {
+  if (line.matches(".wrong") && next?.contains(document.activeElement) && !valueOf(next)) fieldOf(line)?.focus();
 }
 
 function save(line, goOn = true) {
@@ -219,6 +226,7 @@ document.addEventListener("htmx:load", (event) => {
     line.querySelector("[data-comment]").focus();
   } else if (line.dataset.had && fieldOf(line)) fieldOf(line).focus();
   else if (line.dataset.had) follow(line);
+  else returnTo(line);
   count();
 });
 document.addEventListener("htmx:afterSettle", (event) => {
