@@ -114,4 +114,4 @@ def test_a_large_file_that_was_checked_can_be_saved(fresh):
     assert len(lines) > 1.1 * 2**20
     form = fresh.look(path + "/queue").form("/upload")
     checked = fresh.send(form, files={"answers": ("a.csv", lines.encode(), "text/csv")})
-    assert "Saved 1500 answers" in fresh.send(checked.form("/upload/save")).text
+    assert "Saved 1,500 answers" in fresh.send(checked.form("/upload/save")).text

@@ -271,6 +271,7 @@ def _spoken(request: Request, currency: str | None) -> dict[str, Any]:
         "languages": LANGUAGES,
         "numbers": numbers,
         "money": numbers.money,
+        "counted": lambda values: {k: numbers.count(v) if type(v) is int else v for k, v in values.items()},
         "translate": catalogue(language).gettext,
         "value_of": lambda value, kind=None: shown_value(value, kind, language),
         "said": lambda text: said(translated(text, language), language),
