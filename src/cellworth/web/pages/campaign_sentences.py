@@ -5,6 +5,7 @@ from __future__ import annotations
 from cellworth.web.pages.language import message
 
 SAME: tuple[str, ...] = (
+    message("Convert them."),
     # Lists of prices.
     message("the price of {name}"),
     message("the first price"),
@@ -49,6 +50,13 @@ SAME: tuple[str, ...] = (
 """What the library says that the pages say in the same words."""
 
 SENTENCES: dict[str, str] = {
+    "all prices must be in one currency, got {names}.": message(
+        "All prices must be in one currency; there are {names}."
+    ),
+    "this runs on tables in memory, and a BlockTable may be larger; give it some rows, as in "
+    "table.every(100), or read the whole table with Table.read.": message(
+        "This is not possible for a table as large as this one, which stays in its own files."
+    ),
     # Lists of prices.
     "the price of row {row}, column {column}": message("the price of {column} of {row}"),
     "the price of column {name}": message("the price of {name}"),
