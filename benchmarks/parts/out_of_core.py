@@ -116,7 +116,6 @@ def measure_here(folder: str) -> dict[str, Any]:
     from cellworth import GaussianCompleter
     from cellworth.blocks import DaskEngine, open_blocks
     from cellworth.blocks.protocol import add
-    from cellworth.complete.gaussian.rows_to_fit import KEPT_BYTES
 
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as spilled, DaskEngine(2, MEMORY, folder=spilled) as engine:
@@ -125,20 +124,23 @@ def measure_here(folder: str) -> dict[str, Any]:
         def cpu() -> float:
             return sum(engine.client.run(time.process_time).values())
 
-        before = cpu()
+        source.reduce(_known, add)  # starts the workers' libraries
+        before = np.array([cpu(), time.perf_counter()])
         source.reduce(_known, add)
-        read = cpu() - before
-        clocks: list[float] = []
+        read, read_wall = np.array([cpu(), time.perf_counter()]) - before
+        clocks: list[tuple[float, float]] = []
 
         def note(_: Any) -> None:
-            clocks.append(cpu())
+            clocks.append((cpu(), time.perf_counter()))
 
         settings = {"margins": "normal", "label_trust": 0.0, "shrinkage": 3.0, "calibrate": False}
         GaussianCompleter(**settings, tol=0, max_iter=STEPS + 1, callback=note).fit(source)
         peak = max(engine.client.run(memory.peak).values())
         room = engine.room()
-        again = room is not None and KEPT_BYTES * source.n_rows * COLUMNS > room
-    return {"read": read, "step": float(np.median(np.diff(clocks))), "peak": peak, "again": again}
+        again = room is not None and source.dtype.itemsize * source.n_rows * COLUMNS > room
+    step, step_wall = np.median(np.diff(clocks, axis=0), axis=0).tolist()
+    walls = {"read_wall": float(read_wall), "step_wall": step_wall}
+    return {"read": float(read), "step": step, "peak": peak, "again": again, **walls}
 
 
 def _known(part: Any) -> tuple[int]:

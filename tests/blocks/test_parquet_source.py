@@ -111,3 +111,24 @@ def test_a_row_group_that_is_read_in_parts_is_decoded_once(tmp_path, monkeypatch
     for block in (blocks[4], blocks[8], blocks[0]):
         block.read()
     assert len(kept) == 2
+
+
+def test_what_is_read_ahead_is_a_row_group(tmp_path, monkeypatch):
+    """Each row group asks once for the one after the next few, across files, by the bytes of its columns."""
+    X, y = make_table(90, 3, 0)
+    write_parquet(tmp_path / "big", X, y, files=3, row_group=10)
+    asked = []
+    monkeypatch.setattr(parquet_source, "read_ahead", lambda *what: asked.append(what))
+    table = open_blocks(tmp_path / "big", target="outcome").table
+    for block in table.blocks(5):  # halves of row groups
+        block.read()
+    groups = [(group.path, group.row_group) for group in table.groups]
+    assert asked == groups[parquet_source.AHEAD :]
+    monkeypatch.undo()
+    path, number = groups[4]
+    start, length = parquet_source._bytes_of(path, number, 0)
+    about = pq.read_metadata(path).row_group(number)
+    assert length == sum(about.column(j).total_compressed_size for j in range(about.num_columns))
+    assert 4 <= start < start + length < (tmp_path / "big").joinpath(path).stat().st_size
+    parquet_source.read_ahead(path, number)
+    parquet_source.read_ahead(str(tmp_path / "gone.parquet"), 0)  # read later, or reported then

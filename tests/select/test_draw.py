@@ -128,7 +128,7 @@ def test_by_row_with_fees_keeps_the_budget_and_finishes_visits():
 )
 def test_auto_finishes_rows_where_few_columns_count_and_rows_are_many(rows, worths, finished, scale):
     offer = offer_of(np.tile(np.array(worths, dtype=float) * scale, (rows, 1)))
-    assert finishes_rows(offer) == finished
+    assert finishes_rows(offer.totals) == finished
     auto, same = (
         Draw(by=by).select(offer, count=40, rng=np.random.default_rng(1))
         for by in ("auto", "row" if finished else "cell")
@@ -141,8 +141,8 @@ def test_auto_looks_at_nothing_but_what_is_on_offer():
     whole = offer_of(scores.copy())
     scores[:, 2:] = np.nan
     available = ~np.isnan(scores)
-    assert finishes_rows(Offer(scores, available, whole.prices, ~available))
-    assert not finishes_rows(whole)
+    assert finishes_rows(Offer(scores, available, whole.prices, ~available).totals)
+    assert not finishes_rows(whole.totals)
 
 
 def test_rejects_other_things_to_draw_by():

@@ -13,8 +13,10 @@ import numpy as np
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.block_cells import places_of, texts_at
 from cellworth.blocks.cell_rules import CellRules, KnownCells, TableBlock
+from cellworth.blocks.encoded_table import EncodedTable
+from cellworth.blocks.file_memory import FileMemory
 from cellworth.blocks.protocol import Blocks, Engine, add, join
-from cellworth.blocks.row_source import Block, Source, StoredTable
+from cellworth.blocks.row_source import Source, StoredTable
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.blocks.writing import new_folder, whole_folder, write_part
 from cellworth.cached_property import cached_property
@@ -25,53 +27,6 @@ from cellworth.table.column import Column
 from cellworth.table.keywords import table_keywords
 from cellworth.table.target import Target
 from cellworth.table.write_table import summary_of
-
-
-@dataclass(frozen=True)
-class EncodedTable:
-    """A `BlockTable` as numeric columns: what completers take; see `StoredTable`."""
-
-    table: BlockTable
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the table."""
-        return self.table.n_rows
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the d numeric columns."""
-        return self.table.layout.feature_names
-
-    @property
-    def named(self) -> bool:
-        """True: columns of a `Table` have names."""
-        return True
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """float32 if all numbers in the files are, otherwise float64."""
-        return self.table.stored.dtype
-
-    @property
-    def target(self) -> str | None:
-        """Name of the label column."""
-        return None if self.table.target is None else self.table.target.name
-
-    @property
-    def row_id(self) -> str | None:
-        """Name of the row id column."""
-        return self.table.row_id
-
-    def blocks(self, most_rows: int) -> list[Block]:
-        """Split the table into blocks of 1 to ``most_rows`` rows."""
-        return list(self.table.cell_blocks(most_rows))
-
-    def identity(self) -> dict[str, Any]:
-        """Return plain data that identifies this table."""
-        learned = self.table.learned
-        so_far = 0 if learned is None else len(learned.rows)
-        return self.table.stored.identity() | {"columns": list(self.columns), "learned": so_far}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -97,6 +52,12 @@ class BlockTable:
         How finely the known values are written; see `Column.fineness`.
     learned : KnownCells or None
         Cells that are known besides those in the files.
+    corrects : bool
+        Whether some of them replace values of the files.
+    added : (p,) int array or None
+        How many of them fill holes of each column.
+    memory : FileMemory
+        What was found in the files.
     """
 
     stored: StoredTable
@@ -106,6 +67,14 @@ class BlockTable:
     labelled: int
     fineness: tuple[int | None, ...]
     learned: KnownCells | None = field(default=None, repr=False)
+    corrects: bool = False
+    added: IntArray | None = field(default=None, repr=False)
+    memory: FileMemory = field(default_factory=FileMemory, repr=False)
+
+    @property
+    def known_in_files(self) -> IntArray:
+        """How many cells of each column have a value in the files, (p,)."""
+        return self.known if self.added is None else self.known - self.added
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -286,9 +255,16 @@ class BlockTable:
         learned = KnownCells(rows[order], columns[order], values[order])
         new = ~np.isnan(values) if were_known is None else ~np.isnan(values) & ~were_known
         filled = np.bincount(columns[new], minlength=len(self.columns))
-        known = np.minimum(self.known + filled, self.n_rows)
+        known = np.minimum(self.known_in_files + filled, self.n_rows)
         rules = replace(self.rules, unmeasured=np.asarray(known == 0))
-        return replace(self, learned=learned, known=known, rules=rules)
+        return replace(
+            self,
+            learned=learned,
+            known=known,
+            rules=rules,
+            corrects=not new.all(),
+            added=known - self.known_in_files,
+        )
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the table as a Parquet folder, which appears once it is complete; one pass.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -20,20 +23,29 @@ from cellworth.table.keywords import declared_by
 from cellworth.table.raw_cells import Cells
 
 ROWS_IN_CACHE = 4096  # of a few dozen columns
+AHEAD = 4  # row groups: with a few workers, those between are being processed
 
 
 @dataclass(frozen=True)
 class RowGroupPart:
-    """Rows ``start`` to ``stop`` of one row group of a file."""
+    """Rows ``start`` to ``stop`` of one row group of a file.
+
+    Attributes
+    ----------
+    ahead : (path, row group) or None
+        What to read ahead from the disk while this is processed.
+    """
 
     path: str
     row_group: int
     start: int
     stop: int
+    ahead: tuple[str, int] | None = None
 
     def read(self, columns: Sequence[str]) -> Any:
         """Return a pyarrow table of these rows."""
-        table = _ROW_GROUPS.read(self.path, self.row_group, tuple(columns), self.stop - self.start)
+        wanted = self.stop - self.start
+        table = _ROW_GROUPS.read(self.path, self.row_group, tuple(columns), wanted, self.ahead)
         return table.slice(self.start, self.stop - self.start)
 
 
@@ -54,12 +66,19 @@ class DecodedRowGroups:
         self._lock = Lock()
         self._kept: dict[tuple[Any, ...], _Decoded] = {}
 
-    def read(self, path: str, group: int, columns: tuple[str, ...], rows: int) -> Any:
-        """Return a row group as a pyarrow table, of which ``rows`` rows are wanted."""
+    def read(
+        self,
+        path: str,
+        group: int,
+        columns: tuple[str, ...],
+        rows: int,
+        ahead: tuple[str, int] | None = None,
+    ) -> Any:
+        """Return a row group as a pyarrow table, of which ``rows`` rows are wanted; see `RowGroupPart`."""
         about = Path(path).stat()
         key = path, group, columns, about.st_mtime_ns, about.st_size
         with self._lock:
-            decoded = self._kept.setdefault(key, _Decoded(path, group, columns))
+            decoded = self._kept.setdefault(key, _Decoded(path, group, columns, ahead))
             while len(self._kept) > self._most:
                 self._kept.pop(next(iter(self._kept)))
         table = decoded.table()
@@ -76,8 +95,11 @@ class DecodedRowGroups:
 class _Decoded:
     """One row group, decoded by the first thread that wants it."""
 
-    def __init__(self, path: str, group: int, columns: tuple[str, ...]) -> None:
+    def __init__(
+        self, path: str, group: int, columns: tuple[str, ...], ahead: tuple[str, int] | None
+    ) -> None:
         self._about = path, group, columns
+        self._ahead = ahead
         self._lock = Lock()
         self._table: Any = None
         self.wanted = 0
@@ -88,7 +110,29 @@ class _Decoded:
                 path, group, columns = self._about
                 with require("pyarrow.parquet").ParquetFile(path) as file:
                     self._table = file.read_row_group(group, columns=list(columns), use_threads=False)
+                if self._ahead is not None:
+                    read_ahead(*self._ahead)
         return self._table
+
+
+def read_ahead(path: str, group: int) -> None:
+    """Ask the system to read a row group from the disk; returns at once. Nothing where it cannot be asked."""
+    if not hasattr(os, "posix_fadvise"):
+        return
+    with suppress(OSError), open(path, "rb") as file:
+        about = os.fstat(file.fileno())
+        start, length = _bytes_of(path, group, about.st_mtime_ns)
+        os.posix_fadvise(file.fileno(), start, length, os.POSIX_FADV_WILLNEED)
+
+
+@lru_cache(maxsize=1024)
+def _bytes_of(path: str, group: int, _written: int) -> tuple[int, int]:
+    """Return where in a file a row group begins, and how long it is."""
+    about = require("pyarrow.parquet").read_metadata(path).row_group(group)
+    columns = [about.column(j) for j in range(about.num_columns)]
+    starts = [c.dictionary_page_offset or c.data_page_offset for c in columns]
+    ends = [start + c.total_compressed_size for start, c in zip(starts, columns, strict=True)]
+    return min(starts, default=0), max(ends, default=0) - min(starts, default=0)
 
 
 _ROW_GROUPS = DecodedRowGroups()
@@ -205,10 +249,12 @@ class ParquetTable:
     def _cut(self, most_rows: int) -> list[RowGroupPart]:
         """Return the row groups; those with more than ``most_rows`` rows are split evenly."""
         cut = []
-        for group in self.groups:
+        for number, group in enumerate(self.groups):
             n_parts = -(-group.stop // most_rows)
             ends = [group.stop * i // n_parts for i in range(n_parts + 1)]
-            cut += [RowGroupPart(group.path, group.row_group, a, b) for a, b in pairwise(ends)]
+            next_one = self.groups[number + AHEAD : number + AHEAD + 1]
+            ahead = next(((each.path, each.row_group) for each in next_one), None)
+            cut += [RowGroupPart(group.path, group.row_group, a, b, ahead) for a, b in pairwise(ends)]
         return cut
 
     def _block(self, pieces: Sequence[RowGroupPart], start: int, stop: int) -> Block:

@@ -6,17 +6,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse, vstack
 
 from cellworth.arrays import AnyArray, FloatArray
+from cellworth.blocks.file_memory import LearnedRows
 from cellworth.blocks.protocol import Blocks, Engine, Function, Merge, join
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.cached_property import cached_property
 from cellworth.errors import ParameterError
 from cellworth.optional_packages import require
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -154,15 +157,32 @@ class Source:
         """Do the same, and merge the small results in a fixed order; see `Engine.reduce`."""
         return self.engine.reduce(OnPart(function), merge, self.blocks, *blocks, shared=shared)
 
+    def recall(self, what: str, find: Callable[[Source], T]) -> tuple[T, LearnedRows] | None:
+        """Return what a function finds in the files alone, and the cells that were learned since.
+
+        It is found once for a table and its blocks. None if the table is not of files and learned cells.
+        """
+        # Not of a table with other blocks, which would pass on the question.
+        as_files = getattr(type(self.table), "as_files", None)
+        found = None if as_files is None else as_files(self.table)
+        if found is None:
+            return None
+        table, learned, memory = found
+        ends = tuple(block.stop for block in self.blocks.items)
+        return memory.recall((what, self.columns, ends), lambda: find(Source(table, self.engine))), learned
+
     def sample(self, every: int) -> Part:
-        """Collect every k-th row of the table."""
-        parts: tuple[Part, ...] = self.reduce(_every_kth, join, shared=(every,))
-        y, row_ids = (
-            None if first is None else np.concatenate([getattr(part, name) for part in parts])
-            for name, first in (("y", parts[0].y), ("row_ids", parts[0].row_ids))
-        )
-        X = [part.X for part in parts]
-        return Part(vstack(X, format="csr") if issparse(X[0]) else np.concatenate(X), y, row_ids, 0)
+        """Collect every k-th row of the table; a pass, unless it was collected before."""
+        found = self.recall(f"every {every}", lambda files: _sampled(files, every))
+        if found is None:
+            return _sampled(self, every)
+        part, learned = found
+        here = learned.rows % every == 0
+        if not here.any():
+            return part
+        X, rows, new = part.X.copy(), learned.rows[here] // every, learned.X[here]
+        X[rows] = np.where(np.isnan(new), X[rows], new)
+        return replace(part, X=X)
 
     def with_blocks(self, change: Callable[[Block], Block]) -> Source:
         """Return the table with each block replaced by ``change(block)``, which must have the same rows."""
@@ -178,6 +198,16 @@ class OnPart:
     def __call__(self, block: Block, *others: Any) -> Any:
         """Return the function's result."""
         return self.function(block.read(), *others)
+
+
+def _sampled(source: Source, every: int) -> Part:
+    parts: tuple[Part, ...] = source.reduce(_every_kth, join, shared=(every,))
+    y, row_ids = (
+        None if first is None else np.concatenate([getattr(part, name) for part in parts])
+        for name, first in (("y", parts[0].y), ("row_ids", parts[0].row_ids))
+    )
+    X = [part.X for part in parts]
+    return Part(vstack(X, format="csr") if issparse(X[0]) else np.concatenate(X), y, row_ids, 0)
 
 
 def _every_kth(part: Part, every: int) -> tuple[Part]:

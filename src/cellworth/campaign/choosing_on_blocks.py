@@ -19,7 +19,7 @@ from cellworth.strategy.block_prices import BlockPrices
 
 
 class ChooserOnBlocks:
-    """Chooses in two passes over the blocks; memory is that of the rows that the batch could touch."""
+    """Chooses in one pass over the blocks, or two; memory is that of the rows that the batch could touch."""
 
     def __init__(self, log: Log, in_force: BudgetAndPrices) -> None:
         self._log = log

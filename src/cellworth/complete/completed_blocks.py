@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from os import PathLike
 from typing import Any
 
@@ -15,6 +16,8 @@ from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.writing import FilledPart, write_blocks
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import ParameterError
+
+RowFinder = Callable[[Part], IntArray]
 
 
 @dataclass(frozen=True)
@@ -71,13 +74,26 @@ class CompletedBlocks:
         Reads the blocks that they are in, and completes these rows alone, unless the completer needs what is
         kept of whole blocks.
         """
+        return self.rows_where(RowsAt(numbers))[1]
+
+    def rows_where(self, *find: RowFinder) -> tuple[list[IntArray], FilledPart]:
+        """Return the numbers of the rows that each function finds, and all of them, completed; one pass.
+
+        Each is called on the `Part` of a block and returns places in it, increasing. The rows are returned by
+        number, each once; see `rows`.
+        """
         if self._states is None:
-            return _completed(_together(self.source.reduce(_pick, join, shared=(numbers,))), self.completer)
-        parts = self.reduce(_pick_filled, join, shared=(numbers,))
-        part = _together([filled.part for filled in parts])
-        variances = [filled.variance for filled in parts if filled.variance is not None]
-        completed = np.concatenate([filled.completed for filled in parts])
-        return FilledPart(part, completed, np.concatenate(variances) if variances else None)
+            found = self.source.reduce(_pick, join, shared=(find,))
+            filled = _completed(_together([part for _, part in found]), self.completer)
+        else:
+            found = self.reduce(_pick_filled, join, shared=(find,))
+            parts = [filled for _, filled in found]
+            part = _together([filled.part for filled in parts])
+            variances = [filled.variance for filled in parts if filled.variance is not None]
+            completed = np.concatenate([filled.completed for filled in parts])
+            filled = FilledPart(part, completed, np.concatenate(variances) if variances else None)
+        numbers = zip(*(each for each, _ in found), strict=True)
+        return [np.concatenate(each).astype(np.intp) for each in numbers], filled
 
     def gather(self) -> tuple[FloatArray, FloatArray | None]:
         """Return the completed table (n, d) and its variances or None; both must fit in memory."""
@@ -138,25 +154,39 @@ def _completed(part: Part, completer: Any) -> FilledPart:
     return FilledPart(part, *completer.complete_rows(part))
 
 
-def _pick(part: Part, numbers: IntArray) -> tuple[Part, ...]:
+@dataclass(frozen=True)
+class RowsAt:
+    """Finds rows by their numbers in the table, in increasing order."""
+
+    numbers: IntArray
+
+    def __call__(self, part: Part) -> IntArray:
+        """Return the places of those in a block."""
+        first, last = np.searchsorted(self.numbers, [part.start, part.start + len(part.X)])
+        rows: IntArray = self.numbers[first:last] - part.start
+        return rows
+
+
+def _places(part: Part, find: tuple[RowFinder, ...]) -> tuple[tuple[IntArray, ...], IntArray]:
+    """Return the numbers of the rows that each function finds in a block, and the places of all of them."""
+    found = tuple(each(part) for each in find)
+    return tuple(each + part.start for each in found), reduce(np.union1d, found).astype(np.intp)
+
+
+def _pick(part: Part, find: tuple[RowFinder, ...]) -> tuple[tuple[tuple[IntArray, ...], Part], ...]:
     """Return the wanted rows of a block; of the first one also if there are none, for its columns."""
-    here = _within(numbers, part.start, len(part.X))
-    return (part.some(here),) if len(here) or not part.start else ()
+    numbers, here = _places(part, find)
+    return ((numbers, part.some(here)),) if len(here) or not part.start else ()
 
 
-def _pick_filled(filled: FilledPart, numbers: IntArray) -> tuple[FilledPart, ...]:
-    part = filled.part
-    here = _within(numbers, part.start, len(part.X))
-    if not len(here) and part.start:
+def _pick_filled(
+    filled: FilledPart, find: tuple[RowFinder, ...]
+) -> tuple[tuple[tuple[IntArray, ...], FilledPart], ...]:
+    numbers, here = _places(filled.part, find)
+    if not len(here) and filled.part.start:
         return ()
     variance = None if filled.variance is None else filled.variance[here]
-    return (FilledPart(part.some(here), filled.completed[here], variance),)
-
-
-def _within(numbers: IntArray, start: int, length: int) -> IntArray:
-    first, last = np.searchsorted(numbers, [start, start + length])
-    rows: IntArray = numbers[first:last] - start
-    return rows
+    return ((numbers, FilledPart(filled.part.some(here), filled.completed[here], variance)),)
 
 
 def _together(parts: Sequence[Part]) -> Part:

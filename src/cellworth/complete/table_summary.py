@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from cellworth.arrays import FloatArray, IntArray
+from cellworth.arrays import Float64Array, FloatArray, IntArray
 from cellworth.blocks.column_sums import ColumnSums
+from cellworth.blocks.file_memory import LearnedRows
 from cellworth.blocks.row_source import Part, Source
 from cellworth.complete.labels import LabelSummary, is_missing
 from cellworth.complete.scaling import Scaling
@@ -35,6 +36,8 @@ class TableSummary:
         Number of labelled rows in each block, in order.
     rows : tuple of int
         Number of rows in each block, in order.
+    known : tuple of (d,) arrays
+        Number of observed cells in each block, in order.
     """
 
     sums: ColumnSums
@@ -45,6 +48,7 @@ class TableSummary:
     labels: LabelSummary | None
     labelled: tuple[int, ...]
     rows: tuple[int, ...]
+    known: tuple[Float64Array, ...]
 
     @property
     def counts(self) -> IntArray:
@@ -68,10 +72,35 @@ class TableSummary:
             raise ParameterError(f"scale must be 'minmax', 'standard' or None; got {how!r}")
         return Scaling(np.zeros(len(self.low)), np.ones(len(self.low)))
 
+    def with_cells(self, learned: LearnedRows) -> TableSummary:
+        """Return the summary with some holes filled."""
+        if not len(learned.rows):
+            return self
+        X, observed = learned.X, ~np.isnan(learned.X)
+        new = np.where(observed.any(axis=0), learned.rows[observed.argmax(axis=0)], self.first)
+        ends = np.cumsum([0, *self.rows])
+        blocks = np.searchsorted(ends, learned.rows, side="right") - 1
+        known = list(self.known)
+        for block in np.unique(blocks).tolist():
+            known[block] = known[block] + observed[blocks == block].sum(axis=0)
+        infinite = np.argwhere(np.isinf(X))
+        return replace(
+            self,
+            sums=self.sums.merged(ColumnSums.of(X)),
+            low=np.fmin(self.low, np.fmin.reduce(X, axis=0, initial=np.inf)),
+            high=np.fmax(self.high, np.fmax.reduce(X, axis=0, initial=-np.inf)),
+            first=np.minimum(self.first, new),
+            infinite=(int(learned.rows[infinite[0][0]]), int(infinite[0][1]))
+            if len(infinite)
+            else self.infinite,
+            known=tuple(known),
+        )
+
 
 def summarise(source: Source) -> TableSummary:
-    """Make the first pass; raise DataError if the table cannot be completed."""
-    summary: TableSummary = source.reduce(_of_part, _merge)
+    """Make the first pass, or recall it; raise DataError if the table cannot be completed."""
+    found = source.recall("summary", _in_a_pass)
+    summary = _in_a_pass(source) if found is None else found[0].with_cells(found[1])
     if summary.infinite is not None:
         row, column = summary.infinite
         raise DataError(
@@ -79,6 +108,11 @@ def summarise(source: Source) -> TableSummary:
             "0); expected finite numbers, or NaN for a hole."
         )
     _check_columns(summary, source.columns)
+    return summary
+
+
+def _in_a_pass(source: Source) -> TableSummary:
+    summary: TableSummary = source.reduce(_of_part, _merge)
     return summary
 
 
@@ -98,8 +132,9 @@ def _of_part(part: Part) -> TableSummary:
     X, observed = part.X, ~np.isnan(part.X)
     infinite = np.argwhere(np.isinf(X))
     first = np.where(observed.any(axis=0), part.start + observed.argmax(axis=0), np.iinfo(np.intp).max)
+    sums = ColumnSums.of(np.where(np.isinf(X), np.nan, X) if len(infinite) else X)
     return TableSummary(
-        ColumnSums.of(np.where(np.isinf(X), np.nan, X) if len(infinite) else X),
+        sums,
         np.fmin.reduce(X, axis=0, initial=np.inf),
         np.fmax.reduce(X, axis=0, initial=-np.inf),
         first,
@@ -107,6 +142,7 @@ def _of_part(part: Part) -> TableSummary:
         None if part.y is None else LabelSummary.of(part.y),
         (0 if part.y is None else int((~is_missing(part.y)).sum()),),
         (len(X),),
+        (sums.count,),
     )
 
 
@@ -124,7 +160,7 @@ def _of_sparse(X: Any, start: int) -> TableSummary:
     np.minimum.at(first, column, row)
     infinite = (int(row[bad[0]]), int(column[bad[0]])) if len(bad) else None
     sums = ColumnSums(count, mean, squares)
-    return TableSummary(sums, low, high, first, infinite, None, (0,), (X.shape[0],))
+    return TableSummary(sums, low, high, first, infinite, None, (0,), (X.shape[0],), (count,))
 
 
 def _merge(a: TableSummary, b: TableSummary) -> TableSummary:
@@ -137,4 +173,5 @@ def _merge(a: TableSummary, b: TableSummary) -> TableSummary:
         None if a.labels is None or b.labels is None else a.labels.merged(b.labels),
         a.labelled + b.labelled,
         a.rows + b.rows,
+        a.known + b.known,
     )

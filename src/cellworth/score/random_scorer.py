@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.blocks.protocol import join
-from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.score.block_scores import BlockScores, PartPrices, numbers_from, skip
@@ -52,15 +50,14 @@ class Random(Memoryless):
         self, completed: CompletedBlocks, rng: np.random.Generator, prices: PartPrices | None = None
     ) -> BlockScores:
         """Draw the same scores for a table of row blocks; each block jumps to its place in the stream."""
-        starts, counts = zip(*completed.source.reduce(_count_holes, join), strict=True)
+        rows, d = completed.summary.rows, completed.shape[1]
+        starts = np.cumsum([0, *rows[:-1]]).tolist()
+        known = [int(counts.sum()) for counts in completed.summary.known]
+        counts = [n * d - k for n, k in zip(rows, known, strict=True)]
         before = np.cumsum([0, *counts[:-1]]).tolist()
         here = deepcopy(rng)
         skip(rng, sum(counts))
         return BlockScores(completed, _draw, shared=(here, dict(zip(starts, before, strict=True))))
-
-
-def _count_holes(part: Part) -> tuple[tuple[int, int]]:
-    return ((part.start, int(np.isnan(part.X).sum())),)
 
 
 def _draw(filled: FilledPart, rng: np.random.Generator, before: dict[int, int]) -> Float64Array:

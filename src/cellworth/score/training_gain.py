@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.blocks.protocol import add, join
+from cellworth.blocks.protocol import add
 from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
-from cellworth.complete.completed_blocks import CompletedBlocks
+from cellworth.complete.completed_blocks import CompletedBlocks, RowsAt
 from cellworth.complete.inputs import check_number
 from cellworth.complete.labels import is_missing, label_code
 from cellworth.complete.linear_model import variance_reduction
@@ -175,7 +175,8 @@ class TrainingGain(Memoryless):
     ) -> BlockScores:
         """Do the same for a table of row blocks whose labels cannot be bought.
 
-        The model and the effects are learned from rows that are gathered in one pass.
+        The model and the effects are learned from rows that are gathered in one pass. Where labels are
+        missing, another finds what a better completion adds.
         """
         check_variance(completed)
         labels, units = completed.summary.labels, column_variances(completed)
@@ -184,14 +185,10 @@ class TrainingGain(Memoryless):
         kind: Any = getattr(completed.completer, "target", "auto")
         code = label_code(labels, "squared", kind, f"the target {completed.source.target!r}")
         n, before = completed.shape[0], np.cumsum([0, *completed.summary.labelled])
-        trained, seed, judged = self._rows(rng, int(before[-1]), n)
-        if before[-1] < n:
-            found = completed.source.reduce(
-                _labelled_rows, join, shared=(trained, _starts(completed, before))
-            )
-            trained = np.array(found, dtype=np.intp)
+        ranks, seed, judged = self._rows(rng, int(before[-1]), n)
+        labelled_rows = _LabelledRows(ranks, _starts(completed, before))
+        (trained, judged), some = completed.rows_where(labelled_rows, RowsAt(judged))
         numbers = np.union1d(trained, judged)
-        some = completed.rows(numbers)
         learned = _Learned(some, np.searchsorted(numbers, trained))
         y = np.asarray(code.numbers(learned.part.y, len(trained)), dtype=np.float64)
         is_number = code.classes is None
@@ -320,12 +317,19 @@ def _starts(completed: CompletedBlocks, before: IntArray) -> dict[int, int]:
     return dict(zip(starts.tolist(), before[:-1].tolist(), strict=True))
 
 
-def _labelled_rows(part: Part, wanted: IntArray, before: dict[int, int]) -> tuple[int, ...]:
-    """Return the numbers of a block's rows that are wanted, counted among the labelled rows."""
-    first = before[part.start]
-    labelled = np.flatnonzero(~_unlabelled(part))
-    here = wanted[slice(*np.searchsorted(wanted, [first, first + len(labelled)]))] - first
-    return tuple((part.start + labelled[here]).tolist())
+@dataclass(frozen=True)
+class _LabelledRows:
+    """Finds rows by their numbers among the labelled rows of the table, in increasing order."""
+
+    wanted: IntArray
+    before: dict[int, int]
+
+    def __call__(self, part: Part) -> IntArray:
+        first = self.before[part.start]
+        labelled = np.flatnonzero(~_unlabelled(part))
+        return labelled[
+            self.wanted[slice(*np.searchsorted(self.wanted, [first, first + len(labelled)]))] - first
+        ]
 
 
 def _explained(filled: FilledPart, units: Float64Array, effects: Float64Array) -> Float64Array:

@@ -12,7 +12,7 @@ from cellworth.errors import ParameterError
 from cellworth.select.bundles import Bundles, buy_bundles
 from cellworth.select.greedy import GreedyPurchase
 from cellworth.select.row_spread import Spread
-from cellworth.select.selector import Offer, Selection, as_number, check_limits
+from cellworth.select.selector import Offer, OfferTotals, Selection, as_number, check_limits
 from cellworth.select.shortlist import TableNumbers
 
 ENOUGH_CELLS = 0.015
@@ -156,6 +156,16 @@ class Draw:
 
         return greedy.run(key, crowded if slower < 1 else None, worthless)
 
+    def alternatives(self) -> tuple[Draw, ...]:
+        """Return itself, or what ``by="auto"`` may turn out to be; see `BlockSelector`."""
+        if self.by != "auto":
+            return (self,)
+        return tuple(Draw(self.per, self.power, self.per_row, self.crowding, by) for by in ("row", "cell"))
+
+    def chosen(self, totals: OfferTotals) -> int:
+        """Return which of the alternatives ``by="auto"`` is, given what is on offer in the table."""
+        return 0 if finishes_rows(totals) else 1
+
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
         """Return the rows (k,) that a batch could touch; see `BlockSelector`. The offer has its noise."""
         greedy, key, worthless = self._keys(offer, budget, count)
@@ -186,7 +196,9 @@ class Draw:
         return replace(offer, noise=self.noise(offer, TableNumbers(rng, offer.available)))
 
     def _by_row(self, offer: Offer) -> bool:
-        return finishes_rows(offer) if self.by == "auto" else self.by == "row"
+        return (
+            finishes_rows(offer.totals, labels=offer.prices.labels) if self.by == "auto" else self.by == "row"
+        )
 
     def _shares_fees(self, offer: Offer) -> bool:
         return self.per == "price" and not offer.prices.additive
@@ -244,16 +256,16 @@ class Draw:
         return greedy.run(key - np.log(greedy.prices), renewed, worthless, begin)
 
 
-def finishes_rows(offer: Offer) -> bool:
-    """Return whether few enough columns count that rows should be finished; O(n p)."""
-    cells, totals = slice(0, -1 if offer.prices.labels else None), offer.totals
+def finishes_rows(totals: OfferTotals, *, labels: bool = False) -> bool:
+    """Return whether few enough columns count that rows should be finished; labels are the last, if any."""
+    cells = slice(0, -1 if labels else None)
     on_offer, sums = totals.cells[cells], totals.worth[cells]
     means = sums[on_offer > 0] / on_offer[on_offer > 0]
     if not means.any():
         return False
     means /= means.max()  # squares of very small scores would vanish
     counting = means.sum() ** 2 / np.square(means).sum()
-    return bool(counting**2 <= ENOUGH_CELLS * totals.rows * offer.scores.shape[1])
+    return bool(counting**2 <= ENOUGH_CELLS * totals.rows * len(totals.cells))
 
 
 def share_clocks(offer: Offer, noise: Float64Array, numbers: TableNumbers) -> Float64Array:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable
+from typing import Self
 
 import numpy as np
 
@@ -70,6 +71,10 @@ class Top:
 
         return batch.run(batch.scores, crowded if self.crowding < 1 else None)
 
+    def alternatives(self) -> tuple[Self]:
+        """Return itself: it does not look at the totals of a table in row blocks."""
+        return (self,)
+
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
         """Return the rows (k,) that a batch could touch; see `BlockSelector`."""
         batch = GreedyPurchase(offer, self._spread, *check_limits(budget, count))
@@ -131,6 +136,10 @@ class Ratio:
 
         constant = offer.prices.additive and self.crowding == 1
         return batch.run(batch.scores / batch.prices, None if constant else per_money)
+
+    def alternatives(self) -> tuple[Self]:
+        """Return itself: it does not look at the totals of a table in row blocks."""
+        return (self,)
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
         """Return the rows (k,) that a batch could touch; see `BlockSelector`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from typing import Self
 
 import numpy as np
 
@@ -173,6 +174,10 @@ class Knapsack:
         if not additive:
             return by_bundles(offer, wanted, money, most)
         return self._best(offer, wanted, money, most)
+
+    def alternatives(self) -> tuple[Self]:
+        """Return itself: it does not look at the totals of a table in row blocks."""
+        return (self,)
 
     def shortlist(self, offer: Offer, *, budget: float | None = None, count: int | None = None) -> IntArray:
         """Return the rows (k,) that a batch could touch; see `BlockSelector`.

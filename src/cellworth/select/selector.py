@@ -218,7 +218,11 @@ class BlockSelector(Selector, Protocol):
     """A selector that also works on row blocks, where the scores are not all in one place.
 
     Each block sends the rows of its shortlist, and the batch is selected from all of them together. A
-    selector that draws also has ``noise(offer, numbers)``, which returns what it draws for the cells (n, p)
+    selector that does not look at ``offer.totals`` also has ``alternatives()``, which returns itself in a
+    tuple: then one pass is enough. If it looks at them only to become one of several selectors that do not,
+    these are its alternatives, and ``chosen(totals)`` returns the place of the right one.
+
+    A selector that draws also has ``noise(offer, numbers)``, which returns what it draws for the cells (n, p)
     of some rows, with the numbers of a `TableNumbers`; `select` uses ``offer.noise`` if it is there.
     """
 

@@ -18,14 +18,9 @@ from cellworth.errors import ParameterError
 from cellworth.prices import Prices
 from cellworth.score.block_scores import BlockScores
 from cellworth.score.scorer import Memoryless
-from cellworth.strategy.block_batch import (
-    BlockChoice,
-    BlockOffers,
-    Explored,
-    check_parts,
-    choose_from_blocks,
-)
+from cellworth.strategy.block_batch import BlockOffers, Explored, check_parts
 from cellworth.strategy.block_prices import BlockPrices
+from cellworth.strategy.block_shortlist import BlockChoice, choose_from_blocks
 from cellworth.strategy.choose_batch import batch_generator, warm_completer
 from cellworth.strategy.registry import Strategy
 
@@ -134,7 +129,7 @@ class BlockAdviser:
         count: int | None = None,
         asks_before: int = 0,
     ) -> BlockChoice:
-        """Return the batch that the strategy would buy, given this round's scores; two passes.
+        """Return the batch that the strategy would buy, given this round's scores; one pass, or two.
 
         Parameters
         ----------
@@ -155,13 +150,19 @@ class BlockAdviser:
         if prices.needs_ids:
             scores = replace(scores, completed=_with_ids(scores.completed))
         return choose_from_blocks(
-            self._selector, scores, offers, budget=budget, count=count, rng=scored.rng(asks_before)
+            self._selector,
+            scores,
+            offers,
+            budget=budget,
+            count=count,
+            rng=scored.rng(asks_before),
+            learned=scored.table.learned,
         )
 
     def reasons(self, choice: BlockChoice) -> list[str]:
-        """Return one sentence for each cell of a batch; reads the blocks of its rows."""
+        """Return one sentence for each cell of a batch."""
         assert self.scored is not None
-        return choice.reasons(self.scored.completed, self.scored.table, self._selector)
+        return choice.reasons(self.scored.table, self._selector)
 
     def state(self) -> dict[str, Any]:
         """Return everything later batches depend on. Nothing in it is ever modified, so nothing is copied."""

@@ -15,6 +15,7 @@ from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.gaussian.calibration import leverage_unit
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.em import EM, EMResult, EMState, run_em
+from cellworth.complete.gaussian.factor_gaussian import FactorGaussian
 from cellworth.complete.gaussian.held_out_choices import Chosen, choose
 from cellworth.complete.gaussian.label_trust import choose_trust
 from cellworth.complete.gaussian.margins import Margins
@@ -99,7 +100,8 @@ def fit_gaussian(
         trust = _trust(settings, estimator, earlier, some, margins, rows.code)
     form = CellForm(rows.scaling, margins, rows.code, trust)
     sample, is_part = rows.take(form)
-    start: Any = _earlier_or(_first(chosen, estimator, rows, sample), rows.scaling, earlier, margins)
+    start: Any = _goes_on(earlier, estimator, rows.scaling, margins, sample.scores.shape[1])
+    start = _first(chosen, estimator, rows, sample) if start is None else start
     if is_part and earlier is None:  # EM on the sample improves the start at a fraction of the cost
         with portion(0.3, 0.35):
             start = run_em(
@@ -188,16 +190,19 @@ def _trust(
     return choose_trust(scores, some.observed, columns, for_loss, margins, estimator, settings.rng)
 
 
-def _earlier_or(fresh: Gaussian, now: Scaling, earlier: Start | None, margins: Margins) -> Gaussian:
-    """Return the earlier model in the units of the new scaling if it is compatible, else the fresh one."""
+def _goes_on(
+    earlier: Start | None, estimator: GaussianEstimator, now: Scaling, margins: Margins, width: int
+) -> Gaussian | None:
+    """Return the earlier model in the units of the new scaling, if it is one of ``width`` columns like it."""
     if earlier is None:
-        return fresh
+        return None
     old = earlier.fitted
-    if old.model.to_vector().shape != fresh.to_vector().shape or type(old.model) is not type(fresh):
-        return fresh
+    n_factors = old.model.loadings.shape[1] if isinstance(old.model, FactorGaussian) else None
+    if n_factors != estimator.n_factors or len(old.model.mean) != width:
+        return None
     if (old.margins.ranked != margins.ranked).any():
-        return fresh
-    factor, shift = np.ones(len(fresh.mean)), np.zeros(len(fresh.mean))
+        return None
+    factor, shift = np.ones(width), np.zeros(width)
     d, then = len(margins.columns), earlier.scaling
     factor[:d] = np.where(margins.ranked, 1, then.width / now.width)
     shift[:d] = np.where(margins.ranked, 0, (then.offset - now.offset) / now.width)

@@ -22,7 +22,7 @@ from cellworth.complete.gaussian.fit_gaussian import FitSettings, MarginKind, St
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.gaussian.posterior_completer import PosteriorCompleter
 from cellworth.complete.gaussian.quick_fit import factor_count
-from cellworth.complete.gaussian.rows_to_fit import ArrayRows, BlockRows, CellForm
+from cellworth.complete.gaussian.rows_to_fit import ArrayRows, BlockRows, CellForm, row_slices
 from cellworth.complete.inputs import check_number, check_table
 from cellworth.complete.labels import TargetKind, label_code
 from cellworth.complete.solver.monitor import Callback
@@ -227,7 +227,12 @@ class GaussianCompleter(PosteriorCompleter, BlockCompleter):
 
     def complete_rows(self, part: Part, state: None = None) -> tuple[FloatArray, FloatArray]:
         """Return the completed rows of a block and the variance of each cell, (m, d) each."""
-        return self._in_units(self._fitted.posterior(self._form.cells(part)), part.X)
+        completed, variance = np.empty_like(part.X), np.empty_like(part.X)
+        for rows in row_slices(len(part.X)):  # some at a time: they stay in cache
+            some = part.some(rows)
+            found = self._in_units(self._fitted.posterior(self._form.cells(some)), some.X)
+            completed[rows], variance[rows] = found
+        return completed, variance
 
     def intervals_of(self, part: Part, level: float) -> tuple[FloatArray, FloatArray]:
         """Return the ends of the intervals of a block's cells, (m, d) each; see `predict_interval`."""

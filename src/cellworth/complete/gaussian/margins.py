@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.row_source import Part, Source
-from cellworth.complete.scaling import Scaling, scaled_cells
+from cellworth.complete.scaling import Scaling
 
 QUADRATURE_POINTS = 15
 MAX_KNOTS = 512  # per column: more distinct values than this are thinned evenly by rank
@@ -144,23 +144,37 @@ def learn_margins(source: Source, scaling: Scaling) -> Margins:
     """Return the margins of all columns of a table of row blocks.
 
     For columns with at most `MOST_VALUES` distinct values, they are those of the whole table; for others,
-    those of about `SAMPLE_ROWS` evenly spaced rows. One or two passes.
+    those of about `SAMPLE_ROWS` evenly spaced rows. One or two passes, unless they were made before.
     """
-    found: list[Values | None] = list(source.reduce(_distinct, _merge, shared=(scaling,)))
+    recalled = source.recall("distinct values", _in_a_pass)
+    if recalled is None:
+        found = list(_in_a_pass(source))
+    else:
+        found = list(_merge(recalled[0], _distinct_values(recalled[1].X, MOST_VALUES)))
     if any(values is None for values in found):
         X = source.sample(max(1, source.n_rows // SAMPLE_ROWS)).X
-        of_sample = _distinct_values(X, scaling, most=len(X))
+        of_sample = _distinct_values(X, most=len(X))
         found = [b if a is None else a for a, b in zip(found, of_sample, strict=True)]
-    return Margins(tuple(Margin.of_counts(*values) for values in found if values is not None))
+    scaled = (
+        ((values[0] - offset) / width, values[1])
+        for values, offset, width in zip(found, scaling.offset, scaling.width, strict=True)
+        if values is not None
+    )
+    return Margins(tuple(Margin.of_counts(*values) for values in scaled))
 
 
-def _distinct(part: Part, scaling: Scaling) -> tuple[Values | None, ...]:
-    return _distinct_values(part.X, scaling, MOST_VALUES)
+def _in_a_pass(source: Source) -> tuple[Values | None, ...]:
+    found: tuple[Values | None, ...] = source.reduce(_distinct, _merge)
+    return found
 
 
-def _distinct_values(X: FloatArray, scaling: Scaling, most: int) -> tuple[Values | None, ...]:
-    values, observed = scaled_cells(X.astype(np.float64, copy=False), scaling)
-    columns = (values[observed[:, j], j] for j in range(X.shape[1]))
+def _distinct(part: Part) -> tuple[Values | None, ...]:
+    return _distinct_values(part.X, MOST_VALUES)
+
+
+def _distinct_values(X: FloatArray, most: int) -> tuple[Values | None, ...]:
+    exact, observed = X.astype(np.float64, copy=False), ~np.isnan(X)
+    columns = (exact[observed[:, j], j] for j in range(X.shape[1]))
     return tuple(_bounded(*np.unique(column, return_counts=True), most) for column in columns)
 
 

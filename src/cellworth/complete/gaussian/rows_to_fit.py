@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.blocks.protocol import Blocks, Sized, add, join
+from cellworth.blocks.protocol import Blocks, Sized, add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.threads import ThreadEngine
 from cellworth.complete.gaussian.calibration import LeftOut, calibration_stride
@@ -238,9 +238,9 @@ class BlockRows:
 
     def left_out(self, fitted: FittedGaussian) -> LeftOut:
         """Return the cells of every k-th row, about 4,096 of them."""
-        every = calibration_stride(self._source.n_rows)
-        parts = self._source.reduce(_left_out, join, shared=(fitted, self._form, every))
-        return LeftOut(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+        some = self._source.sample(calibration_stride(self._source.n_rows))
+        cells = self._form.cells(some)
+        return fitted.left_out(some.X.astype(np.float64, copy=False), cells, fitted.complete(cells))
 
 
 def _pair_sums(part: Part, form: CellForm) -> tuple[FloatArray, FloatArray]:
@@ -295,7 +295,7 @@ class StreamedStep:
         """Do both, some rows at a time."""
         if self._as_they_are:
             return self.expect(part.X, model)
-        slices = (part.some(rows) for rows in _slices(len(part.X)))
+        slices = (part.some(rows) for rows in row_slices(len(part.X)))
         return reduce(add, (self.expect(self.prepare(some), model) for some in slices))
 
 
@@ -330,7 +330,7 @@ class LaidOutStep:
         return self._sums(self._prepared(part), model)
 
     def _prepared(self, part: Part) -> Iterator[tuple[Any, FloatArray]]:
-        for rows in _slices(len(part.X)):
+        for rows in row_slices(len(part.X)):
             cells = self.form.cells(part.some(rows))
             layout = self.kind.layout(cells.observed)
             yield layout, layout.prepared(cells.scores)
@@ -340,16 +340,9 @@ class LaidOutStep:
         return total
 
 
-def _slices(n_rows: int) -> list[slice]:
+def row_slices(n_rows: int) -> list[slice]:
+    """Return slices of rows whose cells and systems fit in a core's cache."""
     return [slice(start, start + SLICE_ROWS) for start in range(0, n_rows, SLICE_ROWS)]
-
-
-def _left_out(part: Part, fitted: FittedGaussian, form: CellForm, every: int) -> tuple[LeftOut, ...]:
-    some = part.every(every)
-    if not len(some.X):
-        return ()
-    cells = form.cells(some)
-    return (fitted.left_out(some.X.astype(np.float64, copy=False), cells, fitted.complete(cells)),)
 
 
 def sample_stride(n_rows: int) -> int:

@@ -1,0 +1,79 @@
+"""A table in row blocks as the numeric columns that completers take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cellworth.blocks.file_memory import FileMemory, LearnedRows
+from cellworth.blocks.row_source import Block
+
+if TYPE_CHECKING:
+    from cellworth.blocks.block_table import BlockTable
+
+
+@dataclass(frozen=True)
+class EncodedTable:
+    """A `BlockTable` as numeric columns: what completers take; see `StoredTable`."""
+
+    table: BlockTable
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the table."""
+        return self.table.n_rows
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the d numeric columns."""
+        return self.table.layout.feature_names
+
+    @property
+    def named(self) -> bool:
+        """True: columns of a `Table` have names."""
+        return True
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """float32 if all numbers in the files are, otherwise float64."""
+        return self.table.stored.dtype
+
+    @property
+    def target(self) -> str | None:
+        """Name of the label column."""
+        return None if self.table.target is None else self.table.target.name
+
+    @property
+    def row_id(self) -> str | None:
+        """Name of the row id column."""
+        return self.table.row_id
+
+    def blocks(self, most_rows: int) -> list[Block]:
+        """Split the table into blocks of 1 to ``most_rows`` rows."""
+        return list(self.table.cell_blocks(most_rows))
+
+    def as_files(self) -> tuple[EncodedTable, LearnedRows, FileMemory] | None:
+        """Return the table without what was learned, that, and what is remembered of the files.
+
+        None if the files and the learned cells are not all: where values of the files were replaced, or
+        values were made up for columns without any.
+        """
+        table, learned = self.table, self.table.learned
+        if table.corrects or table.unmeasured.any() or (table.known_in_files == 0).any():
+            return None
+        bare = replace(table, learned=None, known=table.known_in_files)
+        none = np.zeros(0, dtype=np.intp)
+        rows, place = np.unique(none if learned is None else learned.rows, return_inverse=True)
+        values = np.full((len(rows), len(table.columns)), np.nan)
+        if learned is not None:
+            values[place, learned.columns] = learned.values
+        X = table.layout.encode(values).astype(self.dtype, copy=False)
+        return EncodedTable(bare), LearnedRows(rows, X), table.memory
+
+    def identity(self) -> dict[str, Any]:
+        """Return plain data that identifies this table."""
+        learned = self.table.learned
+        so_far = 0 if learned is None else len(learned.rows)
+        return self.table.stored.identity() | {"columns": list(self.columns), "learned": so_far}
