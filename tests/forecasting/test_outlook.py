@@ -119,3 +119,13 @@ def test_quantiles_are_those_of_numpy(shape):
     draws = np.random.default_rng(0).normal(size=shape)
     at = [0.0, 0.05, 0.5, 0.77, 0.95, 1.0]
     assert quantiles(draws, at) == pytest.approx(np.quantile(draws, at, axis=0), rel=1e-12)
+
+
+def test_a_budget_that_does_not_last_is_said():
+    found = outlook()  # a tenth of all cells costs 100
+    gain = found.gain(40.0)
+    assert f"The 40.00 left of the budget would add {gain.low:.3f} to {gain.high:.3f}." in found.describe(
+        left=40
+    )
+    assert "Nothing is left of the budget." in found.describe(left=0)
+    assert found.describe(left=100.0) == found.describe() == found.describe(left=None)

@@ -129,8 +129,11 @@ class Outlook:
         chosen = np.searchsorted(np.cumsum(weight / weight.sum()), points).clip(max=len(weight) - 1)
         return replace(self, curve=RisingCurve(self.curve.shares, self.curve.draws[chosen]))
 
-    def describe(self, score: float | None = None) -> str:
-        """Return the forecast in a few sentences, and what a score would cost if one is given."""
+    def describe(self, score: float | None = None, *, left: float | None = None) -> str:
+        """Return the forecast in a few sentences, and what a score would cost if one is given.
+
+        ``left`` is what is left of a budget, if there is one.
+        """
         tenth = 0.1 * self.cost
         lines = [
             f"With {_percent(self.known)} of the cells known, the {self.metric} on complete rows is about "
@@ -142,6 +145,9 @@ class Outlook:
                 f"{_ends(self.gain(tenth))}; all of them, for {self.cost:,.2f}, would add "
                 f"{_ends(self.gain(self.cost))} and give {_ends(self.all_known)}."
             )
+            if left is not None and left < tenth:
+                adds = f"The {left:,.2f} left of the budget would add {_ends(self.gain(left))}."
+                lines.append(adds if left > 0 else "Nothing is left of the budget.")
         if score is not None:
             lines.append(self._cost_in_words(score))
         return " ".join(lines)

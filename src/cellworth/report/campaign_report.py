@@ -178,7 +178,8 @@ def _learning_curve(status: Status) -> str:
         markup.paragraph(f"{outlook[0].upper()}{outlook[1:]}."),
     ]
     if status.prospect is not None and status.advice is not None:
-        parts.append(markup.paragraph(f"{status.prospect.describe()} {status.advice.sentence}"))
+        ahead = status.prospect.describe(left=status.left)
+        parts.append(markup.paragraph(f"{ahead} {status.advice.sentence}"))
     if len(status.history) > 1:
         image = figures.to_svg(figures.draw_learning_curve(status))
         parts.append(markup.picture(image, "svg+xml", _curve_in_words(status), CURVE_CAPTION))

@@ -1,16 +1,39 @@
-"""Whether the first line of a file holds the names of its columns, or a row of values."""
+"""The first line of a file: the names of its columns, or a title, a row of values, or Excel's separator."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Sequence
 from itertools import pairwise
 
-from cellworth.errors import ReadWarning
-from cellworth.messages import listing
+from cellworth.errors import DataError, ReadWarning
+from cellworth.messages import listing, shorten
 from cellworth.table.dates import is_date
 from cellworth.table.parse_values import is_comma_number, is_number
 from cellworth.table.text_file import likely_date_formats
+
+_SEPARATOR_LINE = re.compile(rb'(?:\xef\xbb\xbf)?"?sep=([^"\r\n])"?[;,\t]*\r?\n', re.IGNORECASE)
+
+
+def without_separator_line(content: bytes) -> tuple[bytes, str | None]:
+    r"""Return a file with its first line blank if that tells Excel the separator, and the separator.
+
+    >>> without_separator_line(b"sep=;\na;b\n")
+    (b'\na;b\n', ';')
+    """
+    found = _SEPARATOR_LINE.match(content)
+    return (content, None) if found is None else (b"\n" + content[found.end() :], found[1].decode())
+
+
+def refuse_title(header: Sequence[str], below: Sequence[str], line: str) -> None:
+    """Raise DataError if a line has a single field and the one below it several."""
+    own, others = (sum(map(bool, map(str.strip, fields))) for fields in (header, below))
+    if own == 1 and others > 1 and (len(header) == 1 or others > 2):
+        raise DataError(
+            f"{line}: expected the names of {len(below)} columns, got only {shorten(header[0])}. If that is "
+            "a title, delete it: the first line must have the names."
+        )
 
 
 def warn_of_values(names: Sequence[str], file: str) -> None:

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import DataError, ParameterError, ReadWarning
 from cellworth.messages import as_mark, did_you_mean, listing, shorten
 from cellworth.setting_names import setting
 from cellworth.table.column import Kind
 from cellworth.table.dates import is_date, is_no_day, looks_like_date, parse_dates
 from cellworth.table.missing_marks import BLANKS
-from cellworth.table.parse_values import are_whole, is_comma_number, is_number, parse_booleans, parse_numbers
+from cellworth.table.parse_values import (
+    are_dressed_numbers,
+    are_whole,
+    is_comma_number,
+    is_number,
+    parse_booleans,
+    parse_numbers,
+)
 from cellworth.table.raw_cells import Cells, CodedCells, NumberCells, Origin, TextCounts, as_texts
 from cellworth.table.text_file import likely_date_formats
 
 MOST_DIFFERENT_TEXTS = 100
 """More distinct texts than this, most of them unique, look like names rather than categories."""
+MOST_LEVELS = 10
+"""Up to this many texts such as 5 mg may be meant as categories."""
 
 
 def find_kind(cells: TextCounts, column: str, origin: Origin) -> tuple[Kind, Float64Array | None]:
@@ -95,6 +105,15 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
             f"{as_category}."
         )
         raise refuse("expected numbers without a comma", lambda text: not is_comma_number(text), remedy)
+    if are_dressed_numbers(texts):
+        said = (
+            f"{origin.column(column)}: {shorten(texts[0])} looks like a number with something beside it. To "
+            f"have numbers, write the digits alone, with {setting('units', column=column)} for the unit; "
+            f"else {as_category}."
+        )
+        if len(texts) > MOST_LEVELS:
+            raise DataError(said)
+        warnings.warn(said, ReadWarning, stacklevel=2)
     if len(counts) > MOST_DIFFERENT_TEXTS and 2 * len(counts) > total:
         raise DataError(
             f"{origin.column(column)}: {len(counts)} different texts in {total} observed cells, such as "

@@ -26,6 +26,10 @@ LARGEST_INTEGER = 2**53 - 1
 """Integers up to this one are exact as float64."""
 
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+", re.ASCII)
+_DRESSED = re.compile(
+    r"[<>\u2264\u2265~]?\s*[\u20ac$\u00a3]?\s*[+-]?\d{1,3}(?:[,.' ]?\d{3})*(?:[.,]\d+)?"
+    r"(\s*[%\u20ac$\u00a3]|\s[^\W\d_][\w/%\u00b0\u00b7^]{0,9})?"
+)
 _DECIMALS = re.compile(r"[+-]?\d+(?:\.(\d{1,9}))?", re.ASCII)
 _WORD_PAIRS = (frozenset({"true", "false"}), frozenset({"yes", "no"}))
 
@@ -131,6 +135,19 @@ def number_text(value: float, decimals: int = 0) -> str:
 def is_comma_number(text: str) -> bool:
     """Return whether the text looks like a number with a comma in it, such as 1,5 or 12,000."""
     return _COMMA_NUMBER.fullmatch(text) is not None
+
+
+def are_dressed_numbers(texts: Iterable[str]) -> bool:
+    """Return whether several texts are numbers with a unit, per cent, currency or thousands mark beside them.
+
+    >>> are_dressed_numbers(["45 %", "50%"]), are_dressed_numbers(["1.80 m", "2 m"])
+    (True, True)
+    >>> are_dressed_numbers(["<0.5", "1,250.00"]), are_dressed_numbers(["3a", "3b"])
+    (True, False)
+    """
+    found = list(map(_DRESSED.fullmatch, texts))
+    marks = {match[1].strip() for match in found if match is not None and match[1]}
+    return len(found) > 1 and None not in found and len(marks) <= 1
 
 
 def label(value: object) -> str:

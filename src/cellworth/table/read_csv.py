@@ -14,7 +14,7 @@ from cellworth.table.arrow_csv import FEWEST_BYTES, Wishes, column_name, parse_q
 from cellworth.table.csv_format import unguard
 from cellworth.table.excel import read_sheet
 from cellworth.table.files import File, check_csv_name, check_readable, format_of, place_of, read_bytes
-from cellworth.table.header import warn_of_values
+from cellworth.table.header import refuse_title, warn_of_values, without_separator_line
 from cellworth.table.parse_values import is_comma_number
 from cellworth.table.raw_cells import NumberedRows, Origin, RawColumn, TextCells, as_texts
 from cellworth.table.text_file import TextFile, decoded, likely_date_formats
@@ -49,6 +49,8 @@ def read_csv(
         records, lines = read_sheet(written.file, content)
         delimiter = delimiter or ","  # there is no other to look for
     else:
+        content, stated = without_separator_line(content)
+        delimiter = delimiter or stated
         plain = written.encoding is None and content.isascii() and b"\0" not in content
         text = None if plain else decoded(content, written.encoding, name)
         if wishes is not None and not written.dates_are_numbers:
@@ -70,6 +72,7 @@ def read_csv(
         )
     if delimiter is None:
         _refuse_other_delimiter(header, records, name)
+    refuse_title(header, records[0], f"{name}, line {line_of_header}")
     records = [_without_blank_end(record, len(header)) for record in records]
     _check_widths(records, lines, len(header), name)
     columns = [
@@ -178,7 +181,7 @@ def _check_delimiter(delimiter: str | None) -> str | None:
 
 def _most_common(text: str, wanted: str | None) -> str:
     """Return the wanted separator if the first line has it, otherwise the most common one there."""
-    first_line = text.lstrip("\ufeff").partition("\n")[0]
+    first_line = text.lstrip("\ufeff\r\n").partition("\n")[0]
     if wanted is not None and wanted in first_line:
         return wanted
     return max(_SEPARATORS, key=first_line.count)

@@ -178,7 +178,7 @@ class Status(Totals):
         if not (ahead and self.forecast.verdict == "too early"):  # the one from the cells at hand is there
             lines.append(f"next   {self.outlook()}")
         if self.prospect is not None and self.advice is not None:
-            lines += [f"ahead  {self.prospect.describe()}", f"       {self.advice.sentence}"]
+            lines += [f"ahead  {self.prospect.describe(left=self.left)}", f"       {self.advice.sentence}"]
         return "\n".join(lines)
 
     def outlook(self) -> str:
