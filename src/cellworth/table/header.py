@@ -26,13 +26,13 @@ def without_separator_line(content: bytes) -> tuple[bytes, str | None]:
     return (content, None) if found is None else (b"\n" + content[found.end() :], found[1].decode())
 
 
-def refuse_title(header: Sequence[str], below: Sequence[str], line: str) -> None:
+def refuse_title(header: Sequence[str], below: Sequence[str], file: str, line_of_header: int) -> None:
     """Raise DataError if a line has a single field and the one below it several."""
     own, others = (sum(map(bool, map(str.strip, fields))) for fields in (header, below))
     if own == 1 and others > 1 and (len(header) == 1 or others > 2):
         raise DataError(
-            f"{line}: expected the names of {len(below)} columns, got only {shorten(header[0])}. If that is "
-            "a title, delete it: the first line must have the names."
+            f"{file}, line {line_of_header}: expected the names of {len(below)} columns, got only "
+            f"{shorten(header[0])}. If that is a title, delete it: the first line must have the names."
         )
 
 

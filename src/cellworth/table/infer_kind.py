@@ -107,9 +107,8 @@ def _refuse_doubtful(cells: TextCounts, column: str, origin: Origin) -> None:
         raise refuse("expected numbers without a comma", lambda text: not is_comma_number(text), remedy)
     if are_dressed_numbers(texts):
         said = (
-            f"{origin.column(column)}: {shorten(texts[0])} looks like a number with something beside it. To "
-            f"have numbers, write the digits alone, with {setting('units', column=column)} for the unit; "
-            f"else {as_category}."
+            f"{origin.column(column)}: {shorten(texts[0])} looks like a number with something beside it. "
+            f"Write the digits alone, and the unit in {setting('units', column=column)}, or {as_category}."
         )
         if len(texts) > MOST_LEVELS:
             raise DataError(said)

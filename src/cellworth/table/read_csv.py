@@ -72,7 +72,7 @@ def read_csv(
         )
     if delimiter is None:
         _refuse_other_delimiter(header, records, name)
-    refuse_title(header, records[0], f"{name}, line {line_of_header}")
+    refuse_title(header, records[0], name, line_of_header)
     records = [_without_blank_end(record, len(header)) for record in records]
     _check_widths(records, lines, len(header), name)
     columns = [

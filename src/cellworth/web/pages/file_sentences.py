@@ -94,6 +94,9 @@ SAME: tuple[str, ...] = (
     message("one of the classes {options}"),
     message("Correct the dates, or {as_category}."),
     message("{date} looks like a date."),
+    message("{text} looks like a number with something beside it."),
+    message("expected the names of {n} columns, got only {name}."),
+    message("If that is a title, delete it: the first line must have the names."),
     message("Turn the column into one of these, or leave it out."),
     message("Use another unit."),
 )
@@ -109,6 +112,9 @@ SENTENCES: dict[str, str] = {
     "{value} in row {row}": message("{value} in {row}"),
     # How a table or a column is read, as fields of the page.
     "set {setting} if the column holds text": message("choose {setting} if the column holds text"),
+    "Write the digits alone, and the unit in {setting}, or {as_category}.": message(
+        "Write the digits alone, and {setting} in its field, or {as_category}."
+    ),
     "'integer'": message("'whole number'"),
     "'boolean'": message("'yes or no'"),
     "'ordered'": message("'ordered categories'"),
