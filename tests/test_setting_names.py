@@ -111,6 +111,7 @@ ONLY_PYTHON = {
     "web/app.py": "for programmers",
     "web/pages/library_texts.py": "the library's own sentences, to be recognised and translated",
     "web/pages/value_sentences.py": "the library's own sentences, to be recognised and translated",
+    "web/pages/campaign_sentences.py": "the library's own sentences, to be recognised and translated",
     "setting_names.py": "the catalogue",
 }
 """Files that also speak to those who write Python, who alone can get their messages."""
