@@ -7,8 +7,10 @@ import pytest
 
 from cellworth import Campaign, Prices, Table
 from cellworth.campaign.stores import MemoryStore
-from cellworth.report import columns_summary, summarise
+from cellworth.errors import ParameterError
+from cellworth.report import columns_summary, overview_summary, people_summary, summarise
 from cellworth.report import first_look as looks
+from tests.strategy.test_block_batch import both_of, make_frame
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +66,16 @@ def test_prices_that_a_sample_cannot_have_give_no_sample(campaign, small_limits)
         raise looks.CellworthError("no")
 
     assert looks.first_look(campaign, fails) is None
+
+
+def test_row_blocks_are_always_looked_at_by_a_sample(tmp_path):
+    table, _ = both_of(tmp_path, make_frame(np.random.default_rng(0)))
+    with Campaign.create(table, store=MemoryStore(), prices=1.5, strategy="random") as campaign:
+        campaign.ask(count=3, who="Ann")
+        looked = looks.first_look(campaign, partial(summarise, summary=columns_summary))
+        assert looked["rows"] <= 2 * looks.SAMPLE
+        assert {each["name"] for each in looked["columns"]} == set(table.column_names)
+        assert overview_summary(campaign).status.open == 3
+        assert people_summary(campaign).overdue == 0
+        with pytest.raises(ParameterError, match="row blocks"):
+            columns_summary(campaign)

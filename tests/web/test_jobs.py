@@ -164,6 +164,7 @@ def test_a_summary_that_fails_is_tried_again_only_after_an_event(play, monkeypat
         await asyncio.sleep(1.0)
         assert caplog.text.count("could not be computed") == 1
         assert queue.error("study", "never") == "never"
+        assert queue.notifications["study"].summaries["never"] == module.FAILED  # pages that wait hear of it
         assert not queue.is_renewing("study", "never")
         queue.notifications.event("study", queue.notifications["study"].number + 1)
         while caplog.text.count("could not be computed") < 2:

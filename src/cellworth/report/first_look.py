@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from cellworth.campaign.stores import MemoryStore
 from cellworth.errors import CellworthError
 from cellworth.report.summaries import to_json
 from cellworth.table import Table
+
+if TYPE_CHECKING:
+    from cellworth.blocks.block_table import BlockTable
 
 LARGE = 1_000_000
 """Cells of a table above which a sample comes first."""
@@ -36,20 +39,22 @@ def first_look(campaign: Campaign, look: Callable[[Campaign], dict[str, Any]]) -
     """
     table = campaign.table
     is_small = table.shape[0] * table.shape[1] <= LARGE or table.shape[0] <= 2 * SAMPLE
-    if is_small or not isinstance(table, Table):
+    if is_small and isinstance(table, Table):
         return None
     strategy = "recommended" if campaign.strategy == "auto" else campaign.strategy
     try:
         few = sample_of(table, campaign.seed)
         said: dict[str, Any] = {"prices": campaign.prices, "strategy": strategy, "seed": campaign.seed}
         with Campaign.create(few, store=MemoryStore(), **said) as sample:
-            return {**look(sample), "rows": SAMPLE}
+            return {**look(sample), "rows": few.shape[0]}
     except CellworthError:  # say, prices of single cells, which the sample has not
         return None
 
 
-def sample_of(table: Table, seed: int) -> Table:
-    """Return `SAMPLE` rows of a table, drawn at random, in their order."""
+def sample_of(table: Table | BlockTable, seed: int) -> Table:
+    """Return `SAMPLE` rows of a table, drawn at random, in their order; of row blocks, about as many."""
+    if not isinstance(table, Table):
+        return table.every(max(1, table.shape[0] // SAMPLE))
     rows = np.sort(np.random.default_rng(seed).choice(table.shape[0], SAMPLE, replace=False))
     target = None if table.target is None else replace(table.target, values=table.target.values[rows])
     ids = tuple(table.row_ids[place] for place in rows.tolist())

@@ -79,7 +79,7 @@ def people_summary(campaign: Campaign) -> PeopleSummary:
     return PeopleSummary(
         inputs.number,
         sorted(people, key=lambda each: (-each.answers, each.who or "")),
-        max(0, int(inputs.asked.sum()) - len(out)),
+        max(0, inputs.n_asked - len(out)),
         sum(end <= soon for end in ends),
         ends[0].isoformat() if ends else None,
     )

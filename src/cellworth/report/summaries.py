@@ -112,8 +112,6 @@ class SummaryInputs:
         A replay up to the event.
     number : int
         The number of the event.
-    table : Table
-        The table with the answers so far.
     changed : int
         The number of the last event that changed the table or refused a cell.
     last_ask : Event or None
@@ -145,6 +143,16 @@ class SummaryInputs:
             self._kept[what] = key, compute()
         result: T = self._kept[what][1]
         return result
+
+    @property
+    def table(self) -> Table:
+        """The table with the answers so far; raises ParameterError if it is in row blocks."""
+        return self.once("table", self.number, lambda: as_table(self.view.table))
+
+    @property
+    def n_asked(self) -> int:
+        """How many cells and labels are asked for, even if their leases have expired."""
+        return len(self._asked)
 
     @property
     def cells(self) -> CellArrays:
@@ -199,7 +207,6 @@ class SummaryInputs:
     def _advance(self, campaign: Campaign) -> None:
         number = campaign.number
         self.view = campaign.replay(number)
-        self.table: Table = as_table(self.view.table)
         self._follow(self.view.events(after=self.number))
         self.number = number
 

@@ -35,8 +35,8 @@ WORKER = "cellworth.web.worker"
 URGENT, LATER = 0, 1
 LEAST_DONE = 0.02
 """What is done before the time that is left is estimated from it."""
-SAMPLED = -1
-"""The number of the event that a look at a sample describes: before all others."""
+NOTHING, SAMPLED, FAILED = -3, -2, -1
+"""Stand for the number of an event, before all others: of no summary, of a look at a sample, of an error."""
 _SMALL = 10_000  # bytes that take less time to unpack than a thread to start
 _ONE_THREAD = (
     "OMP_NUM_THREADS",
@@ -317,8 +317,8 @@ class JobQueue:
             self.notifications[name].progress.pop(what, None)
         # Spend at most half of the worker's time on what nobody is waiting for.
         kept.due = time.monotonic() + max(pause, time.monotonic() - begun)
-        if kept.newest is not None:
-            self.notifications.summary(name, what, kept.newest[0])
+        if kept.newest is not None or kept.error is not None:
+            self.notifications.summary(name, what, FAILED if kept.newest is None else kept.newest[0])
 
     def _hear(self, name: str, what: str, kept: _Kept, done: float) -> None:
         """Note how much of a first summary is done, and announce it."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from cellworth.errors import DataError
+from cellworth.web.url_paths import segment
 from tests.strategy.test_block_batch import both_of, make_frame
 from tests.web.servers import api, begin
 
@@ -52,3 +53,18 @@ def test_what_needs_the_whole_table_says_so(big, http):
     assert "in memory" in refused.text
     with pytest.raises(DataError, match="in memory"):
         study.extend({"new": {"weight": 1.0}})
+
+
+def test_pages_say_what_they_can_of_row_blocks(big, http):
+    study, whole = big
+    study.ask(count=3)
+    path = f"/campaigns/{segment(study.name)}"
+    row = http.get(f"{path}/rows/2", headers={"accept": "text/html"})
+    assert row.status_code == 200
+    assert whole.row_ids[2] in row.text
+    assert "worked out" not in row.text  # it will never be
+    for language, words in {"en": "This is not possible", "de": "nicht möglich"}.items():
+        cookie = {"cookie": f"cellworth_language={language}", "accept": "text/html"}
+        answer = http.get(f"{path}/next", headers=cookie)
+        assert words in answer.text
+        assert "BlockTable" not in answer.text

@@ -22,7 +22,7 @@ from cellworth.campaign import Campaign
 from cellworth.report.row_summaries import Guess
 from cellworth.web.dependencies import CampaignName, PoolDep, identity_of, require_role
 from cellworth.web.error_responses import ProblemDetails
-from cellworth.web.jobs import SAMPLED, JobQueue, WorkDone
+from cellworth.web.jobs import FAILED, NOTHING, SAMPLED, JobQueue, WorkDone
 from cellworth.web.pages.flash_messages import MESSAGES, Note, note_of, redirect_with
 from cellworth.web.pages.language import (
     LANGUAGES,
@@ -143,10 +143,12 @@ class ShownSummary:
 
     @property
     def shown(self) -> int:
-        """The number that the page compares with what is new: -2 for nothing, `SAMPLED` for a sample."""
+        """The number that the page compares with what is new."""
         if self.as_of is not None:
             return self.as_of
-        return -2 if self.sample is None else SAMPLED
+        if self.error is not None:
+            return FAILED
+        return NOTHING if self.sample is None else SAMPLED
 
 
 def summary_of(jobs: JobQueue, name: str, what: str) -> ShownSummary:

@@ -199,7 +199,7 @@ async def _row_page(
 ) -> Response:
     known = await pool.read(name, lambda view: known_of(view, place))
     thought = await _estimates(jobs, name, known["row"])
-    if thought is not None:
+    if thought:
         by_column = {cell["column"]: cell for cell in thought["cells"]}
         for cell in known["cells"]:
             # Known values are newer than the estimates, which only fill in what is still missing.
@@ -222,13 +222,19 @@ async def _row_page(
 
 
 async def _estimates(jobs: JobQueue, name: str, row: str) -> Any:
-    """Return the summary of a row, or None if it takes too long; the next request then gets it faster."""
+    """Return the summary of a row, or None if it takes too long; the next request then gets it faster.
+
+    It is empty if the table is in row blocks.
+    """
     work = asyncio.ensure_future(jobs.run(name, summarise, row_summary, row))
     done, _ = await asyncio.wait([work], timeout=PATIENCE)
     if not done:
         work.add_done_callback(lambda late: late.cancelled() or late.exception())
         return None
-    return work.result()
+    try:
+        return work.result()
+    except ParameterError:
+        return {}
 
 
 @router.get("/campaigns/{name}/columns", dependencies=[require_role("read")], name="columns")

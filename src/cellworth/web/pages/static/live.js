@@ -69,7 +69,7 @@ function isOld() {
   if (newest === null) return false;
   const shown = page.summaries.split(" ").filter(Boolean).map((each) => each.split(":"));
   return (
-    newest.number > Number(page.number) || shown.some(([what, asOf]) => (newest.summaries[what] ?? -2) > Number(asOf))
+    newest.number > Number(page.number) || shown.some(([what, asOf]) => (newest.summaries[what] ?? -3) > Number(asOf))
   );
 }
 
