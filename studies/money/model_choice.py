@@ -20,7 +20,7 @@ RIDGE = "ridge regression"
 """Stands beside the chosen model where the target is a number, as the linear SVM does for classes."""
 INTRODUCTION = """## The model that is trained on the holes
 
-From the same cells and completion: the paper's model, a linear SVM (ridge regression for a number);
+From the same cells and completion: a linear SVM like the paper's (ridge regression for a number);
 the best of the candidates of `CompletingClassifier` and `CompletingRegressor`, which nobody can know without
 the test rows; and the model that these choose by the training rows alone. Then the first and the last
 with all cells known. AUC, or R2 for a number, on complete test rows. *Lost* is how far the chosen model is
