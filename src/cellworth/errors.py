@@ -58,6 +58,10 @@ class MissingMarkWarning(ReadWarning):
     """A text in a table may mark a hole but is read as a category; the message names it and what to do."""
 
 
+class SampleWarning(UserWarning):
+    """Something was worked out from a sample of the rows of a table; the message says from which."""
+
+
 class QuestionedError(DataError):
     """Answers are far outside what was seen in their columns; nothing was recorded.
 

@@ -8,7 +8,8 @@ from sklearn.base import clone
 
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
-from cellworth.blocks.protocol import Blocks, join
+from cellworth.blocks.dask_engine import LEAST_MEMORY, MOST_KEPT
+from cellworth.blocks.protocol import PROCESS_BYTES, Blocks, join
 from cellworth.errors import DataError
 from tests.blocks.engines import need_dask
 from tests.blocks.tables import make_table
@@ -73,3 +74,20 @@ def test_a_cluster_without_workers_is_reported_and_not_waited_for(monkeypatch):
         engine.client.cluster.scale(0)
         with pytest.raises(DataError, match=r"has done nothing for 1 seconds and has 0 workers"):
             engine.reduce(_nap, join, Blocks([0, 0]))
+
+
+def test_the_settings_of_workers_are_their_own(engine, monkeypatch):
+    """Dask would set them in this process, too, and let them come before those of later workers."""
+    names = ["MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "OMP_NUM_THREADS"]
+    before = {name: os.environ.get(name) for name in names}
+    kept = {}
+    for memory in (LEAST_MEMORY, 4 * LEAST_MEMORY):
+        with DaskEngine(n_jobs=1, memory=memory) as other:
+            (found,) = other.client.run(lambda: [os.environ.get(name) for name in names]).values()
+        kept[memory] = int(found[0])
+        assert {name: os.environ.get(name) for name in names} == before
+    # Room for 64 arrays of a block, of what Python and its libraries leave.
+    assert kept == {
+        LEAST_MEMORY: (LEAST_MEMORY - PROCESS_BYTES) // 64,
+        4 * LEAST_MEMORY: min(MOST_KEPT, (4 * LEAST_MEMORY - PROCESS_BYTES) // 64),
+    }

@@ -6,6 +6,7 @@ from datetime import timedelta
 import numpy as np
 
 from cellworth import Campaign, Prices, Table
+from cellworth.blocks import ThreadEngine
 
 ROWS, COLUMNS = 125, 12
 HOLES = 1000
@@ -18,16 +19,39 @@ def true_value(row, column):
     return round(float(np.sin(0.7 * i + j) + 0.05 * i), 6)
 
 
-def found(url, n=ROWS, p=COLUMNS, holes=HOLES):
-    """Begin a campaign with many holes and a quick strategy: people do much before they die."""
+def found(url, n=ROWS, p=COLUMNS, holes=HOLES, folder=None, strategy="linear-impact"):
+    """Begin a campaign with many holes and a quick strategy: people do much before they die.
+
+    With a folder, the table is in row blocks there, of 25 rows each.
+    """
     rows, columns = [f"r{i}" for i in range(n)], [f"c{j}" for j in range(p)]
     X = np.array([[true_value(row, column) for column in columns] for row in rows])
     y = X[:, 0] > np.median(X[:, 0])
     places = np.random.default_rng(0).permutation(n * p)[:holes]
     X.flat[places] = np.nan
     table = Table.from_arrays(X, y, columns=columns, row_ids=rows)
-    how = {"prices": Prices.same(2.0), "budget": 10_000, "strategy": "linear-impact"}
+    if folder is not None:
+        write_parquet(folder, table)
+        table = Table.open(folder, target="outcome", row_id="id", engine=ThreadEngine(1, 25))
+    how = {"prices": Prices.same(2.0), "budget": 10_000, "strategy": strategy}
     Campaign.create(table, store=url, **how).close()
+
+
+def write_parquet(folder, table):
+    """Write a table in two files."""
+    import pyarrow
+    from pyarrow import parquet
+
+    frame = pyarrow.table(
+        {
+            "id": list(table.row_ids),
+            **{column: table.values[:, j] for j, column in enumerate(table.column_names)},
+            "outcome": np.asarray(table.y, dtype=int),
+        }
+    )
+    folder.mkdir()
+    for number, rows in enumerate((slice(0, 40), slice(40, None))):
+        parquet.write_table(frame.take(np.arange(len(frame))[rows]), folder / f"{number}.parquet")
 
 
 def buy_all(url, who, sender):

@@ -86,7 +86,7 @@ def test_backup_restore_dump_and_replay(tables, tmp_path):
 
 def test_what_needs_all_cells_in_memory_says_so(tables):
     campaign, _ = begin_both(tables)
-    for call in (campaign.cells, lambda: campaign.extend({"new": {"weight": 1.0}}), campaign.model):
+    for call in (campaign.cells, lambda: campaign.extend({"new": {"weight": 1.0}})):
         with pytest.raises(ParameterError, match="in memory"):
             call()
     assert campaign.number == 0

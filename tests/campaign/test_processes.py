@@ -9,7 +9,7 @@ from multiprocessing.connection import wait
 import numpy as np
 import pytest
 
-from cellworth import Campaign
+from cellworth import Campaign, Table
 from cellworth.campaign.stores import open_store
 from cellworth.campaign.stores.memory import MemoryStore
 from tests.campaign.people import FEW_COLUMNS, FEW_HOLES, FEW_ROWS, HOLES, buy_all, buy_until_killed, found
@@ -84,9 +84,24 @@ def check_log(url, table, acknowledged):
 @pytest.mark.service
 def test_killed_people_lose_nothing_and_the_next_ask_is_the_same(url):
     found(url, FEW_ROWS, FEW_COLUMNS, FEW_HOLES)
+    kill_people(url, KILLS)
+
+
+@pytest.mark.slow
+@pytest.mark.service
+def test_on_row_blocks_too(tmp_path):
+    """The table is in its own files; what was fitted goes on from the store."""
+    pytest.importorskip("pyarrow")
+    url = f"sqlite:///{tmp_path / 'study.db'}"
+    found(url, FEW_ROWS, FEW_COLUMNS, FEW_HOLES, tmp_path / "big", "posterior")
+    kill_people(url, KILLS // 2)
+
+
+def kill_people(url, kills):
+    """Kill people at work, and check that nothing is lost, asked twice or asked otherwise."""
     rng = np.random.default_rng(0)
     acknowledged, longest = [], None
-    for _ in range(KILLS):
+    for _ in range(kills):
         process, end = start(buy_until_killed, url)
         end.recv()  # it has opened the campaign
         if longest is None:  # the first lives until it has told an answer: that is the measure for the others
@@ -97,9 +112,10 @@ def test_killed_people_lose_nothing_and_the_next_ask_is_the_same(url):
         process.kill()
         process.join()
         acknowledged += heard([end])
-    assert len(acknowledged) > KILLS / 2  # else they died before they did anything
+    assert len(acknowledged) > kills / 2  # else they died before they did anything
     with Campaign.open(url) as campaign:
-        check_log(url, campaign.table, acknowledged)
+        now = campaign.table
+        check_log(url, now if isinstance(now, Table) else now.every(1), acknowledged)
         number = campaign.number
         asked, expected = (c.replay(number).ask(count=20) for c in (campaign, never_killed(url)))
         assert [replace(p, worth=0.0) for p in asked] == [replace(p, worth=0.0) for p in expected]

@@ -1,8 +1,11 @@
 """Options that say how files are written, the same for every command that reads one."""
 
+import numpy as np
 import pytest
 
+from cellworth.blocks import row_sample
 from tests.cli.commands import every_command
+from tests.strategy.test_block_batch import make_frame
 
 WRITING = {"--encoding", "--delimiter", "--decimal", "--date-format"}
 GERMAN = ["--decimal", ",", "--delimiter", ";", "--date-format", "DD.MM.YYYY"]
@@ -74,3 +77,21 @@ def test_wrong_ways_are_wrong_usage(study, words, message):
     done = study("init", "table.csv", *words)
     assert done.code == 2
     assert message in done.err
+
+
+def test_what_looks_at_a_sample_of_a_folder_says_so(study, monkeypatch, tmp_path):
+    """The rows and the money are tested with the sample; here, that the commands take a folder."""
+    parquet = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(row_sample, "SAMPLE_ROWS", 200)
+    (tmp_path / "big").mkdir()
+    parquet.write_table(make_frame(np.random.default_rng(0), 600), tmp_path / "big" / "a.parquet")
+    common = ["big", "--target", "ill", "--row-id", "id"]
+    done = study("model", *common, "--model", "logistic regression")
+    assert "the model looks at a sample of the rows, every 3rd row, 200 of 600" in done.err
+    assert "Chosen: logistic regression" in done.out
+    done = study("forecast", *common, "--model", "logistic regression", "--json")
+    assert "the forecast looks at a sample" in done.err
+    assert done.json["model"] == "logistic regression"
+    done = study("simulate", *common, "--rounds", "1", "--count-per-round", "5", "--seeds", "1")
+    assert "the simulation looks at a sample" in done.err
+    assert "recommended" in done.out

@@ -100,11 +100,12 @@ REST = """## Functions
 | `advise` | yes, with all prices and with refused cells; not with labels for sale |
 | `Campaign`: ask, tell, refuse, correct, take, rows, fill, replay, check, backup, export | yes |
 | `Campaign.status`, `forecast`, `advice` | on every k-th row, 4,000 to 8,000 in all, and say so |
-| `Campaign.extend`, `cells`, `model`, `policy`, `write_report`; labels as answers | no |
+| `Campaign.model` | on the same rows, with their answers, and warns of it |
+| `Campaign.extend`, `cells`, `policy`, `write_report`; labels as answers | no |
 | pages and REST: queue, grid in the order of rows, rows, columns, money, history | yes |
 | pages and REST: other summaries, filters of the grid, whole files | no |
-| `simulate`, `forecast`, `Policy` | no; on a sample, `Table.open(...).every(k)` |
-| `CompletingClassifier`, `CompletingRegressor` | no; on a sample, `Table.open(...).every(k)` |
+| `simulate`, `forecast`; `cellworth model`, `next` | on such rows, and warn of it; money is that of all |
+| `CompletingClassifier`, `CompletingRegressor`, `Policy` | no; on a sample, `Table.open(...).every(k)` |
 """
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, Self
 
 from joblib import effective_n_jobs
@@ -33,6 +35,8 @@ LEAST_MEMORY = 500 * 10**6  # bytes per worker
 # free a few megabytes, and would spend much of their time getting pages back, so workers keep freed memory of
 # small arrays. Memory of larger arrays, such as whole blocks, is still returned at once.
 MOST_KEPT = 16 << 20  # bytes of the largest array whose memory is kept
+ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting of the workers' variables
+_USERS_OWN: dict[str, str | None] = {}  # what these were before the first workers
 
 
 class DaskEngine:
@@ -114,7 +118,7 @@ class DaskEngine:
                 f"memory must be at least {LEAST_MEMORY // 10**6} MB for each of {n_workers} workers: half "
                 f"of it goes to Python and its libraries. Got {memory!r}. Raise it, or use fewer workers."
             )
-        with require("dask").config.set(_worker_settings(limit // n_workers)):
+        with _own_environment(), require("dask").config.set(_worker_settings(limit // n_workers)):
             cluster = distributed.LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
@@ -222,6 +226,31 @@ class DaskEngine:
                 )
 
 
+@contextmanager
+def _own_environment() -> Iterator[None]:
+    """Start workers with the user's environment variables, and leave these as they are.
+
+    Dask sets the workers' variables in this process, too, and for good. They would go on to every process
+    that is started later, and before the settings of later workers: a worker with little memory that keeps as
+    much of what was freed as a large one is killed for it, again and again.
+    """
+    if not _USERS_OWN:
+        _USERS_OWN.update({name: os.environ.get(name) for name in _worker_settings(0)[ENVIRONMENT]})
+    _restore_environment()
+    try:
+        yield
+    finally:
+        _restore_environment()
+
+
+def _restore_environment() -> None:
+    for name, value in _USERS_OWN.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
 def _worker_settings(memory: int) -> dict[str, Any]:
     """Return the settings for a local worker with this many bytes of memory.
 
@@ -233,10 +262,10 @@ def _worker_settings(memory: int) -> dict[str, Any]:
     room = memory_for_blocks(memory)
     kept = min(MOST_KEPT, room // (2 * ARRAYS_PER_BLOCK))
     return {
-        "distributed.worker.memory.target": 0.5 * room / memory,
-        "distributed.worker.memory.spill": 1 - 0.5 * room / memory,
+        "distributed.worker.memory.target": 0.5 * room / max(1, memory),
+        "distributed.worker.memory.spill": 1 - 0.5 * room / max(1, memory),
         "distributed.worker.memory.pause": False,
-        "distributed.nanny.pre-spawn-environ": {
+        ENVIRONMENT: {
             "OMP_NUM_THREADS": 1,
             "MKL_NUM_THREADS": 1,
             "OPENBLAS_NUM_THREADS": 1,

@@ -20,6 +20,7 @@ from cellworth.blocks.block_table import BlockTable, on_threads
 from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.file_content import TableContent
 from cellworth.blocks.open_table import stored_table
+from cellworth.blocks.row_sample import RowSample
 from cellworth.campaign.cell_index import CellIndex
 from cellworth.campaign.cell_values import CellValues
 from cellworth.campaign.cells_on_blocks import CellsOnBlocks, RowsOnBlocks
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
     from cellworth.strategy.auto_choice import StrategyChoice
 
 FORMAT = 1
-SAMPLE_ROWS = 8_000
-SAMPLE_CELLS = 2_000_000
-"""The store keeps every k-th row: at least half as many rows as this, if there are, or as few as fit."""
 
 
 @dataclass(eq=False)
@@ -108,9 +106,9 @@ class FoundingBlocks:
         }
         names = list(table.stored.columns)
         content = tuple(TableContent.of(each) for each in (path, labels) if each is not None)
-        most = max(1, min(SAMPLE_ROWS, SAMPLE_CELLS // len(table.columns)))
-        every = -(-table.n_rows // most)
-        return cls(path, labels, names, content, about, table.every(every), every, table.engine, _table=table)
+        sample = RowSample.of(table)
+        kept = sample.table, sample.every, table.engine
+        return cls(path, labels, names, content, about, *kept, _table=table)
 
     def begin(self, prices: Prices, strategy: Strategy, seed: int) -> StrategyChoice | None:
         """Check that a campaign can begin; return what the strategy has chosen on a sample of rows, if so."""

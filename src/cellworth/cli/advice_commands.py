@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options
 from cellworth.cli.build_command import Argument, Option, WrongUsage
-from cellworth.cli.file_options import LearningOptions, TableOptions
+from cellworth.cli.file_options import LearningOptions, TableOptions, warnings_shown
 from cellworth.cli.options import usage
 from cellworth.cli.output import Force, count, make_way, print_batch, print_json, print_table, working
 
@@ -108,7 +108,7 @@ def forecast(
             from cellworth.forecasting import forecast as forecast_table
 
             read, stated = learning.table_and_prices(table)
-            with working("Forecasting"):
+            with working("Forecasting"), warnings_shown():
                 found = forecast_table(read, prices=stated, seconds=seconds, **settings)
     if plot is not None:
         found.plot().figure.savefig(plot)
@@ -194,7 +194,7 @@ def next_cell(
             from cellworth.model import model_of
             from cellworth.policy import Policy
 
-            known, prices = learning.table_and_prices(table)
+            known, prices = learning.rows_and_prices(table, "the policy")
             fitted = model_of(known, model=learning.model or "auto", random_state=learning.seed)
             policy = Policy(known, fitted, prices=prices, seed=learning.seed, **settings)
             found = _of_file(policy, known, learning, rows)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cellworth.cli import options, shell_completion
 from cellworth.cli.build_command import Option, WrongUsage
-from cellworth.errors import MissingMarkWarning
+from cellworth.errors import MissingMarkWarning, SampleWarning
 
 if TYPE_CHECKING:
     from cellworth.blocks.block_table import BlockTable
@@ -139,7 +139,7 @@ class TableOptions(FileOptions):
         """Read the table that the options describe."""
         from cellworth.table import Table
 
-        with _warnings_shown():
+        with warnings_shown():
             return Table.read(self.file(path), target=target, **self._said())
 
     def table_or_blocks(self, path: Path, target: str | None) -> Table | BlockTable:
@@ -147,13 +147,21 @@ class TableOptions(FileOptions):
         in_blocks = path.is_dir() or path.suffix == ".zarr"
         return self.open(path, target) if in_blocks else self.table(path, target)
 
+    def rows(self, path: Path, target: str | None, what: str) -> Table:
+        """Read a file, or a sample of the rows of a folder or .zarr array; say what for."""
+        from cellworth.blocks.row_sample import in_memory
+
+        given = self.table_or_blocks(path, target)
+        with warnings_shown():
+            return in_memory(given, what)[0]
+
     def open(self, path: Path, target: str | None, engine: Any = None) -> BlockTable:
         """Open the table that the options describe, to be read in blocks of rows on an engine."""
         from cellworth.table import Table
 
         said = self._said() | ({} if self.date_format is None else {"date_format": self.date_format})
         place: dict[str, Any] = {"labels" if path.suffix == ".zarr" else "target": target}
-        with _warnings_shown():
+        with warnings_shown():
             return Table.open(path, engine=engine, **place, **said)
 
     def _said(self) -> dict[str, Any]:
@@ -170,12 +178,20 @@ class TableOptions(FileOptions):
         }
 
 
+NO_TARGET = "a table needs --target COLUMN, the column to predict."
+
+
 @contextmanager
-def _warnings_shown() -> Iterator[None]:
+def warnings_shown() -> Iterator[None]:
+    """Show warnings about a table as lines on standard error, when the work is done."""
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", MissingMarkWarning)
+        for kind in (MissingMarkWarning, SampleWarning):
+            warnings.simplefilter("always", kind)
         yield
     for each in caught:
+        if not issubclass(each.category, MissingMarkWarning | SampleWarning):
+            warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
+            continue
         print(f"cellworth: {each.message}", file=sys.stderr)
 
 
@@ -188,11 +204,17 @@ class LearningOptions(TableOptions):
     model: options.Candidate = None
     seed: options.FoldSeed = 0
 
-    def table_and_prices(self, path: Path) -> tuple[Table, Prices | None]:
+    def table_and_prices(self, path: Path) -> tuple[Table | BlockTable, Prices | None]:
         """Read the table and its price list."""
         if self.target is None:
-            raise WrongUsage("a table needs --target COLUMN, the column to predict.")
-        return self.table(path, self.target), self.prices(self.price_file)
+            raise WrongUsage(NO_TARGET)
+        return self.table_or_blocks(path, self.target), self.prices(self.price_file)
+
+    def rows_and_prices(self, path: Path, what: str) -> tuple[Table, Prices | None]:
+        """Read the table, or a sample of its rows, and its price list; see `rows`."""
+        if self.target is None:
+            raise WrongUsage(NO_TARGET)
+        return self.rows(path, self.target, what), self.prices(self.price_file)
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -58,7 +58,7 @@ def model(
         raise WrongUsage("--predict and --out go together: give both, or neither.")
     make_way(out, force=force)
     with usage():
-        known = reading.table(table, target)
+        known = reading.rows(table, target, "the model")
         from cellworth.model import model_of
 
         with working("Choosing a model") as progress:

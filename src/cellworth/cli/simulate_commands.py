@@ -170,7 +170,7 @@ def simulate(
     if plot is not None:
         require("matplotlib.pyplot")  # fail now rather than after the work
     with usage():
-        read = reading.table(table, target)
+        read = reading.rows(table, target, "the simulation")
         curves = run(
             read,
             strategy or ["recommended"],

@@ -19,6 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
+from cellworth.blocks.row_sample import in_memory
 from cellworth.blocks.threads import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import DataError, ParameterError
@@ -33,7 +34,7 @@ from cellworth.strategy import Strategy, get
 from cellworth.strategy.buying_task import BuyingTask
 from cellworth.strategy.choose_batch import Adviser
 from cellworth.table import Table
-from cellworth.table.any_table import AnyTable, as_table
+from cellworth.table.any_table import AnyTable
 from cellworth.table.frames import library_of
 from cellworth.table.write_table import LIBRARIES, Library
 
@@ -284,7 +285,7 @@ def simulate(
     if frame not in LIBRARIES:
         raise ParameterError(f"frame must be one of {', '.join(LIBRARIES)}; got {frame!r}")
     require(frame)
-    table = as_table(table, target=target)
+    table = in_memory(table, "the simulation", target=target)[0]
     check_model(table, classifier)
     strategies = [get(s) for s in ([strategy] if isinstance(strategy, str | Strategy) else strategy)]
     seeds = [seed] if isinstance(seed, int) else [int(s) for s in seed]
