@@ -151,6 +151,66 @@ def test_columns_that_a_sample_misjudges(monkeypatch, text):
     assert same(plain[0], outcome(file, {})[0])
 
 
+@pytest.mark.parametrize(
+    ("fields", "how"),
+    [
+        (["2020-01-02", "2021-03-04", ""], {"date_format": "YYYY-DD-MM"}),  # 1 February
+        (["2020-01-02", "2021-03-04", ""], {"date_format": "DD.MM.YYYY"}),
+        (["31122020", "01022021", ""], {"date_format": "DDMMYYYY"}),  # not numbers
+        (["31,122020", "01,022021", ""], {"date_format": "DD,MMYYYY", "decimal": ","}),
+        (["26.08.2020", "NA", "1.2.2021"], {"date_format": "DD.MM.YYYY", "decimal": ","}),
+        (["7,5", "1.234,5", "1.234"], {"decimal": ","}),
+        (["7,50", "1,25", ""], {"decimal": ","}),
+        (["7.5", "1.5", ""], {"decimal": ","}),
+    ],
+)
+def test_other_ways_to_write_numbers_and_dates_mean_the_same(monkeypatch, fields, how):
+    text = "a;b\n" + "".join(f"{fields[row % len(fields)]};{row}\n" for row in range(30))
+    compare(monkeypatch, TextFile(FileBytes("t.csv", text.encode()), delimiter=";", **how), {})
+
+
+@pytest.mark.parametrize(
+    ("usual", "odd", "how", "keywords"),
+    [
+        ("2020-01-02", "0000-01-01", {}, {}),
+        ("2020-01-02", "2020-02-30", {}, {}),
+        ("2020-01-02", "2021-01-01", {}, {"missing": ["2021-01-01"]}),
+        ("2020-01-02", "2021-01-01T10:30", {}, {}),
+        ("7,5", "7,", {"decimal": ","}, {}),
+        ("7,5", ",5", {"decimal": ","}, {}),
+        ("7,5", "7,e1", {"decimal": ","}, {}),
+        ("7", ",5", {"decimal": ","}, {}),
+        ("7,5", "1.234,5", {"decimal": ","}, {}),
+    ],
+)
+def test_fields_that_no_sample_shows(monkeypatch, usual, odd, how, keywords):
+    text = "a;b\n" + "".join(f"{odd if row == 2900 else usual};{row}\n" for row in range(3000))
+    compare(monkeypatch, TextFile(FileBytes("t.csv", text.encode()), delimiter=";", **how), keywords)
+
+
+def compare(monkeypatch, file, keywords):
+    """Read a file in both ways."""
+    plain = outcome(file, keywords)
+    monkeypatch.setattr(read_csv, "FEWEST_BYTES", 0)
+    quick = outcome(file, keywords)
+    assert same(plain[0], quick[0]), (plain[0], quick[0])
+    assert plain[1] == quick[1]
+    if isinstance(plain[0], Table):
+        assert plain[0].to_csv() == quick[0].to_csv()
+
+
+@pytest.mark.parametrize(
+    "how", [{"date_format": "DD.MM.YYYY"}, {"date_format": "YYYY-DD-MM"}, {"decimal": ","}]
+)
+def test_they_are_read_quickly_too(monkeypatch, how):
+    """Otherwise the test above compares the plain reader with itself."""
+    monkeypatch.setattr(read_csv, "FEWEST_BYTES", 0)
+    monkeypatch.setattr(read_csv, "_split", None)
+    text = b"a;b\n01.02.2020;1,5\n;2,5\n" if "YYYY-DD-MM" not in how.values() else b"a;b\n2020-01-02;1\n;2\n"
+    how = {"date_format": "DD.MM.YYYY", "decimal": ","} | how
+    assert Table.read(TextFile(FileBytes("t.csv", text), delimiter=";", **how)).values[0, 0] == 18293
+
+
 def test_plain_files_are_read_quickly(monkeypatch):
     """Otherwise the tests above compare the plain reader with itself."""
     text = many(500, lambda row: ["1.5", "", "NA", "-2"][row % 4])

@@ -16,6 +16,7 @@ from cellworth.messages import shorten
 from cellworth.setting_names import named, setting
 from cellworth.table.dates import as_written, is_date_format, read_in, write_in
 from cellworth.table.files import File, FileBytes, place_of
+from cellworth.table.parse_values import is_number
 from cellworth.table.raw_cells import LazyTexts, RawColumn, TextCells, TextCounts, as_texts
 
 # 1.234,5 or 1 234,5 or 1'234,5 or 1234,5; the space may be a narrow or a no-break space.
@@ -110,7 +111,7 @@ class TextFile:
         if self.date_format is None:
             return False
         example = write_in(strptime_format(self.date_format), datetime(2001, 12, 31, 23, 58, 59))
-        return set(example) <= set("0123456789.,+-' ")
+        return is_number(example) or (self.decimal == "," and point_number(example) is not None)
 
 
 def written_as(
