@@ -310,6 +310,7 @@ def test_the_learning_curve_trains_on_labels_known_at_the_time():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("linear_model_in_use")
 def test_the_report_counts_labels_like_any_column(tmp_path):
     from cellworth.report import columns_summary
 
