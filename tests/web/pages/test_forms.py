@@ -4,6 +4,7 @@ import pytest
 
 from cellworth.errors import DataError, ParameterError
 from cellworth.table import Column
+from cellworth.table.target import ClassColumn
 from cellworth.web.pages.forms import amount, page_number, plain_number, value_field, whole
 
 DAY = 19_723.0  # 2024-01-01
@@ -96,3 +97,11 @@ def test_whole_numbers():
 
 def test_numbers_of_pages():
     assert [page_number(text) for text in ("", "0", "3", "x", "9" * 30)] == [1, 1, 3, 1, 1]
+
+
+def test_classes_that_are_numbers_have_buttons():
+    field = value_field(ClassColumn("outcome", "integer", classes=(0.0, 1.0)))
+    assert (field.control, field.options) == ("buttons", (("0", "0"), ("1", "1")))
+    assert (
+        value_field(ClassColumn("grade", "integer", classes=tuple(map(float, range(9))))).control == "select"
+    )

@@ -178,7 +178,7 @@ def test_another_value_is_a_conflict_and_nothing_is_lost(fresh):
 def test_an_absurd_value_is_saved_if_it_is_sent_again(fresh):
     line = first_line(fresh, "visit")
     asked = in_place(fresh, line, status=422, value="1923-01-05")
-    assert "got &#39;1923-01-05&#39;, but the" in asked
+    assert "got 1923-01-05, but the" in asked
     assert f'name="doubted.{line.key}" value="1923-01-05"' in asked
     in_place(fresh, line, status=422, value="1924-01-05", doubted="1923-01-05")  # another is questioned anew
     in_place(fresh, line, value="1924-01-05", doubted="1924-01-05")

@@ -87,3 +87,10 @@ def test_a_german_page_answers_a_wrong_value_in_german(fresh):
     assert "expected" not in page.text
     with Campaign.open(fresh.url) as campaign:
         assert campaign.totals().bought == 0
+
+
+def test_dates_and_numbers_in_sentences_are_written_as_their_readers_do():
+    known = "but the 1,234 values known there are from 2020-01-31 to 2023-05-06."
+    assert said(f"row 'p1', column 'seen': got 1923-01-05, {known}", "de") == (
+        "'seen' von 'p1': 05.01.1923, aber die 1.234 bekannten Werte reichen von 31.01.2020 bis 06.05.2023."
+    )

@@ -14,6 +14,7 @@ from cellworth.errors import CellworthError, DataError, ParameterError, Question
 from cellworth.messages import shorten
 from cellworth.table import Column
 from cellworth.table.column import LABELLED
+from cellworth.table.target import ClassColumn
 from cellworth.web.pages.language import message
 
 Text = Annotated[str, Form()]
@@ -90,8 +91,11 @@ def value_field(column: Column) -> ValueField:
         about |= {"unit": "", "expected": message("yes or no")}
         options = (("true", message("yes")), ("false", message("no")))
         return ValueField("buttons", options=options, is_yes_no=True, **about)
-    if column.kind in LABELLED:
-        options_of = tuple((text, text) for text in column.categories)
+    if column.kind in LABELLED or isinstance(column, ClassColumn):
+        texts = column.categories or tuple(
+            str(column.format(each)) for each in getattr(column, "classes", ())
+        )
+        options_of = tuple((text, text) for text in texts)
         control = "buttons" if len(options_of) <= MOST_BUTTONS else "select"
         return ValueField(control, options=options_of, **about)
     low, high = (_bound(column, bound) for bound in column.bounds)

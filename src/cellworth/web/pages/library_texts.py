@@ -13,7 +13,7 @@ import re
 from functools import cache, lru_cache
 
 from cellworth.web.pages import campaign_sentences, file_sentences, server_sentences, value_sentences
-from cellworth.web.pages.language import catalogue, message, read_number
+from cellworth.web.pages.language import catalogue, message, read_number, shown_value
 
 _OTHERS = (file_sentences, campaign_sentences, server_sentences)
 SENTENCES: dict[str, str] = {
@@ -92,6 +92,7 @@ DAYS = message(" days")
 """The unit of the error of dates."""
 _NUMBER = re.compile(r"([±+-]?)(\d[\d.,]*(?:e[+-]?\d+)?)(%?)((?: .*)?)", re.DOTALL)
 _FILE = re.compile(r"\S+|.*\.\w{1,8}")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(T[\d:.]+)?")
 _BETWEEN = re.compile(r"(?<=[.?!]) (?=\S)")
 
 
@@ -146,6 +147,8 @@ def _part(name: str, part: str, language: str) -> str | None:
         return ", ".join(said(each, language) for each in part.split(", "))
     if name == "label":
         return f"'{catalogue(language).gettext(part[1:-1])}'"
+    if _DATE.fullmatch(part):
+        return shown_value(part, "date", language)
     number = _NUMBER.fullmatch(part) if name in NUMBERS else None
     if number is not None:
         sign, digits, percent, unit = number.groups()
