@@ -69,7 +69,7 @@ def test_a_part_that_was_not_run_says_so(part, tmp_path):
 
 
 @pytest.fixture
-def small(monkeypatch):
+def small(monkeypatch, linear_model_in_use):
     _, y, X = holed(n=240)
     table = Table.from_arrays(X, y)
 
