@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 import time
 import warnings
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +35,8 @@ METHODS = {
     "SparseCompleter, rank 20 and penalty given": 1,
     "TruncatedSVD of scikit-learn, holes as means": 1,
     "SVD of scikit-surprise": 1,
+    "ALS of Spark, local[1]": 1,
+    "ALS of implicit, as if values were counts": 1,
 }
 
 
@@ -81,7 +86,8 @@ def _about(size: tuple[int, int], share: float, settings: Settings) -> str:
         f"{RANK} with row and column effects and noise of {NOISE}, which no method can get below. RMSE on "
         "hidden cells, drawn as the observed ones were. Peak: resident memory during the fit, above what the "
         f"process had with its data. Written out, the table would take {8e-6 * size[0] * size[1]:,.0f} MB. "
-        f"Seed {settings.seed}. Peers with default settings."
+        f"Seed {settings.seed}. Peers with default settings; Spark's CPU and memory are those of its Java "
+        "process. Spark (pyspark) and implicit are not in the extra `bench`: install them beside it."
     )
 
 
@@ -134,10 +140,10 @@ def measure_here(
     ratings, passes = make_ratings(tuple(size), share, seed), _count_passes()
     limit_cpu(cpu_limit)
     before = memory.reset_peak()
-    cpu, wall = time.process_time(), time.perf_counter()
+    cpu, wall = _cpu(), time.perf_counter()
     estimate, rank = fit(ratings)
-    cost = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
-    peak = memory.peak() - before
+    cost = {"cpu": _cpu() - cpu, "wall": time.perf_counter() - wall}
+    peak = memory.peak() - before + _peak_of_children()
     limit_cpu(None)
     error = float(np.sqrt(np.mean((estimate(ratings.rows, ratings.columns) - ratings.truth) ** 2)))
     told = {"passes": _in_words(passes)} if passes else {}
@@ -153,7 +159,8 @@ def _method(method: str) -> Fit:
         return lambda ratings: _sparse(ratings, METHODS[method], given if "given" in method else {})
     if method.startswith("TruncatedSVD"):
         return _truncated
-    return _surprise if "surprise" in method else _means
+    peers = {"surprise": _surprise, "Spark": _spark, "implicit": _implicit}
+    return next((fit for name, fit in peers.items() if name in method), _means)
 
 
 def _sparse(ratings: Ratings, n_jobs: int, options: dict[str, Any]) -> Any:
@@ -204,6 +211,73 @@ def _surprise(ratings: Ratings) -> Any:
         return model.trainset.global_mean + model.bu[rows] + model.bi[columns] + products
 
     return estimate, model.n_factors
+
+
+def _spark(ratings: Ratings) -> Any:
+    """Fit explicit ratings by alternating least squares on one core, with defaults (rank 10, 10 steps)."""
+    import pandas as pd
+    from pyspark.ml.recommendation import ALS
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[1]").config("spark.driver.memory", "8g")
+    session = builder.config("spark.ui.enabled", "false").getOrCreate()
+    X = ratings.X.tocoo()
+    names = {"userCol": "row", "itemCol": "column", "ratingCol": "value"}
+    with tempfile.TemporaryDirectory() as folder:
+        frame = pd.DataFrame({"row": X.row, "column": X.col, "value": X.data})
+        frame.to_parquet(f"{folder}/ratings.parquet")
+        model = ALS(**names, seed=0).fit(session.read.parquet(f"{folder}/ratings.parquet"))
+    factors = []
+    for found, n in zip((model.userFactors, model.itemFactors), X.shape, strict=True):
+        rows = found.toPandas()
+        factors.append(np.zeros((n, model.rank)))
+        factors[-1][rows["id"]] = np.array(rows["features"].tolist())
+    left, right = factors
+    return lambda rows, columns: np.einsum("ij,ij->i", left[rows], right[columns]), model.rank
+
+
+def _implicit(ratings: Ratings) -> Any:
+    """Fit by alternating least squares with defaults (rank 100, 15 iterations).
+
+    It has no model of ratings: it predicts that a cell is known, more surely the larger its value, so its
+    error is that of another question; its time is what compares.
+    """
+    from implicit.als import AlternatingLeastSquares
+
+    model = AlternatingLeastSquares(num_threads=1, random_state=0)
+    X = ratings.X.copy()
+    X.data = np.maximum(X.data, 0.1).astype(np.float32)
+    model.fit(X, show_progress=False)
+
+    def estimate(rows: Array, columns: Array) -> Array:
+        products = np.einsum("ij,ij->i", model.user_factors[rows], model.item_factors[columns])
+        return np.asarray(products, dtype=np.float64)
+
+    return estimate, model.factors
+
+
+def _children() -> list[Path]:
+    """Return the processes that this one has started, such as Spark's, in /proc."""
+    found, todo = [], [Path(f"/proc/{os.getpid()}")]
+    while todo:
+        process = todo.pop()
+        for task in process.glob("task/*/children"):
+            todo += [Path(f"/proc/{number}") for number in task.read_text("ascii").split()]
+        found.append(process)
+    return found[1:]
+
+
+def _cpu() -> float:
+    """Return the CPU seconds of this process and of those that it has started."""
+    ticks = os.sysconf("SC_CLK_TCK")
+    stats = [(child / "stat").read_text("ascii").rsplit(")", 1)[1].split() for child in _children()]
+    return time.process_time() + sum((int(fields[11]) + int(fields[12])) / ticks for fields in stats)
+
+
+def _peak_of_children() -> int:
+    """Return the most bytes that the processes which this one has started have had in memory."""
+    lines = [line for child in _children() for line in (child / "status").read_text("ascii").splitlines()]
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM"))
 
 
 def _count_passes() -> Counter[str]:

@@ -101,7 +101,8 @@ REST = """## Functions
 | `Campaign`: ask, tell, refuse, correct, take, rows, fill, replay, check, backup, export | yes |
 | `Campaign.status`, `forecast`, `advice` | on every k-th row, 4,000 to 8,000 in all, and say so |
 | `Campaign.model` | on the same rows, with their answers, and warns of it |
-| `Campaign.extend`, `cells`, `policy`, `write_report`; labels as answers | no |
+| `Campaign.write_report` | yes, with scores of the same rows; without the map of cells and columns' worths |
+| `Campaign.extend`, `cells`, `policy`; labels as answers | no |
 | pages and REST: queue, grid in the order of rows, rows, columns, money, history | yes |
 | pages and REST: other summaries, filters of the grid, whole files | no |
 | `simulate`, `forecast`; `cellworth model`, `next` | on such rows, and warn of it; money is that of all |

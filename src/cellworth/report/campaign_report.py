@@ -14,11 +14,14 @@ from cellworth.optional_packages import require
 from cellworth.prices.currency import money_text
 from cellworth.progress import Steps
 from cellworth.report import figures, markup
+from cellworth.report.block_columns import columns_on_blocks
 from cellworth.report.cell_map import MOST_COLUMNS, count_cells
 from cellworth.report.column_summaries import ColumnSummary, summarise_columns
 from cellworth.report.fill_errors import LEVEL
 from cellworth.report.ledger_summary import LedgerEntry, ledger_entries
 from cellworth.report.summaries import SummaryInputs, inputs_of
+from cellworth.strategy import Purchase
+from cellworth.table import Table
 from cellworth.table.column import Column
 from cellworth.table.files import replace_file
 
@@ -110,22 +113,29 @@ def _write(path: Path, text: str) -> None:
 
 
 def _page(campaign: Campaign, status: Status, done: Callable[[int], None]) -> str:
-    inputs, entries = inputs_of(campaign), ledger_entries(campaign)
-    cell_map = _cell_map(inputs)
-    done(1)
-    columns = summarise_columns(inputs)
-    done(2)
+    entries, view = ledger_entries(campaign), campaign
+    if isinstance(campaign.table, Table):
+        inputs = inputs_of(campaign)
+        of_cells, view = _sections_of_cells(inputs, done), inputs.view
+    else:
+        of_cells = [columns_on_blocks(campaign.original, campaign.table)]
     parts = [
         _at_a_glance(status),
         _facts(campaign, status, entries),
         _learning_curve(status),
-        cell_map,
-        _worth_and_price(columns),
-        _column_table(columns),
-        _still_out(inputs),
+        *of_cells,
+        _still_out(view.open_purchases()),
         _ledger(entries, {column.name: column for column in campaign.columns}, status),
     ]
     return markup.page(f"Campaign {campaign.name}", parts, markup.STYLE + markup.CAMPAIGN)
+
+
+def _sections_of_cells(inputs: SummaryInputs, done: Callable[[int], None]) -> list[str]:
+    cell_map = _cell_map(inputs)
+    done(1)
+    columns = summarise_columns(inputs)
+    done(2)
+    return [cell_map, _worth_and_price(columns), _column_table(columns)]
 
 
 def _at_a_glance(status: Status) -> str:
@@ -311,9 +321,9 @@ def _measured(column: ColumnSummary) -> tuple[str, str, str]:
     return error.words, error.guess_words, covered
 
 
-def _still_out(inputs: SummaryInputs) -> str:
+def _still_out(out: Sequence[Purchase]) -> str:
     """Return the section with the cells that were asked for and have no answer yet, oldest first."""
-    heading, out = "Still out", inputs.view.open_purchases()
+    heading = "Still out"
     if not out:
         return markup.section(heading, [markup.paragraph("No answer is outstanding.")])
     lines = [

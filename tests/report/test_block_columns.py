@@ -1,0 +1,32 @@
+"""The report of a campaign whose table is in row blocks."""
+
+import numpy as np
+import pytest
+
+from cellworth import Campaign
+from cellworth.blocks import row_sample
+from cellworth.campaign.stores import MemoryStore
+from tests.strategy.test_block_batch import both_of, make_frame
+
+pytest.importorskip("pyarrow")
+pytest.importorskip("matplotlib")
+
+
+def test_a_report_says_what_is_known_without_reading_the_table(tmp_path, monkeypatch, linear_model_in_use):
+    monkeypatch.setattr(row_sample, "SAMPLE_ROWS", 100)
+    big, _ = both_of(tmp_path, make_frame(np.random.default_rng(0), 300))
+    with Campaign.create(big, store=MemoryStore(), strategy="posterior", prices=2.0, budget=900) as campaign:
+        batch = [each for each in campaign.ask(count=60) if each.column == "weight"]
+        campaign.tell({(each.row, each.column): 71.5 for each in batch})
+        campaign.write_report(tmp_path / "report.html")
+        left = campaign.table.holes_by_column[0]
+    text = (tmp_path / "report.html").read_text("utf-8")
+    assert "on a sample of 100 of 300 rows" in text
+    assert "there is no map of its cells" in text
+    start = big.holes_by_column[0]
+    assert start - left == len(batch) > 0
+    cells = [f"{start / 300:.1%}", f"{left / 300:.1%}", f"{len(batch):,}"]
+    row = next(line for line in text.splitlines() if "weight" in line and cells[0] in line)
+    assert all(each in row for each in cells)
+    assert "71.5" in text  # in the ledger
+    assert text.count("Still out") >= 1
