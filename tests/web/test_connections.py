@@ -2,6 +2,8 @@
 
 import contextlib
 import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -100,6 +102,26 @@ def test_there_are_not_more_than_so_many(port, caplog):
         assert wait_until_ended(lines)  # the others have said nothing
     assert len([each for each in caplog.records if "connections" in each.message]) == 1
     assert httpx.get(f"http://127.0.0.1:{port}/health").status_code == 200
+
+
+@pytest.mark.service
+def test_a_crowd_does_not_use_up_the_files(tmp_path):
+    """260 silent clients at once, where a process may open 200 files: all but the first hundred are ended."""
+    store = f"sqlite:///{tmp_path}/study.db"
+    begin(store, make_table(), strategy="random")
+    words = f"ulimit -n 200; exec {sys.executable} -m cellworth serve --store {store} --port 0"
+    process = subprocess.Popen(
+        ["bash", "-c", words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    with process, contextlib.ExitStack() as stack:
+        stack.callback(process.kill)
+        port = int(process.stdout.readline().rsplit(":", 1)[1])
+        lines = [stack.enter_context(socket.create_connection(("127.0.0.1", port))) for _ in range(260)]
+        until(lambda: sum(map(is_ended, lines)) >= 160)
+        process.terminate()
+        said = process.stdout.read()
+    assert "Too many open files" not in said
+    assert said.count("more than 100 connections") == 1
 
 
 @pytest.mark.service

@@ -68,6 +68,7 @@ def serve(
     )
     listening = _listen(host, port)
     print(f"cellworth serves at {_address(host, listening)}", flush=True)
+    limits = ConnectionLimits.here()
     config = uvicorn.Config(
         app,
         log_level=log_level,
@@ -75,7 +76,8 @@ def serve(
         access_log=False,  # our own has the person and the request's id
         server_header=False,
         timeout_graceful_shutdown=PATIENCE,
-        http=watched(ConnectionLimits.here()),
+        http=watched(limits),
+        backlog=limits.connections // 2,  # so many are accepted in one go, before any of them can be ended
         lifespan="on",
         ws="none",
     )
