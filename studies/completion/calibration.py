@@ -44,10 +44,10 @@ PROTOCOL = """\
 At most {rows} rows of each table, drawn by the seed, encoded as numbers; columns with one value are left
 out. Of the known cells 60 % or 30 % are kept, drawn by the seed, and columns with fewer than five kept
 cells are left out. Figures are means over {seeds} seed(s), from {first} on. The two halves are those of the
-money study. The leverage of each row, the limits of predictions and their constants were set on the tuning
-half alone, on rows and holes drawn by seeds 0 to 2; bins, priors and the list of shrinkages are older, and
-were set while looking at both halves. These draws are fresh. Trees are grown on tables of at most {columns}
-numeric columns.
+money study. The leverage of each row, the limits of predictions and where intervals of values that many
+cells share end were set on the tuning half alone, on rows and holes drawn by seeds 0 to 2; bins, priors and
+the list of shrinkages are older, and were set while looking at both halves. These draws are fresh. Trees are
+grown on tables of at most {columns} numeric columns.
 
 Aims. Intervals of 90 % cover 87 to 93 % of the hidden cells. Where many cells of a column share a value (0
 and 1, zeros, a few whole numbers), no interval that ends at values can cover exactly 90 %: *covered* is

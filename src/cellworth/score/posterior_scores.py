@@ -29,13 +29,13 @@ class PosteriorVariance(Memoryless):
     >>> import numpy as np
     >>> from cellworth import GaussianCompleter
     >>> from cellworth.score import PosteriorVariance, Round
-    >>> rng = np.random.default_rng(0)
-    >>> height = rng.normal(170, 10, size=300)
-    >>> X = np.column_stack([height, height - 100 + rng.normal(0, 5, size=300), rng.normal(size=300)])
+    >>> rng = np.random.default_rng(1)
+    >>> height = rng.normal(170, 10, size=3000)
+    >>> X = np.column_stack([height, height - 100 + rng.normal(0, 5, size=3000), rng.normal(size=3000)])
     >>> X[0, 1:] = np.nan  # the second column follows the first, the third does not
     >>> this_round = Round(X, None, None, GaussianCompleter(margins="normal").fit(X), rng)
     >>> PosteriorVariance().score(this_round)[0].round(1)
-    array([0. , 0.2, 0.9])
+    array([0. , 0.2, 1. ])
     """
 
     def score(self, this_round: Round) -> Float64Array:

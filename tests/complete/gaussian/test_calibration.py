@@ -155,6 +155,34 @@ def test_value_quantiles_are_those_of_the_cells_around_the_prediction():
     np.testing.assert_array_equal(learned.value_quantile(0, at, 0.25), [0, 0, 1])
     np.testing.assert_array_equal(learned.value_quantile(0, at, 0.75), [0, 1, 1])
     assert LEVELS.min() > 0
+    # One value alone has 94 %: no interval of 90 % needs the other, though each tail has more than 5 %.
+    lower, upper = learned.value_ends(0, at, 0.9)
+    np.testing.assert_array_equal(lower, [0, 0, 1])
+    np.testing.assert_array_equal(upper, [0, 1, 1])
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.9, 0.95])
+def test_intervals_of_whole_numbers_have_no_end_that_they_could_do_without(level):
+    """Against the probabilities themselves; levels are a hundredth apart."""
+    rng = np.random.default_rng(7)
+    n = 20_000
+    for share in (0.9, 0.5, 0.35):
+        values = np.minimum(rng.geometric(share, size=(n, 1)), 9) - 1.0
+        ones = np.ones_like(values)
+        cells = LeftOut(values, values, 0 * ones, ones, ones, ones, 0 * ones, ones.astype(bool))
+        learned = Calibration.of(cells, Margins((None,)))
+        assert learned.atoms.all()
+        (low,), (high,) = learned.value_ends(0, np.zeros(1), level)
+
+        def mass(low, high, values=values):
+            return ((low <= values) & (values <= high)).mean()
+
+        assert mass(low, high) >= level - 0.015
+        for shorter in ((low + 1, high), (low, high - 1)):
+            assert mass(*shorter) < level + 0.015
+        central = [learned.value_quantile(0, np.zeros(1), p)[0] for p in ((1 - level) / 2, (1 + level) / 2)]
+        assert central[0] <= low
+        assert high <= central[1]
 
 
 def test_draws_of_a_category_are_centred_on_its_prediction():

@@ -28,7 +28,7 @@ def test_paper_tables_are_completed_well_and_covered(paper_folder, name, limit):
     if name != "chess":
         lower, upper = fitted.predict_interval(0.9)
         covered = ((trial.truth >= lower) & (trial.truth <= upper))[np.isnan(trial.holed)]
-        assert 0.85 <= covered.mean() <= 0.96  # intervals of whole numbers end at such, and cover more
+        assert 0.85 <= covered.mean() <= 0.95
 
 
 def test_auto_takes_ranks_where_they_help_and_only_there():

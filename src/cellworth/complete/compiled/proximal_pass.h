@@ -1,17 +1,18 @@
 /* The fused pass between the two products of a proximal step, for one REAL type and one kind of processor. See solver/step.py
  * for the mathematics: quantities have the names that they have there. */
 
-/* The loss of one row's scores s (q,) for its targets y (q,). Returns the value; overwrites s with the slopes, and writes the
- * working targets s - slope / curvature to t if it is not NULL. */
-static inline double NAME(loss_of_row)(int loss, int64_t q, REAL *s, const REAL *y, double *t) {
+/* The loss of one row's scores s (q,) for its targets y (q,). Returns the value, or 0 unless it is `wanted`: its logarithms are most
+ * of the work. Overwrites s with the slopes, and writes the working targets s - slope / curvature to t if it is not NULL. */
+static inline double NAME(loss_of_row)(int loss, int wanted, int64_t q, REAL *s, const REAL *y, double *t) {
     static const double curvature[] = {2.0, 0.25, 2.0, 0.5};
-    double value = 0.0, most = -INFINITY, total = 0.0;
+    double value = 0.0, most = -INFINITY, total = 0.0, base = 0.0;
     if (loss == MULTINOMIAL) {
         for (int64_t c = 0; c < q; c++) most = s[c] > most ? s[c] : most;
         for (int64_t c = 0; c < q; c++) total += exp(s[c] - most);
+        if (wanted) base = most + log(total);
     }
     for (int64_t c = 0; c < q; c++) {
-        double score = s[c], target = y[c], slope, margin;
+        double score = s[c], target = y[c], slope, margin, small;
         switch (loss) {
         case SQUARED:
             slope = score - target;
@@ -20,8 +21,9 @@ static inline double NAME(loss_of_row)(int loss, int64_t q, REAL *s, const REAL 
             break;
         case LOGISTIC:
             margin = -target * score;
-            value += log1p(exp(-fabs(margin))) + (margin > 0 ? margin : 0.0);
-            slope = -target / (1.0 + exp(-margin));
+            small = exp(-fabs(margin));
+            if (wanted) value += log1p(small) + (margin > 0 ? margin : 0.0);
+            slope = -target * (margin > 0 ? 1.0 : small) / (1.0 + small);
             break;
         case SQUARED_HINGE:
             margin = 1.0 - target * score;
@@ -30,13 +32,13 @@ static inline double NAME(loss_of_row)(int loss, int64_t q, REAL *s, const REAL 
             slope = -2.0 * target * margin;
             break;
         default:
-            value -= target * (score - most - log(total));
+            value -= target * (score - base);
             slope = exp(score - most) / total - target;
         }
         if (t) t[c] = score - slope / curvature[loss];
         s[c] = (REAL)slope;
     }
-    return value;
+    return wanted ? value : 0.0;
 }
 
 /* Cells of a chunk of rows, all alike: `fresh` becomes Z, `point` the new iterate, `iterate` Z - R_Omega(Z - X) / L. */
@@ -114,15 +116,15 @@ static void NAME(scores_of)(const TYPE(Blas) * blas, int64_t n, int64_t d, const
 }
 
 /* Labelled rows: turns the scores of Z into slopes, adds the slopes' part to the next points, and adds up these points,
- * alone and times the working targets. */
-TARGET static double NAME(labelled_rows)(int64_t n, int64_t d, double lipschitz, const REAL *targets,
+ * alone and times the working targets. Returns the loss if it is `wanted`, else 0. */
+TARGET static double NAME(labelled_rows)(int wanted, int64_t n, int64_t d, double lipschitz, const REAL *targets,
                                          const TYPE(Model) * ahead, REAL *scores, REAL *next, double *cross, double *working) {
     const int64_t q = ahead->q;
     const REAL factor = (REAL)(-ahead->weight / lipschitz);
     double loss = 0.0, *t = working + q;
     for (int64_t i = 0; i < n; i++) {
         REAL *restrict out = next + i * d;
-        loss += NAME(loss_of_row)(ahead->loss, q, scores + i * q, targets + i * q, t);
+        loss += NAME(loss_of_row)(ahead->loss, wanted, q, scores + i * q, targets + i * q, t);
         for (int64_t c = 0; c < q; c++) {
             const REAL *restrict w = ahead->coef + c * d;
             const REAL g = factor * scores[i * q + c];
@@ -194,7 +196,7 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
             if (labelled) {
                 NAME(scores_of)(blas, rows, d, fresh, model, scores);
                 for (int64_t i = 0; i < rows; i++)
-                    sums[1] += model->weight * NAME(loss_of_row)(model->loss, q, scores + i * q, y + i * q, NULL);
+                    sums[1] += model->weight * NAME(loss_of_row)(model->loss, 1, q, scores + i * q, y + i * q, NULL);
             }
         }
         if (mode == LAND) NAME(last_cells)(cells, fresh, x, a, v, seen, sums);
@@ -208,8 +210,8 @@ EXPORT int NAME(proximal_pass)(const TYPE(Blas) * blas, int mode, int64_t n, int
         }
         if (mode != LAND) {
             if (labelled) {
-                double loss = NAME(labelled_rows)(rows, d, lipschitz, y, ahead, scores, next, cross, sums_of_targets);
-                if (mode == START) sums[1] += loss;
+                sums[1] += NAME(labelled_rows)(mode == START, rows, d, lipschitz, y, ahead, scores, next, cross,
+                                               sums_of_targets);
             }
             NAME(add_gram)(blas, rows, d, next, gram + (labelled ? 0 : d * d), part);
         }

@@ -44,8 +44,7 @@ MAX_FACTOR = 2.0  # of the variance of scores in columns that are mapped by rank
 TAILS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)  # degrees of freedom to choose from
 LEAST_GAIN = 0.02  # of twice the mean log-likelihood of a cell, for rows to differ in spread
 CALIBRATION_ROWS = 4096  # approximate number to use, evenly spaced in the table
-
-
+SURE = 1.0  # standard errors
 DETERMINED = 0.05  # share of a column's variance that the other columns leave
 
 
@@ -104,6 +103,8 @@ class Calibration:
     tail : float
         Degrees of freedom of a multivariate t distribution whose rows differ in spread as those of the table
         do; infinite if they do not differ.
+    cells : (d, b) array or None
+        How many there are in each bin; None in earlier versions.
     """
 
     centres: FloatArray
@@ -113,6 +114,7 @@ class Calibration:
     atoms: BoolArray
     limits: FloatArray
     tail: float = np.inf
+    cells: FloatArray | None = None
 
     @classmethod
     def of(cls, cells: LeftOut, margins: Margins) -> Calibration:
@@ -144,7 +146,8 @@ class Calibration:
         ones = np.ones((d, bins))
         quantiles = np.tile(ndtri(LEVELS), (d, bins, 1))
         limits = np.repeat([[-np.inf], [np.inf]], d, axis=1)
-        return cls(np.zeros((d, bins)), ones, ones.copy(), quantiles, np.zeros(d, dtype=bool), limits)
+        plain = np.zeros((d, bins)), ones, ones.copy(), quantiles, np.zeros(d, dtype=bool), limits
+        return cls(*plain, cells=np.zeros((d, bins)))
 
     def fill_column(
         self,
@@ -189,6 +192,8 @@ class Calibration:
             else:
                 made.append(whole + trust * (_sorted_quantiles(standardised[at]) - whole))
         self.quantiles[j] = np.array(made)[of_bin]
+        if self.cells is not None:
+            self.cells[j] = np.array([len(at) for at in bins])[of_bin]
 
     def within(self, mean: FloatArray) -> FloatArray:
         """Return predictions of scores (n, d), those beyond the limits moved to them."""
@@ -232,6 +237,16 @@ class Calibration:
         levels = np.searchsorted(LEVELS, np.asarray(p) - 1e-9).clip(max=len(LEVELS) - 1)
         found: FloatArray = self.quantiles[j, bins, levels]
         return found
+
+    def value_ends(self, j: int, mean: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the ends of intervals in a column with atoms, (n,) each, in the user's units."""
+        middles = (self.centres[j, 1:] + self.centres[j, :-1]) / 2
+        cells = np.zeros(self.centres.shape) if self.cells is None else self.cells
+        ends = np.array(
+            [_ends_at_values(q, level, n) for q, n in zip(self.quantiles[j], cells[j], strict=True)]
+        )
+        lower, upper = ends[np.searchsorted(middles, mean)].T
+        return lower, upper
 
     def values_at(self, j: int, mean: FloatArray, standardised: FloatArray) -> FloatArray:
         """Return the values of a column with atoms at these quantiles of the standard normal, (n,)."""
@@ -339,3 +354,23 @@ def _value_quantiles(values: FloatArray, at: IntArray, weight: float) -> FloatAr
     share += np.bincount(number[at], minlength=len(distinct)) * (weight / len(at))
     reached = np.searchsorted(np.cumsum(share), LEVELS - 1e-9)
     return distinct[np.minimum(reached, len(distinct) - 1)]
+
+
+def _ends_at_values(quantiles: FloatArray, level: float, n: float) -> tuple[float, float]:
+    """Return the ends of an interval with at least this probability, given values at `LEVELS` from n cells.
+
+    It begins as the central one, which may hold far more if few values are likely. Then the less likely of
+    its two ends is left out as long as that leaves enough, by `SURE` standard errors of a share of n cells.
+    """
+    enough = level + SURE * np.sqrt(level * (1 - level) / max(n, 1.0)) - 1e-9
+    values, first = np.unique(quantiles, return_index=True)
+    after = np.append(LEVELS[first[1:] - 1], 1.0)  # probability of a value or a smaller one
+    before = np.insert(after[:-1], 0, 0.0)
+    tail = (1 - level) / 2
+    low, high = int(np.searchsorted(after, tail - 1e-9)), int(np.searchsorted(after, 1 - tail - 1e-9))
+    while low < high:
+        masses = after[high] - before[low + 1], after[high - 1] - before[low]
+        if max(masses) < enough:
+            break
+        low, high = (low + 1, high) if masses[0] >= masses[1] else (low, high - 1)
+    return float(values[low]), float(values[high])

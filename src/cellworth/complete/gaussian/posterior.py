@@ -139,9 +139,7 @@ class FittedGaussian:
             for end in known.score_ends(posterior.mean, level)
         )
         for j in np.flatnonzero(known.atoms).tolist():
-            tail = (1 - level) / 2
-            lower[:, j] = known.value_quantile(j, posterior.mean[:, j], tail)
-            upper[:, j] = known.value_quantile(j, posterior.mean[:, j], 1 - tail)
+            lower[:, j], upper[:, j] = known.value_ends(j, posterior.mean[:, j], level)
         return lower, upper
 
     def sample(
