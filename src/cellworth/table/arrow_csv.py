@@ -144,13 +144,19 @@ def _has_bare_commas(content: bytes, delimiter: str) -> bool:
     """Return whether a field may be such as 5, or ,5 or 5,e3: numbers to pyarrow, but texts to us."""
     ends = np.zeros(256, dtype=bool)
     ends[list(f'{delimiter}"\r\n\t eE+-'.encode())] = True
-    for start in range(0, len(content), _BLOCK):  # the block, and the letters before and after it
-        around = content[start - 1 : start + _BLOCK + 1] if start else b"\n" + content[: _BLOCK + 1]
-        whole = around if start + _BLOCK < len(content) else around + b"\n"
-        letters = np.frombuffer(whole, dtype=np.uint8)
-        digit = letters - np.uint8(ord("0")) < 10
-        places = np.flatnonzero((letters[1:-1] == ord(",")) & (digit[:-2] != digit[2:])) + 1
-        if np.any(ends[letters[places - 1]] | ends[letters[places + 1]]):
+    if content[:1] == b"," or content[-1:] == b",":
+        return True
+    letters = np.frombuffer(content, dtype=np.uint8)
+    scratch, digit = np.empty(_BLOCK + 2, dtype=np.uint8), np.empty(_BLOCK + 2, dtype=bool)
+    odd, comma = np.empty(_BLOCK, dtype=bool), np.empty(_BLOCK, dtype=bool)
+    for start in range(1, len(letters) - 1, _BLOCK):
+        around = letters[start - 1 : start + _BLOCK + 1]  # the block, and the letters before and after it
+        n = len(around) - 2
+        np.less(np.subtract(around, ord("0"), out=scratch[: n + 2]), 10, out=digit[: n + 2])
+        np.not_equal(digit[:n], digit[2 : n + 2], out=odd[:n])
+        np.logical_and(odd[:n], np.equal(around[1:-1], ord(","), out=comma[:n]), out=odd[:n])
+        places = np.flatnonzero(odd[:n]) + 1
+        if np.any(ends[around[places - 1]] | ends[around[places + 1]]):
             return True
     return False
 
