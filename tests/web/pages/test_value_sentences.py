@@ -94,3 +94,9 @@ def test_dates_and_numbers_in_sentences_are_written_as_their_readers_do():
     assert said(f"row 'p1', column 'seen': got 1923-01-05, {known}", "de") == (
         "'seen' von 'p1': 05.01.1923, aber die 1.234 bekannten Werte reichen von 31.01.2020 bis 06.05.2023."
     )
+
+
+def test_changes_in_the_history_are_said():
+    assert said("from open to closed", "de") == "von offen auf abgeschlossen"
+    assert said("from no limit to 1,234.50 EUR", "de") == "von unbegrenzt auf 1.234,50 EUR"
+    assert said("a number from -0.5 to 10", "de") == "eine Zahl von -0,5 bis 10"

@@ -245,8 +245,8 @@ SENTENCES: dict[str, str] = {
         "Only numbers and dates have a least and a most; this column is of the kind {kind}."
     ),
     "Leave its bounds out; its kind and categories determine what it may hold.": message("Leave them blank."),
-    "no value of the kind {kind} is within the bounds ({low}, {high}).": message(
-        "No {kind} lies between {low} and {high}."
+    "no value of the kind {kind} is within the bounds ({lowest}, {highest}).": message(
+        "No {kind} lies between {lowest} and {highest}."
     ),
     "{names} is read as a hole, not as a category.": message(
         "{names} stands for a missing value and cannot be a category."

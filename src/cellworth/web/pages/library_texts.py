@@ -65,6 +65,8 @@ NUMBERS = frozenset(
         "least",
         "old",
         "new",
+        "lowest",
+        "highest",
         "one",
         "two",
     ]
@@ -80,7 +82,8 @@ SHAPES = {
     **dict.fromkeys(LISTS, rf"{_ITEM}(?:, {_ITEM})*(?: and [\d,]+ more)?"),
     **dict.fromkeys(("one_example", "other_example"), r"[^\s']+"),
     "example": r"\S+(?: or \S+)?",
-    "high": r"\S+?",
+    "low": r"[+-]?\d\S*",
+    "high": r"[+-]?\d\S*?",
     "line": r"\w+",
     "s": "s?",
     "of_unit": "(?:| [^.,:;]{1,30})",
