@@ -35,10 +35,11 @@ from cellworth.complete.solver.as_published import GROWTH, minimise_by_alternati
 from cellworth.complete.solver.factors import balanced_factors, factorise, fold_in
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.monitor import Callback, Solution
-from cellworth.complete.solver.passes_over_blocks import CellSums, Outline, minimise_blocks, scaled_block
+from cellworth.complete.solver.passes_over_blocks import CellSums, Outline, minimise_blocks
 from cellworth.complete.solver.proximal_gradient import minimise, minimise_from_means
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage, shrinkage, spectrum
 from cellworth.complete.solver.step import Rows
+from cellworth.complete.solver.unread_blocks import scaled_blocks
 from cellworth.complete.solver.warm_start import column_means, refresh
 from cellworth.complete.table_summary import TableSummary
 from cellworth.errors import DataError, ParameterError
@@ -269,7 +270,7 @@ class SupervisedCompleter(BlockCompleter):
         scaling = summary.scaling(self.scale, source.dtype)
         n_targets = code.n_labelled if self.label_weight > 0 else 0
         outline = Outline((source.n_rows, len(source.columns)), n_targets > 0, scaling, code)
-        data = source.map(scaled_block, Blocks(summary.rows_before), shared=(outline,))
+        data = scaled_blocks(source, summary.rows_before, outline)
         sums = CellSums(*source.engine.reduce(passes_over_blocks.cell_sums, add, data))
         self.trace_penalty_ = self._penalty(shrinkage, sums.gram, 0.0)
         solution = minimise_blocks(

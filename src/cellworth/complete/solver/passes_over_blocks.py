@@ -51,7 +51,7 @@ def minimise_blocks(
 
     Parameters
     ----------
-    data : Blocks of ScaledBlock
+    data : Blocks of ScaledBlock or UnreadBlock
     sums : CellSums
         Sums over all blocks.
     n_targets : int
@@ -101,7 +101,7 @@ class BlockPasses:
     Parameters
     ----------
     engine : Engine
-    data : Blocks of ScaledBlock
+    data : Blocks of ScaledBlock or UnreadBlock
     states : Blocks of RowState
     n_targets : int
         Number of rows that enter the loss.
@@ -181,6 +181,10 @@ class ScaledBlock(Sized):
     targets: FloatArray
     pieces: list[Piece]
     order: IntArray
+
+    def scaled(self) -> ScaledBlock:
+        """Return the block: it is at hand, unlike an `UnreadBlock`."""
+        return self
 
     def of(self, piece: Piece) -> Rows:
         """Return the data of a piece."""
@@ -288,6 +292,7 @@ def from_arrays(arrays: dict[str, AnyArray]) -> RowState:
 
 def column_means(data: ScaledBlock, means: FloatArray) -> RowState:
     """Return the state with the means (d,) of the scaled columns in the holes, before the first pass."""
+    data = data.scaled()
     iterate = np.where(data.observed, data.values, means.astype(data.values.dtype))
     d = iterate.shape[1]
     trails = [np.zeros((piece.n_sampled, d), dtype=iterate.dtype) for piece in data.pieces]
@@ -296,6 +301,7 @@ def column_means(data: ScaledBlock, means: FloatArray) -> RowState:
 
 def first_pass(state: RowState, data: ScaledBlock, lipschitz: float, model: LinearPart) -> RowState:
     """Form the points of a block without momentum: `start`."""
+    data = data.scaled()
     point = np.empty_like(state.iterate)
     sums = _over_pieces(
         data, lambda i, p: start(state.iterate[p.rows], point[p.rows], lipschitz, data.of(p), model)
@@ -313,6 +319,7 @@ def next_pass(
     ahead: LinearPart,
 ) -> RowState:
     """Shrink the points of a block and form the next ones: `step`."""
+    data = data.scaled()
     # Copy piece by piece, while in cache: the old state may be needed again.
     iterate, point = np.empty_like(state.iterate), np.empty_like(state.point)
     trails = [trail.copy() for trail in state.trails]
@@ -329,6 +336,7 @@ def next_pass(
 
 def last_pass(state: RowState, data: ScaledBlock, operator: FloatArray, model: LinearPart) -> RowState:
     """Shrink the points of a block: `land`."""
+    data = data.scaled()
     point = np.empty_like(state.point)
     operator = operator.astype(point.dtype, copy=False)
 
@@ -349,7 +357,7 @@ def _over_pieces(data: ScaledBlock, function: Callable[[int, Piece], StepSums]) 
 def settled(state: RowState, data: ScaledBlock) -> FloatArray:
     """Return the iterate (m, d) with the rows in the order of the block."""
     iterate = np.empty_like(state.iterate)
-    iterate[data.order] = state.iterate
+    iterate[data.scaled().order] = state.iterate
     return iterate
 
 
@@ -369,6 +377,7 @@ class CellSums(NamedTuple):
 
 def cell_sums(data: ScaledBlock) -> CellSums:
     """Return the sums of a block."""
+    data = data.scaled()
     exact = data.values.astype(np.float64, copy=False)
     squares = float(np.vdot(exact, exact))
     return CellSums(exact.sum(axis=0), data.observed.sum(axis=0), exact.T @ exact, squares)
