@@ -233,8 +233,10 @@ def test_an_old_report_survives_a_failure(tmp_path, monkeypatch):
 
 def test_errors_are_in_words(tmp_path, monkeypatch):
     campaign = begin(gaussian_table(kind="none")[0], prices=Prices.same(1.0))
-    with pytest.raises(DataError, match="nowhere"):
-        write_report(campaign, tmp_path / "nowhere" / "report.html")
+    told = []
+    with pytest.raises(DataError, match=r"there is no folder .*nowhere"):
+        write_report(campaign, tmp_path / "nowhere" / "report.html", progress=lambda *at: told.append(at))
+    assert told == []  # before any work
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match="cellworth"):
         write_report(campaign, tmp_path / "report.html")

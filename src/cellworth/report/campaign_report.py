@@ -23,7 +23,7 @@ from cellworth.report.summaries import SummaryInputs, inputs_of
 from cellworth.strategy import Purchase
 from cellworth.table import Table
 from cellworth.table.column import Column
-from cellworth.table.files import replace_file
+from cellworth.table.files import check_folder, replace_file
 
 MOST_COLUMNS_DRAWN = 25
 MOST_COLUMNS_LISTED = 500
@@ -91,6 +91,7 @@ def write_report(
     True
     """
     require("matplotlib")  # fail before doing any work
+    check_folder(Path(path))
     report = progress or (lambda done, total: None)
     of_page = 3  # the map, the columns and the file, on top of the points of the learning curve
     points = 0

@@ -149,6 +149,12 @@ def _unpacked(path: Path | FileBytes) -> bytes:
     return content
 
 
+def check_folder(path: Path) -> None:
+    """Raise DataError if a file has no folder to be written into: call it before long work."""
+    if not path.parent.is_dir():
+        raise DataError(f"{path}: there is no folder {path.parent}. Create it, or choose another place.")
+
+
 def replace_file(path: Path, write: Callable[[Path], None]) -> None:
     """Write a file atomically: to a temporary file next to the path, then moved into place."""
     try:

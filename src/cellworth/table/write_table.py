@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.errors import DataError, ParameterError
+from cellworth.errors import ParameterError
 from cellworth.messages import LONGEST_SHOWN, listing, shorten
 from cellworth.optional_packages import require
 from cellworth.setting_names import by_door
@@ -24,7 +24,7 @@ from cellworth.table.excel import Field, write_sheet
 if TYPE_CHECKING:
     from cellworth.table.table import Table
     from cellworth.table.target import Target
-from cellworth.table.files import format_of, replace_file
+from cellworth.table.files import check_folder, format_of, replace_file
 from cellworth.table.keywords import field_metadata
 
 Library = Literal["pandas", "polars", "pyarrow"]
@@ -72,8 +72,7 @@ def _other_files() -> str:
 def check_can_write(path: Path) -> None:
     """Raise DataError if a table cannot be written there: another format, or no such folder."""
     format_of(path, _other_files())
-    if not path.parent.is_dir():
-        raise DataError(f"{path}: there is no folder {path.parent}. Create it, or choose another place.")
+    check_folder(path)
 
 
 def table_as_csv(
