@@ -32,8 +32,8 @@ MOST_REGRET, MOST_TIME = 0.02, 4.0
 PROTOCOL = """\
 At most {rows} rows of each table, drawn by the seed, encoded as numbers; columns with one value are left
 out. Of the known cells 60 % or 30 % are kept, drawn by the seed, and columns with fewer than five kept cells
-are left out. Seeds {first} to {last}. Each table is completed by every default candidate of `AutoCompleter`,
-as it comes, and by `AutoCompleter()`, once without labels and once with them.
+are left out. Seeds: {seeds}. Each table is completed by every default candidate of `AutoCompleter`,
+as it comes, and by `AutoCompleter()`, without labels or with them, as the headings say.
 
 - *Error*: root mean squared error on the hidden cells, in standard deviations of the kept cells of a column;
   a miss by more than five counts as five, so that no single cell decides.
@@ -142,7 +142,7 @@ def verdicts(found: Sequence[Outcome], labels: bool) -> list[Verdict]:
 def page(found: Sequence[Outcome], command: str, rows: int) -> str:
     """Return the page: protocol, aims, and all tables."""
     seeds = sorted({one.seed for one in found})
-    protocol = PROTOCOL.format(rows=rows, first=seeds[0], last=seeds[-1])
+    protocol = PROTOCOL.format(rows=rows, seeds=", ".join(map(str, seeds)))
     parts = ["# What the automatic choice of a completer costs and loses\n", f"Written by `{command}`.\n"]
     parts.append(protocol + "\n")
     for labels in dict.fromkeys(one.labels for one in found):
