@@ -58,7 +58,7 @@ class Settings:
     committee : names, default=("LMaFit", "NNLS", "Gaussian")
         The committee members of QBC and Stability, from `MEMBERS`.
     with_auto : bool, default=False
-        Whether to include `AutoCompleter` in Table 1; it takes ten times as long as all others together.
+        Whether to include `AutoCompleter` in Table 1; it takes longer than all others together.
     rows : int or None, default=None
         Most rows of each table, drawn at random, the same for all seeds; None means all.
 

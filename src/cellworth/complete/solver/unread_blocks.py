@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from cellworth.blocks.protocol import Blocks
-from cellworth.blocks.row_source import Block, Source
 from cellworth.complete.solver.passes_over_blocks import Outline, ScaledBlock, scaled_block
+
+if TYPE_CHECKING:
+    from cellworth.blocks.row_source import Block, Source
 
 STATE_ARRAYS = 2  # of the size of the table: iterate and point
 TRAIL_SHARE = 0.2  # of another, for the moves of sampled rows
