@@ -1,4 +1,5 @@
 import ctypes
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,6 +33,17 @@ def test_a_library_that_does_not_load_is_left_out(forgotten, monkeypatch, tmp_pa
     (tmp_path / "broken.so").write_bytes(b"not a library")
     monkeypatch.setattr(library, "library_name", lambda: str(tmp_path / "broken.so"))
     assert kernels() is None
+
+
+def test_a_library_of_other_sources_is_named(forgotten, monkeypatch, tmp_path):
+    monkeypatch.setattr(library, "library_name", lambda: str(tmp_path / "kernels-new.so"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kernels() is None  # nothing was ever compiled there
+    kernels.cache_clear()
+    (tmp_path / "kernels-old.so").write_bytes(b"")
+    with pytest.warns(UserWarning, match="compiled.build"):
+        assert kernels() is None
 
 
 def test_a_scipy_with_other_signatures_is_refused(monkeypatch):

@@ -11,6 +11,7 @@ import ctypes
 import functools
 import os
 import re
+import warnings
 from ctypes import POINTER, Structure, c_double, c_int, c_int64, c_void_p
 from pathlib import Path
 from typing import Any
@@ -122,7 +123,15 @@ class Kernels:
 def kernels() -> Kernels | None:
     """Return the compiled kernels, or None if they are not there or switched off."""
     path = Path(__file__).parent / library_name()
-    if os.environ.get(SWITCH) == "0" or not path.exists():
+    if os.environ.get(SWITCH) == "0":
+        return None
+    if not path.exists():
+        if any(path.parent.glob("kernels-*.so")):  # the sources are newer: somebody wanted it compiled
+            warnings.warn(
+                "the compiled kernels are of another version, so NumPy does their work, several times "
+                "slower; run python -m cellworth.complete.compiled.build",
+                stacklevel=2,
+            )
         return None
     try:
         return Kernels(path)
