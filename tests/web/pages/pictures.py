@@ -4,9 +4,11 @@ Every page in light, dark and on a telephone goes to ``artefacts/``, to be looke
 """
 
 import tempfile
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from cellworth import demo
 from cellworth.web.security.tokens import add_token
 from tests.web.pages.browsers import FLAGS, MODES, Visit, chromium_path
 from tests.web.pages.studies import CLINIC as CLINIC_FILE
@@ -17,6 +19,8 @@ FOLDER = Path(__file__).parents[3] / "docs" / "images"
 SIZE = {"viewport": {"width": 1280, "height": 800}}
 LARGEST = 150_000  # bytes
 CLINIC = "/campaigns/clinic"
+DEMO = "/campaigns/demo"
+ROUNDS = 4  # of the demo that are played; the money is for two more
 PAGES = {
     "list": "/",
     "new": "/new",
@@ -43,6 +47,7 @@ def main():
         said = {"row_word": "patient", "currency": "EUR"}
         begin_clinic(url, **said)
         begin_clinic(url, "second", rounds=3, **said)
+        begin_demo(url)
         tokens = Path(folder) / "tokens.json"
         token = add_token(tokens, who="Ann", role="manage")
         add_token(tokens, who="Bea", role="answer", expires=datetime(2031, 12, 31, tzinfo=UTC))
@@ -74,6 +79,15 @@ def main():
         browser.close()
 
 
+def begin_demo(url):
+    """Play some rounds of the demo, whose scores rise, and leave a batch open."""
+    shown = demo.run_demo()
+    shown = replace(shown, prices=replace(shown.prices, currency="EUR"))
+    with demo.begin_campaign(shown, url, rounds=ROUNDS + 2) as campaign:
+        list(demo.play(campaign, shown, rounds=ROUNDS))
+        campaign.ask(150.0, who="Ann")
+
+
 def in_all_modes(seen, name):
     """Keep the page that is open in light, dark and on a telephone."""
     for mode in MODES:
@@ -99,7 +113,7 @@ def settings(seen):
 
 
 def overview(seen):
-    keep(seen.look(f"{CLINIC}?preview=1&budget=60"), "overview", height=800)
+    keep(seen.look(f"{DEMO}?preview=1&budget=200"), "overview", height=800)
 
 
 def queue(seen):
