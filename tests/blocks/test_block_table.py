@@ -6,6 +6,7 @@ import pytest
 from cellworth import Table
 from cellworth.blocks import ThreadEngine
 from cellworth.errors import DataError, ParameterError
+from cellworth.table import as_table
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -71,9 +72,6 @@ def test_learned_cells_replace_those_in_the_files(both):
 
 
 def test_what_needs_the_table_in_memory_says_so(both):
-    from cellworth import forecast, simulate
-
     big, _ = both
-    for use in (forecast, lambda table: simulate(table, "random")):
-        with pytest.raises(ParameterError, match=r"in memory.*table\.every\(100\)"):
-            use(big)
+    with pytest.raises(ParameterError, match=r"in memory.*table\.every\(100\)"):
+        as_table(big)

@@ -128,7 +128,12 @@ def test_what_is_read_ahead_is_a_row_group(tmp_path, monkeypatch):
     path, number = groups[4]
     start, length = parquet_source._bytes_of(path, number, 0)
     about = pq.read_metadata(path).row_group(number)
-    assert length == sum(about.column(j).total_compressed_size for j in range(about.num_columns))
+    columns = [about.column(j) for j in range(about.num_columns)]
+    starts = [each.dictionary_page_offset or each.data_page_offset for each in columns]
+    assert start == min(starts)
+    assert start + length == max(
+        at + each.total_compressed_size for at, each in zip(starts, columns, strict=True)
+    )
     assert 4 <= start < start + length < (tmp_path / "big").joinpath(path).stat().st_size
     parquet_source.read_ahead(path, number)
     parquet_source.read_ahead(str(tmp_path / "gone.parquet"), 0)  # read later, or reported then

@@ -45,7 +45,8 @@ def test_the_products_of_scipy_run_on_one_thread_in_a_block_too():
     code = """
 from cellworth.blocks.threads import ThreadEngine, worker_threads
 import sys
-assert "scipy.linalg" not in sys.modules
+import numpy
+assert "scipy.linalg" not in sys.modules or numpy.__version__ < "2"  # old packages bring it in
 with worker_threads(1):
     pass
 import scipy.linalg

@@ -36,5 +36,5 @@ def test_pages_name_their_fields(http):
     }
     said = http.post("/new", data={**fields, "csrf_token": token}, files=files).text
     assert "Marks of missing values, besides blanks" in said
-    assert "&#39;category&#39; as the kind of &#39;a&#39;" in said
+    assert "&#39;categories&#39; as the kind of &#39;a&#39;" in said
     assert "missing=" not in said.split('id="new-error"')[1].split("</div>")[0]

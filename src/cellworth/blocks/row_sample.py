@@ -23,8 +23,8 @@ class RowSample:
     >>> import numpy as np
     >>> from cellworth import Table
     >>> sample = RowSample.of(Table.open(np.arange(20_000.0)[:, None]))
-    >>> sample.table.shape, sample.weight, sample.words
-    ((6667, 1), 2.9998500074996252, 'every 3rd row, 6,667 of 20,000')
+    >>> sample.table.shape, round(sample.weight, 2), sample.words
+    ((6667, 1), 3.0, 'every 3rd row, 6,667 of 20,000')
     """
 
     table: Table

@@ -18,7 +18,7 @@ def test_the_status_is_that_of_a_sample(tables, monkeypatch):
     whole = begin_both(tables)
     found = [c.status(model="logistic regression", max_rounds=1) for c in whole]
     assert found[0].describe() == found[1].describe()  # every row is in the sample
-    monkeypatch.setattr("cellworth.campaign.founding_blocks.SAMPLE_ROWS", 80)
+    monkeypatch.setattr("cellworth.blocks.row_sample.SAMPLE_ROWS", 80)
     half, _ = begin_both(tables)
     batch = half.ask(count=10)
     half.tell(values_for(batch, tables["ids"][1], np.random.default_rng(1)))

@@ -126,6 +126,7 @@ ONLY_IN_PYTHON = (
     "least and most, column 'Xyz': expected",
     "target must map column names",
     "Xyz: expected a file, got a directory",
+    "a.csv: there is no folder",
     "Xyz: no such file in",
     "Xyz must be an array",
     "Xyz must have the shape",
