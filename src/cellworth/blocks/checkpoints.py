@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -23,6 +24,8 @@ from cellworth.blocks.protocol import Blocks, Engine, add
 from cellworth.errors import DataError
 
 Arrays = dict[str, AnyArray]
+_ONE_READER = threading.Lock()
+"""NumPy parses a file's head as Python, which two threads at once can fail to do on 3.11: SystemError."""
 
 
 class Checkpoint:
@@ -141,5 +144,5 @@ def _read_state(number: int, folder: str, from_arrays: Callable[[Arrays], Any]) 
 
 
 def _load(path: Path) -> Arrays:
-    with np.load(path, allow_pickle=False) as file:
+    with _ONE_READER, np.load(path, allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
