@@ -175,7 +175,7 @@ def measure_here(
 def overhead_here() -> float:
     """Return the wall seconds per block of a pass over empty blocks."""
     from cellworth.blocks import DaskEngine
-    from cellworth.blocks.protocol import Blocks, add
+    from cellworth.blocks.engine_protocol import Blocks, add
 
     with DaskEngine(2) as engine:
         states = engine.map(_same, Blocks(range(EMPTY_BLOCKS)), shared=(np.zeros((COLUMNS, COLUMNS)),))

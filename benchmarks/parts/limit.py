@@ -84,7 +84,7 @@ class _Stopwatch:
     """A callback that measures the time since its last call ended, then times the bare products."""
 
     def __init__(self, A: Array) -> None:
-        from cellworth.blocks.threads import RowBlocks
+        from cellworth.blocks.thread_engine import RowBlocks
 
         self.A, self.out = A, np.zeros_like(A)
         self.P = np.cov(A, rowvar=False)

@@ -115,7 +115,7 @@ def measure_here(folder: str) -> dict[str, Any]:
     """Return the CPU seconds of both workers for reading the table and for an iteration, and their peak."""
     from cellworth import GaussianCompleter
     from cellworth.blocks import DaskEngine, open_blocks
-    from cellworth.blocks.protocol import add
+    from cellworth.blocks.engine_protocol import add
 
     warnings.simplefilter("ignore")
     with tempfile.TemporaryDirectory() as spilled, DaskEngine(2, MEMORY, folder=spilled) as engine:

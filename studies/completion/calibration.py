@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete import GaussianCompleter, TreeCompleter
 from cellworth.complete.gaussian.margins import has_atom
 from cellworth.progress import ProgressLine

@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.base import clone
 
 from cellworth.arrays import AnyArray, FloatArray
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete import AutoCompleter
 from cellworth.complete.auto_candidates import default_candidates
 from cellworth.progress import ProgressLine

@@ -20,7 +20,7 @@ from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer
 
 from cellworth.arrays import Float64Array, FloatArray
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete import GaussianCompleter, TreeCompleter, fill
 from cellworth.progress import ProgressLine
 from cellworth.table import Table

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete import (
     GaussianCompleter,
     LMaFitCompleter,

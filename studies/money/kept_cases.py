@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from joblib import Parallel, delayed
 
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.progress import ProgressLine
 from studies.money.development_tables import HALVES, NAMES
 

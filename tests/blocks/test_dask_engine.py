@@ -9,7 +9,7 @@ from sklearn.base import clone
 from cellworth import GaussianCompleter, SupervisedCompleter
 from cellworth.blocks import DaskEngine, ThreadEngine, open_blocks
 from cellworth.blocks.dask_engine import LEAST_MEMORY, MOST_KEPT
-from cellworth.blocks.protocol import PROCESS_BYTES, Blocks, join
+from cellworth.blocks.engine_protocol import PROCESS_BYTES, Blocks, join
 from cellworth.errors import DataError
 from tests.blocks.engines import need_dask
 from tests.blocks.tables import make_table

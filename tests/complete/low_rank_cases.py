@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete.solver.factors import fold_in
 from cellworth.errors import ParameterError
 from cellworth.testing.completer_contract import random_table

@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from cellworth.blocks import open_blocks
-from cellworth.blocks.protocol import Blocks, add
+from cellworth.blocks.engine_protocol import Blocks, add
 from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.errors import ParameterError
 from tests.blocks.tables import make_table

@@ -2,6 +2,6 @@
 
 from cellworth.blocks.dask_engine import DaskEngine
 from cellworth.blocks.row_source import open_blocks
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 
 __all__ = ["DaskEngine", "ThreadEngine", "open_blocks"]

@@ -14,10 +14,10 @@ from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.block_cells import places_of, texts_at
 from cellworth.blocks.cell_rules import CellRules, KnownCells, TableBlock
 from cellworth.blocks.encoded_table import EncodedTable
+from cellworth.blocks.engine_protocol import Blocks, Engine, add, join
 from cellworth.blocks.file_memory import FileMemory
-from cellworth.blocks.protocol import Blocks, Engine, add, join
 from cellworth.blocks.row_source import Source, StoredTable
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.blocks.writing import new_folder, whole_folder, write_part
 from cellworth.cached_property import cached_property
 from cellworth.errors import DataError

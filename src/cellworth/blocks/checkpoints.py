@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import AnyArray
-from cellworth.blocks.protocol import Blocks, Engine, add
+from cellworth.blocks.engine_protocol import Blocks, Engine, add
 from cellworth.errors import DataError
 
 Arrays = dict[str, AnyArray]

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from joblib import effective_n_jobs
 
-from cellworth.blocks.protocol import (
+from cellworth.blocks.engine_protocol import (
     ARRAYS_PER_BLOCK,
     Blocks,
     Function,
@@ -23,7 +23,7 @@ from cellworth.blocks.protocol import (
     merge_in_tree,
     suitable_rows,
 )
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.errors import DataError, ParameterError
 from cellworth.optional_packages import require
 

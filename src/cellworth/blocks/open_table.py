@@ -17,8 +17,8 @@ from cellworth.blocks.block_cells import texts_at
 from cellworth.blocks.block_table import BlockTable, on_threads
 from cellworth.blocks.cell_rules import CellRules
 from cellworth.blocks.column_digest import ColumnDigest
+from cellworth.blocks.engine_protocol import Blocks, Engine, join
 from cellworth.blocks.parquet_source import parquet_table
-from cellworth.blocks.protocol import Blocks, Engine, join
 from cellworth.blocks.row_source import Source, StoredTable
 from cellworth.errors import DataError, ParameterError
 from cellworth.messages import listing, shorten

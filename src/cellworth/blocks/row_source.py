@@ -12,9 +12,9 @@ import numpy as np
 from scipy.sparse import issparse, vstack
 
 from cellworth.arrays import AnyArray, FloatArray
+from cellworth.blocks.engine_protocol import Blocks, Engine, Function, Merge, join
 from cellworth.blocks.file_memory import LearnedRows
-from cellworth.blocks.protocol import Blocks, Engine, Function, Merge, join
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.cached_property import cached_property
 from cellworth.errors import ParameterError
 from cellworth.optional_packages import require

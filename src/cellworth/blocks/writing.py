@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray
-from cellworth.blocks.protocol import Blocks, add
+from cellworth.blocks.engine_protocol import Blocks, add
 from cellworth.blocks.row_source import Part, Source
 from cellworth.errors import DataError
 from cellworth.optional_packages import require

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete.auto_candidates import Candidates, check_candidates, default_candidates
 from cellworth.complete.auto_results import CandidateResult, text_table
 from cellworth.complete.auto_search import CandidateSearch, SearchTask, TriedCandidate, why

@@ -20,7 +20,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from cellworth.arrays import FloatArray, IntArray
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete.extra_trees import ExtraTrees, grow_trees
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.hold_out import sample_rows

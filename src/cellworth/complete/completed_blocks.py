@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import FloatArray, IntArray
-from cellworth.blocks.protocol import Blocks, Engine, join
+from cellworth.blocks.engine_protocol import Blocks, Engine, join
 from cellworth.blocks.row_source import Part, Source
 from cellworth.blocks.writing import FilledPart, write_blocks
 from cellworth.complete.table_summary import TableSummary

@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
-from cellworth.blocks.protocol import Blocks
+from cellworth.blocks.engine_protocol import Blocks
 from cellworth.blocks.row_source import Source, open_blocks
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.inputs import check_table, names_with_indicators, with_indicators
 from cellworth.complete.scaling import Scaling, put_back, scaled_cells

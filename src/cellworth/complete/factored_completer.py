@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete.completer import Completer
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.hold_out import PATIENCE, Choice, HeldOut

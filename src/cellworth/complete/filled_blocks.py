@@ -14,7 +14,7 @@ from sklearn.base import clone
 from cellworth.arrays import Float64Array, FloatArray, IntArray
 from cellworth.blocks.block_table import BlockTable
 from cellworth.blocks.cell_rules import CellRules
-from cellworth.blocks.protocol import Blocks, add, join
+from cellworth.blocks.engine_protocol import Blocks, add, join
 from cellworth.blocks.writing import FilledPart, new_folder, whole_folder, write_part
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.complete.gaussian import GaussianCompleter

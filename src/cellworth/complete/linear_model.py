@@ -20,8 +20,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, Float64Array, FloatArray
 from cellworth.blocks.column_sums import ColumnSums
-from cellworth.blocks.protocol import Blocks, Engine, Sized, add
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.engine_protocol import Blocks, Engine, Sized, add
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.labels import LabelCode, label_code
 from cellworth.complete.scaling import Scaling

@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import BoolArray, FloatArray
 from cellworth.blocks.checkpoints import Checkpoint
-from cellworth.blocks.protocol import Blocks, add
+from cellworth.blocks.engine_protocol import Blocks, add
 from cellworth.blocks.row_source import Part, Source
-from cellworth.blocks.threads import RowBlocks, ThreadEngine
+from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
 from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.inputs import check_number, check_table

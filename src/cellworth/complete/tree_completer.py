@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.column_forests import Round, grow_forests, predict_holes
 from cellworth.complete.gaussian.calibration import LeftOut
 from cellworth.complete.gaussian.fit_gaussian import FitSettings, Start, fit_gaussian

@@ -19,7 +19,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.complete.gaussian.fit_gaussian import MarginKind
 from cellworth.errors import DataError

@@ -13,7 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from cellworth.arrays import Float64Array, FloatArray, IntArray
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.errors import DataError, ParameterError
 from cellworth.model.candidates import Candidate, average_of, default_models
 from cellworth.model.complete_rows import complete_rows_score, on_scale

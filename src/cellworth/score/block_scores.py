@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.blocks.protocol import Blocks, join
+from cellworth.blocks.engine_protocol import Blocks, join
 from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks

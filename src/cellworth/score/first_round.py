@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.blocks.protocol import Blocks
+from cellworth.blocks.engine_protocol import Blocks
 from cellworth.blocks.row_source import Block, Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
-from cellworth.blocks.protocol import add
+from cellworth.blocks.engine_protocol import add
 from cellworth.blocks.row_source import Part
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks, RowsAt

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.blocks.protocol import Blocks, Sized
+from cellworth.blocks.engine_protocol import Blocks, Sized
 from cellworth.blocks.writing import FilledPart
 from cellworth.complete.completed_blocks import CompletedBlocks
 from cellworth.errors import DataError

@@ -20,7 +20,7 @@ from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.blocks.row_sample import in_memory
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete import GaussianCompleter
 from cellworth.errors import DataError, ParameterError
 from cellworth.optional_packages import require

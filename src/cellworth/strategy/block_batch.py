@@ -9,7 +9,7 @@ import numpy as np
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.blocks.block_table import BlockTable
-from cellworth.blocks.protocol import join
+from cellworth.blocks.engine_protocol import join
 from cellworth.blocks.writing import FilledPart
 from cellworth.errors import ParameterError
 from cellworth.score.block_scores import BlockScorer, BlockScores

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from cellworth.blocks.threads import RowBlocks
+from cellworth.blocks.thread_engine import RowBlocks
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise

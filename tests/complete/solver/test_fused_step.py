@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth import SupervisedCompleter
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.compiled.library import kernels
 from cellworth.complete.solver import fused_step
 from cellworth.complete.solver.fused_step import land, start, step

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cellworth.blocks.threads import RowBlocks
+from cellworth.blocks.thread_engine import RowBlocks
 from cellworth.complete.solver.as_published import minimise_by_search
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.passes_in_memory import InPlacePasses

@@ -1,6 +1,6 @@
 import numpy as np
 
-from cellworth.blocks.threads import RowBlocks
+from cellworth.blocks.thread_engine import RowBlocks
 from cellworth.complete.solver.losses import SquaredLoss
 from cellworth.complete.solver.passes_in_memory import InPlacePasses
 

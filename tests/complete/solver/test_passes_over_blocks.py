@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellworth.blocks import threads
+from cellworth.blocks import thread_engine
 from cellworth.blocks.row_source import Part
-from cellworth.blocks.threads import block_size
+from cellworth.blocks.thread_engine import block_size
 from cellworth.complete.labels import code_labels
 from cellworth.complete.scaling import Scaling
 from cellworth.complete.solver.passes_over_blocks import (
@@ -25,8 +25,8 @@ from cellworth.complete.solver.step import sample_size
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(threads, "MIN_ROWS", 8)
-    monkeypatch.setattr(threads, "BLOCK_BYTES", 1)
+    monkeypatch.setattr(thread_engine, "MIN_ROWS", 8)
+    monkeypatch.setattr(thread_engine, "BLOCK_BYTES", 1)
 
 
 @pytest.mark.usefixtures("small_blocks")

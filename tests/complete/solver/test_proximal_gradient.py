@@ -4,8 +4,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from cellworth.blocks import threads as blocks_module
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks import thread_engine as blocks_module
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.solver.as_published import minimise_by_search
 from cellworth.complete.solver.linear_part import LinearPart
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from cellworth.blocks.threads import RowBlocks
+from cellworth.blocks.thread_engine import RowBlocks
 from cellworth.complete.solver.factors import factorise
 from cellworth.complete.solver.losses import LogisticLoss, MultinomialLoss, SquaredHingeLoss, SquaredLoss
 from cellworth.complete.solver.proximal_gradient import minimise

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.sparse.held_out_cells import table_of
 from cellworth.complete.sparse.variable_projection import CellBlock
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cellworth.blocks import ThreadEngine
-from cellworth.blocks.protocol import Blocks
+from cellworth.blocks.engine_protocol import Blocks
 from cellworth.complete.sparse import variable_projection
 from cellworth.complete.sparse.variable_projection import PassSums
 from tests.complete.sparse.cases import block_of, table_from, tables

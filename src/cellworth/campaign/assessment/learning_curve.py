@@ -181,7 +181,7 @@ def _score(
     seed: int,
 ) -> Score:
     """Return the score of a table in which some of the rows may not be yet."""
-    from cellworth.blocks.threads import worker_threads
+    from cellworth.blocks.thread_engine import worker_threads
     from cellworth.complete import GaussianCompleter
     from cellworth.model.candidates import candidate_named
     from cellworth.model.feature_views import ViewedRows

@@ -25,7 +25,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from cellworth.blocks.threads import ThreadEngine, add_up
+from cellworth.blocks.thread_engine import ThreadEngine, add_up
 from cellworth.complete.gaussian.pattern_systems import (
     BlockSystems,
     Patterns,

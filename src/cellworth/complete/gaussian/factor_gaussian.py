@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.blocks.threads import ThreadEngine, add_up
+from cellworth.blocks.thread_engine import ThreadEngine, add_up
 
 BATCH_BYTES = 1 << 22  # of stacked matrices in one row block
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cellworth.blocks.checkpoints import Checkpoint
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.gaussian.calibration import leverage_unit
 from cellworth.complete.gaussian.dense_gaussian import start_from_pairs
 from cellworth.complete.gaussian.em import EM, EMResult, EMState, run_em

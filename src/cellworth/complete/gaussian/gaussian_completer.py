@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from cellworth.arrays import BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
 from cellworth.blocks.row_source import Part, Source
-from cellworth.blocks.threads import ThreadEngine, worker_threads
+from cellworth.blocks.thread_engine import ThreadEngine, worker_threads
 from cellworth.complete.completer import BlockCompleter, fit_source
 from cellworth.complete.fitted_state import restore, state_of
 from cellworth.complete.gaussian.em import EMResult

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.gaussian.calibration import MAX_LEVERAGE, Calibration, LeftOut
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian

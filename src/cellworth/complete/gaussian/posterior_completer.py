@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.blocks.threads import worker_threads
+from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete.completer import Completer
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian, Posterior
 from cellworth.complete.inputs import check_number, check_table

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian, pairwise_start
 from cellworth.complete.gaussian.em import EM, run_em
 from cellworth.complete.gaussian.factor_gaussian import FactorGaussian, factor_start

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from cellworth.arrays import BoolArray, FloatArray, IntArray
-from cellworth.blocks.protocol import Blocks, Sized, add
+from cellworth.blocks.engine_protocol import Blocks, Sized, add
 from cellworth.blocks.row_source import Part, Source
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.gaussian.calibration import LeftOut, calibration_stride
 from cellworth.complete.gaussian.dense_gaussian import pair_sums
 from cellworth.complete.gaussian.margins import Margins, learn_margins

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import FloatArray
-from cellworth.blocks.threads import RowBlocks
+from cellworth.blocks.thread_engine import RowBlocks
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart, fit_linear_part
 from cellworth.complete.solver.monitor import Callback, Monitor, Progress, Solution
 from cellworth.complete.solver.proximal_gradient import Momentum, minimise

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import FloatArray
-from cellworth.blocks.protocol import add, merge_in_tree
+from cellworth.blocks.engine_protocol import add, merge_in_tree
 from cellworth.complete.compiled.library import ModelPointers, address, kernels
 from cellworth.complete.solver import step as plain
 from cellworth.complete.solver.linear_part import LinearPart

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from cellworth.arrays import FloatArray
-from cellworth.blocks.threads import RowBlocks
+from cellworth.blocks.thread_engine import RowBlocks
 from cellworth.complete.solver.fused_step import land, start, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart
 from cellworth.complete.solver.singular_value_thresholding import Shrinkage

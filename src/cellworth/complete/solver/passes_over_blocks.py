@@ -16,8 +16,8 @@ import numpy as np
 
 from cellworth.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from cellworth.blocks.checkpoints import Checkpoint
-from cellworth.blocks.protocol import Blocks, Engine, Sized, add, merge_in_tree
-from cellworth.blocks.threads import block_size
+from cellworth.blocks.engine_protocol import Blocks, Engine, Sized, add, merge_in_tree
+from cellworth.blocks.thread_engine import block_size
 from cellworth.complete.scaling import Scaling, scaled_cells
 from cellworth.complete.solver.fused_step import land, start, step
 from cellworth.complete.solver.linear_part import LabelledSums, LinearPart

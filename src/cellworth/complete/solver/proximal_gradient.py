@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cellworth.arrays import AnyArray, FloatArray
-from cellworth.blocks.threads import RowBlocks
+from cellworth.blocks.thread_engine import RowBlocks
 from cellworth.complete.solver import losses
 from cellworth.complete.solver.linear_part import LinearPart, fit_linear_part
 from cellworth.complete.solver.monitor import Callback, Monitor, Solution

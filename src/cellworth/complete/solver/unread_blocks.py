@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cellworth.blocks.protocol import Blocks
+from cellworth.blocks.engine_protocol import Blocks
 from cellworth.complete.solver.passes_over_blocks import Outline, ScaledBlock, scaled_block
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from cellworth.arrays import Float64Array
-from cellworth.blocks.protocol import Blocks, Engine
+from cellworth.blocks.engine_protocol import Blocks, Engine
 from cellworth.blocks.row_source import Source
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.hold_out import Choice
 from cellworth.complete.penalty_path import PENALTIES, search_path
 from cellworth.complete.sparse.observed_cells import compact, matrix_of, split_cells

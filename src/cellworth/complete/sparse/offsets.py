@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.blocks.protocol import Blocks, add
+from cellworth.blocks.engine_protocol import Blocks, add
 from cellworth.complete.sparse.variable_projection import CellBlock, CellBlocks
 from cellworth.errors import ParameterError
 

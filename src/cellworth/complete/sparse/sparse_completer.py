@@ -17,9 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from cellworth.arrays import Float64Array
 from cellworth.blocks.checkpoints import Checkpoint
-from cellworth.blocks.protocol import Blocks
+from cellworth.blocks.engine_protocol import Blocks
 from cellworth.blocks.row_source import Part, Source
-from cellworth.blocks.threads import ThreadEngine
+from cellworth.blocks.thread_engine import ThreadEngine
 from cellworth.complete.completer import fit_source
 from cellworth.complete.factored_completer import check_rank, generator_of, watcher
 from cellworth.complete.fitted_state import restore, state_of

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from cellworth.arrays import Float64Array, IntArray
-from cellworth.blocks.protocol import Blocks, Engine, add, alone, join
+from cellworth.blocks.engine_protocol import Blocks, Engine, add, alone, join
 
 BATCH_BYTES = 1 << 20  # of factors gathered for one batch of rows, to stay in a core's cache
 MOST_BLOCKS = 32

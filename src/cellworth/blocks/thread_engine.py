@@ -12,7 +12,7 @@ from typing import Any, Self
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-from cellworth.blocks.protocol import (
+from cellworth.blocks.engine_protocol import (
     Blocks,
     Function,
     Merge,
@@ -52,7 +52,7 @@ class ThreadEngine:
     Examples
     --------
     >>> from cellworth.blocks import ThreadEngine
-    >>> from cellworth.blocks.protocol import Blocks
+    >>> from cellworth.blocks.engine_protocol import Blocks
     >>> with ThreadEngine(n_jobs=2) as engine:
     ...     squares = engine.map(lambda x: x * x, Blocks([1, 2, 3]))
     ...     engine.reduce(lambda x: x, lambda a, b: a + b, squares)

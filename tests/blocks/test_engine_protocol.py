@@ -3,7 +3,7 @@ from functools import reduce
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellworth.blocks.protocol import FAN_IN, in_groups, merge_in_tree, suitable_rows
+from cellworth.blocks.engine_protocol import FAN_IN, in_groups, merge_in_tree, suitable_rows
 
 
 @given(n=st.integers(1, 10**9), bytes_of_row=st.integers(4, 10**5), workers=st.integers(1, 200))

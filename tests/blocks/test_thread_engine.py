@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from cellworth.blocks import threads as threads_module
-from cellworth.blocks.threads import RowBlocks, ThreadEngine
+from cellworth.blocks import thread_engine as threads_module
+from cellworth.blocks.thread_engine import RowBlocks, ThreadEngine
 
 
 def test_blocks_cover_every_row_once_and_threads_change_no_bit(monkeypatch):
@@ -43,7 +43,7 @@ def test_errors_in_a_thread_reach_the_caller():
 def test_the_products_of_scipy_run_on_one_thread_in_a_block_too():
     """SciPy brings its own BLAS, which may be loaded after the first block has run."""
     code = """
-from cellworth.blocks.threads import ThreadEngine, worker_threads
+from cellworth.blocks.thread_engine import ThreadEngine, worker_threads
 import sys
 import numpy
 assert "scipy.linalg" not in sys.modules or numpy.__version__ < "2"  # old packages bring it in
