@@ -29,7 +29,8 @@ def test_it_is_the_learner_on_the_given_completion(completed):
     draws = fit_candidate(
         Candidate("own", View("draws"), LogisticRegression()), completer, X, y, is_number=False
     )
-    several = completer.sample(5, 0)
+    given_labels = GaussianCompleter(label_trust=1.0, target="classes", margins="normal").fit(X, y)
+    several = given_labels.sample(5, 0)
     stacked = LogisticRegression().fit(several.reshape(-1, 4), np.tile(y, 5))
     assert draws.predict(whole) == pytest.approx(stacked.predict_proba(whole))
     alike = completer.sample(5, 0, X, shared=True)

@@ -51,7 +51,7 @@ def default_models(*, is_number: bool) -> list[Candidate]:
         Candidate("extra trees, mask", View(mask=True), trees),
         Candidate("boosted trees, holes kept", View("raw"), boosted),
         Candidate("boosted trees", View(), boosted),
-        Candidate("extra trees, draws", View("draws"), trees),
+        Candidate("extra trees, draws", View("draws"), learners.extra_trees(is_number=is_number, leaf=5)),
         Candidate("boosted trees, draws", View("draws"), boosted),
     ]
 

@@ -1,4 +1,12 @@
-"""Rows with holes as learners see them: filled with means, filled with several draws, or with their holes."""
+"""Rows with holes as learners see them: filled with means, filled with several draws, or with their holes.
+
+Draws of rows to train on are conditional on their labels. A label tells something of the missing cells, and
+draws that ignore it have nothing to do with it: a learner would take the columns for less than they are
+(Moons et al., "Using the outcome for imputation of missing predictor values was preferred", Journal of
+Clinical Epidemiology 59, 2006). With means it is the other way round: the mean given the other cells is what
+a linear model needs, and a mean given the label would give the label away. Rows to predict are filled
+without their label.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +16,7 @@ from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
+from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.cached_property import cached_property
@@ -27,7 +36,8 @@ class View:
     ----------
     fill : {"mean", "draws", "raw"}
         "mean": holes get the completer's values. "draws": each row occurs `N_DRAWS` times, its holes filled
-        with draws from the completer's posterior; predictions are averaged over them. "raw": holes stay NaN.
+        with draws from the completer's posterior, given the label too if the row is trained on; predictions
+        are averaged over them. "raw": holes stay NaN.
     mask : bool
         Whether to add d columns that are 1 in the holes and 0 elsewhere.
     """
@@ -47,11 +57,24 @@ class ViewedRows:
         Returns the rows with their holes filled, (n, d).
     draw : callable or None
         Given a number of draws, returns them, (draws, n, d); None if the completer cannot draw.
+    completer : completer, optional
+        What to fit anew, with labels, for draws that are conditional on them; see `given_labels`.
+    seed : int
+        Of those draws.
     """
 
-    def __init__(self, X: Float64Array, mean: Callable[[], Any], draw: Callable[[int], Any] | None) -> None:
+    def __init__(
+        self,
+        X: Float64Array,
+        mean: Callable[[], Any],
+        draw: Callable[[int], Any] | None,
+        completer: Any = None,
+        seed: int = 0,
+    ) -> None:
         self.X = X
         self._mean, self._draw = mean, draw
+        self._completer, self._seed = completer, seed
+        self._with_labels: tuple[Float64Array, ViewedRows] | None = None
 
     @classmethod
     def trained_on(cls, completer: Any, X: Float64Array, seed: int) -> ViewedRows:
@@ -60,7 +83,7 @@ class ViewedRows:
         if not isinstance(completed, np.ndarray) or not _is_completion(completed, X):
             return cls.new(completer, X, seed)
         draw = (lambda n: completer.sample(n, seed)) if can_draw(completer) else None
-        return cls(X, lambda: completed, draw)
+        return cls(X, lambda: completed, draw, completer if takes_labels(completer) else None, seed)
 
     @classmethod
     def new(cls, completer: Any, X: Float64Array, seed: int) -> ViewedRows:
@@ -90,6 +113,24 @@ class ViewedRows:
         if self._draw is None:
             raise ParameterError("the completer has no method sample; use one that has, or another view")
         return np.asarray(self._draw(N_DRAWS), dtype=np.float64)
+
+    def given_labels(self, y: Float64Array, *, is_number: bool) -> ViewedRows:
+        """Return the rows with draws that are conditional on labels y (n,), NaN where there is none.
+
+        Costs one fit of the completer when draws are first needed; the rows of the last labels are kept.
+        Labels that are all alike tell nothing, and a completer that takes none draws without them.
+        """
+        if self._completer is None or len(np.unique(y[~np.isnan(y)])) < 2:
+            return self
+        if self._with_labels is None or not np.array_equal(self._with_labels[0], y, equal_nan=True):
+            trusting = clone(self._completer).set_params(
+                label_trust=1.0, target="number" if is_number else "classes"
+            )
+            rows = ViewedRows(
+                self.X, lambda: self.mean, lambda n: trusting.fit(self.X, y).sample(n, self._seed)
+            )
+            self._with_labels = y, rows
+        return self._with_labels[1]
 
     def with_columns(self, columns: BoolArray) -> ViewedRows:
         """Return the rows without some columns; (d,) bool says which to keep. They are filled from all."""
@@ -122,6 +163,11 @@ class ViewedRows:
 def can_draw(completer: Any) -> bool:
     """Return whether a completer draws from a posterior."""
     return hasattr(completer, "sample")
+
+
+def takes_labels(completer: Any) -> bool:
+    """Return whether a completer that draws can be told how far to trust the labels."""
+    return can_draw(completer) and "label_trust" in getattr(completer, "get_params", dict)()
 
 
 def sample_alike(completer: Any, n: int, seed: int, X: Float64Array) -> Any:

@@ -167,6 +167,10 @@ def fit_learners(
     if parallel:
         learner.set_params(n_jobs=n_jobs)
     whole = learner if is_number else with_probabilities(learner)
+    if candidate.view.fill == "draws" and rows.has_holes:
+        known = np.full(len(rows.X), np.nan)
+        known[labelled] = y
+        rows = rows.given_labels(known, is_number=is_number)
     features = rows.features(candidate.view, labelled)
     labels = np.tile(y if is_number else y.astype(np.intp), len(features))
     with one_core():

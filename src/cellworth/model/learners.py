@@ -118,12 +118,12 @@ def linear_svm() -> Any:
     return make_pipeline(StandardScaler(), LinearSVC(C=0.1, dual="auto", max_iter=5000, random_state=0))
 
 
-def extra_trees(*, is_number: bool) -> Any:
-    """Return extremely randomised trees."""
+def extra_trees(*, is_number: bool, leaf: int = 2) -> Any:
+    """Return extremely randomised trees with at least ``leaf`` rows in each leaf."""
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
     kind = ExtraTreesRegressor if is_number else ExtraTreesClassifier
-    return kind(n_estimators=TREES, min_samples_leaf=2, random_state=0)
+    return kind(n_estimators=TREES, min_samples_leaf=leaf, random_state=0)
 
 
 def boosted_trees(*, is_number: bool) -> Any:
