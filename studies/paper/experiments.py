@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from cellworth.blocks.thread_engine import worker_threads
 from cellworth.complete import (
+    GaussianCompleter,
     LMaFitCompleter,
     NNLSCompleter,
     OptSpaceCompleter,
@@ -213,7 +214,29 @@ def _buying_runs(datasets: Sequence[str], methods: Sequence[str], settings: Sett
 CURVES_OF_PAPER = ("random", "qbc", "stability", "afasmc", "em-inference")
 """The paper's strategies, in the order of its Table 2, which omits the last."""
 
-CURVES_METHODS = (*CURVES_OF_PAPER, "afasmc-window4", "posterior", *OUR_STRATEGIES)
+PUBLISHED_CURVES = {f"{name}, published": name for name in ("qbc", "stability", "em-inference")}
+"""The rivals that complete by recipes of others, and their names with what serves them better.
+
+Published: the members of the committee are LMaFit and NNLS of `PUBLISHED_RIVALS` and `maximum_likelihood`,
+and so is the completer of EM Inference. Else the committee's rank, penalty and ridge were chosen to do well
+on tables with few known cells, and EM Inference has a Gaussian that chooses its shrinkage and margins.
+"""
+
+CURVES_METHODS = (
+    *CURVES_OF_PAPER,
+    *PUBLISHED_CURVES,
+    "afasmc-window4",
+    "posterior",
+    *OUR_STRATEGIES,
+)
+
+
+def maximum_likelihood() -> GaussianCompleter:
+    """Return EM as in textbooks: a joint normal distribution, nothing mapped by rank or chosen.
+
+    It is shrunk by a hundredth of a row, or columns that determine each other had no likelihood.
+    """
+    return GaussianCompleter(margins="normal", shrinkage=0.01, label_trust=0.0, calibrate=False)
 
 
 def committee_of(names: Sequence[str]) -> CommitteeCompleter:
@@ -223,10 +246,25 @@ def committee_of(names: Sequence[str]) -> CommitteeCompleter:
     return CommitteeCompleter([members[name] for name in names])
 
 
+def published_committee() -> CommitteeCompleter:
+    """Return the committee with each member by its authors' recipe."""
+    members = [PUBLISHED_RIVALS[f"{name}, published"]() for name in DEFAULT_COMMITTEE[:2]]
+    return CommitteeCompleter([*members, maximum_likelihood()])
+
+
+def strategy_of(method: str, settings: Settings) -> Strategy:
+    """Return the strategy of a method in Figure 1 and Table 2."""
+    name = PUBLISHED_CURVES.get(method)
+    if name is not None:
+        completer: Completer = maximum_likelihood() if name == "em-inference" else published_committee()
+        return replace(get(name), name=method, completer=completer)
+    if method in ("qbc", "stability"):
+        return replace(get(method), completer=committee_of(settings.committee))
+    return get(method)
+
+
 def _play_curves(run: Run, settings: Settings) -> list[Row]:
-    strategy = get(run.method)
-    if run.method in ("qbc", "stability"):
-        strategy = replace(strategy, completer=committee_of(settings.committee))
+    strategy = strategy_of(run.method, settings)
     return play_run(run, strategy, settings.curves, settings.rows)
 
 

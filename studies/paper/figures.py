@@ -29,6 +29,9 @@ _COLOUR = {
     "stability": "#009E73",
     "afasmc-poss": "#009E73",
     "em-inference": "#CC79A7",
+    "qbc, published": "#0072B2",
+    "stability, published": "#009E73",
+    "em-inference, published": "#CC79A7",
     "random": "#7F7F7F",
     "last 2": COLOURS[1],
     "last 4": "#0072B2",
@@ -43,6 +46,9 @@ _COLOUR = {
     "afasmc-window4": "#D55E00",
 }
 _DASHES = {
+    "qbc, published": (0, (1, 1)),
+    "stability, published": (0, (1, 1)),
+    "em-inference, published": (0, (1, 1)),
     "afasmc-poss-from-ratio": (0, (2, 1.5)),
     "afasmc-knapsack": (0, (1, 1.2)),
     "linear-impact": (0, (5, 1.5)),

@@ -24,6 +24,9 @@ RULES: dict[Strength, str] = {
     "always": "holds if no case contradicts it and more than half confirm it",
     "mostly": "holds if more than half of the cases confirm it",
 }
+BY_RECIPE = ", the others by their authors' recipes"
+"""How the second verdict on a claim differs from the first, in which they have what serves them better."""
+
 FAILS_IF = "does not hold if no case confirms it or at least half contradict it; else it holds in part"
 
 

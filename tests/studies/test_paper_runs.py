@@ -16,7 +16,15 @@ from cellworth.errors import DataError, ParameterError
 from cellworth.simulation.hidden_truth import make_world
 from studies.paper import PARTS, Schedule, Settings, reproduce
 from studies.paper.__main__ import main
-from studies.paper.experiments import COMPLETION, CURVES, Experiment, Run, committee_of
+from studies.paper.experiments import (
+    COMPLETION,
+    CURVES,
+    PUBLISHED_CURVES,
+    Experiment,
+    Run,
+    committee_of,
+    strategy_of,
+)
 from studies.paper.runs import ResultFile, carry_out
 from studies.paper.settings import DEFAULT_COMMITTEE, MEMBERS
 from studies.protocol import make_trial, some_rows
@@ -202,7 +210,7 @@ def test_runs_follow_the_settings():
     runs = COMPLETION.runs(settings)
     assert {run.dataset for run in runs} == {"HillValley", "HillValley-without-noise", "letter"}
     assert len(runs) == 3 * 2 * (6 + 3) * 3  # six completers, and three rivals by their recipes
-    assert len(CURVES.runs(settings)) == 2 * 10 * 3
+    assert len(CURVES.runs(settings)) == 2 * (10 + 3) * 3
     assert CURVES.relevant(settings)["committee"] == DEFAULT_COMMITTEE
 
 
@@ -211,6 +219,18 @@ def test_committees_by_name():
         f"{name}Completer" for name in DEFAULT_COMMITTEE
     ]
     assert len(committee_of(MEMBERS).members) == 5
+
+
+def test_rivals_by_their_recipes_choose_nothing_on_hidden_cells():
+    for name in PUBLISHED_CURVES:
+        completer = strategy_of(name, Settings()).completer
+        for member in getattr(completer, "members", [completer]):
+            settings = member.get_params()
+            assert settings.get("rank_strategy") in (None, "decrease")
+            assert settings.get("penalty_unit") in (None, "relative")
+            assert settings.get("ridge", 0.0) == 0.0
+            assert settings.get("shrinkage") != "auto"
+            assert settings.get("margins") != "auto"
 
 
 def test_settings_are_checked_and_changed():

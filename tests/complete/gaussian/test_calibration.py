@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cellworth.complete.gaussian import GaussianCompleter
-from cellworth.complete.gaussian.calibration import LEVELS, Calibration, LeftOut
+from cellworth.complete.gaussian.calibration import LEVELS, MAX_LEVERAGE, Calibration, LeftOut, leverage_unit
 from cellworth.complete.gaussian.dense_gaussian import DenseGaussian
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.posterior import Cells, FittedGaussian
@@ -110,11 +110,11 @@ def test_the_error_of_a_left_out_cell_is_that_of_a_fit_without_its_row():
             design = np.column_stack([np.ones(39), rest[:, others]])
             coefficients = np.linalg.lstsq(design, rest[:, j], rcond=None)[0]
             error, exact = (found.scores - found.mean)[i, j], X[i, j] - coefficients @ [1, *X[i, others]]
-            if found.leverage[i, j] < 0.5:
+            if found.leverage[i, j] < MAX_LEVERAGE:
                 assert error == pytest.approx(exact, rel=1e-6)
             else:  # at the limit: it moves towards the oracle, and no further
                 assert 0 < error / exact < 1
-    assert found.leverage[0].max() == 0.5
+    assert found.leverage[0].max() == MAX_LEVERAGE
 
 
 def test_predictions_beyond_the_range_of_a_bounded_column_end_at_its_ends():
@@ -196,3 +196,30 @@ def test_draws_of_a_category_are_centred_on_its_prediction():
     draws = completer.sample(100, 0)[:, :700, 1:]
     # 70,000 draws of a variance below 1/4: five standard errors are 0.01.
     assert np.abs((draws.mean(axis=0) - completer.completed_[:700, 1:]).mean(axis=0)).max() < 0.02
+
+
+def test_the_leverage_of_a_shrunk_fit_is_that_of_a_ridge_regression():
+    """The oracle is the hat matrix of the ridge regression of a column on the others, shrunk by 30 rows."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 3))
+    X -= X.mean(axis=0)
+    penalty = np.diag(30.0 * X.var(axis=0))
+    hat = np.diag(X @ np.linalg.solve(X.T @ X + penalty, X.T))
+    shrunk = (X.T @ X + penalty) / (60 + 30)
+    distance = np.einsum("ij,ij->i", X, np.linalg.solve(shrunk, X.T).T)
+    np.testing.assert_allclose(distance * leverage_unit(np.array([60]), 30.0), hat, rtol=1e-12)
+
+
+def test_bins_that_differ_in_scale_have_intervals_of_their_own_size():
+    """Residuals are a hundred times larger where predictions are: neither half covers much more than 90 %."""
+    rng = np.random.default_rng(5)
+    mean = np.sort(rng.normal(size=(800, 1)), axis=0)
+    deviation = np.where(mean > 0, 100.0, 1.0)
+    scores, fresh = (mean + deviation * rng.normal(size=mean.shape) for _ in range(2))
+    ones, zeros, observed = np.ones_like(mean), np.zeros_like(mean), np.ones(mean.shape, dtype=bool)
+    cells = LeftOut(scores, scores, mean, ones, zeros, zeros, zeros, observed)
+    lower, upper = Calibration.of(cells, Margins((None,))).score_ends(mean, 0.9)
+    inside = ((mean + lower <= fresh) & (fresh <= mean + upper))[:, 0]
+    # Away from the step, 350 cells each: the standard error of a share is 1.6 %.
+    assert inside[:350].mean() == pytest.approx(0.9, abs=0.05)
+    assert inside[-350:].mean() == pytest.approx(0.9, abs=0.05)

@@ -15,9 +15,10 @@ of equal size, and a hole takes from the bins around its own prediction
 Rows may differ in spread: where some are far from the mean in all columns, those are less predictable, too.
 
 The row of a cell took part in the fit, so its residual is too small. In a regression fitted to n rows, a row
-at the squared Mahalanobis distance q from the mean has the leverage :math:`h = (1+q)/n`. Without the row, its
-error would be larger by :math:`1/(1-h)`, and its expected square by as much: so is the variance of a hole,
-whose row has no part in the regression of its column. On average over the rows q is the number of columns,
+at the squared Mahalanobis distance q from the mean has the leverage :math:`h = (1+q)/n`, or
+:math:`(1+q)/(n+\lambda)` with correlations shrunk by :math:`\lambda`, a ridge. Without the row, its error
+would be larger by :math:`1/(1-h)`, and its expected square by as much: so is the variance of a hole, whose
+row has no part in the regression of its column. On average over the rows q is the number of columns,
 but the few rows that are far from the mean are fitted much more closely than the others. By how much the
 leverage differs in a table with holes is measured on cells that were really hidden; see
 `cellworth.complete.gaussian.held_out_choices`.
@@ -37,14 +38,15 @@ from cellworth.complete.gaussian.margins import Margins, has_atom
 PRIOR_CELLS = 10.0  # weight of the normal in the distribution of a column, in cells
 PRIOR_OF_BIN = 20.0  # weight of the column in the distribution of a bin
 LEVELS = np.concatenate([[0.001, 0.0025, 0.005], np.linspace(0.01, 0.99, 99), [0.995, 0.9975, 0.999]])
+SCALE_NOISE = np.pi / 2 - 1
 MOST_BINS = 8
-BIN_CELLS = 40  # at least, unless a column has fewer
-MAX_LEVERAGE = 0.5  # rows that are even farther from the mean count as having this
+BIN_CELLS = 50  # at least, unless a column has fewer
+MAX_LEVERAGE = 0.55  # rows that are even farther from the mean count as having this
 MAX_FACTOR = 2.0  # of the variance of scores in columns that are mapped by rank, and at least its inverse
-TAILS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)  # degrees of freedom to choose from
+TAILS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0)  # degrees of freedom to choose from
 LEAST_GAIN = 0.02  # of twice the mean log-likelihood of a cell, for rows to differ in spread
 CALIBRATION_ROWS = 4096  # approximate number to use, evenly spaced in the table
-SURE = 1.0  # standard errors
+SURE = 0.5  # standard errors
 DETERMINED = 0.05  # share of a column's variance that the other columns leave
 
 
@@ -179,18 +181,20 @@ class Calibration:
         self.value_factor[j] = _shrunk_ratios((scores - expected) ** 2, spread, bins)[of_bin]
         if margin is None:  # scores are values
             self.score_factor[j] = self.value_factor[j]
-        whole = _sorted_quantiles(standardised)
+        scales = _bin_scales(standardised, bins)
+        level = np.concatenate([standardised[at] / scale for at, scale in zip(bins, scales, strict=True)])
+        whole = _sorted_quantiles(level)
         trust = len(values) / (len(values) + PRIOR_CELLS)
         whole = ndtri(LEVELS) + trust * (whole - ndtri(LEVELS))
         made = []
-        for at in bins:
+        for at, scale in zip(bins, scales, strict=True):
             trust = len(at) / (len(at) + PRIOR_OF_BIN)
             if self.atoms[j]:
                 made.append(_value_quantiles(values, at, trust * believed))
             elif len(bins) == 1:
                 made.append(whole)
             else:
-                made.append(whole + trust * (_sorted_quantiles(standardised[at]) - whole))
+                made.append(scale * (whole + trust * (_sorted_quantiles(level[at]) - whole)))
         self.quantiles[j] = np.array(made)[of_bin]
         if self.cells is not None:
             self.cells[j] = np.array([len(at) for at in bins])[of_bin]
@@ -260,13 +264,17 @@ class Calibration:
         return np.stack(list(columns), axis=1)
 
 
-def leverage_unit(counts: IntArray, per_row: float, n_labels: int, excess: float = 1.0) -> FloatArray:
+def leverage_unit(
+    counts: IntArray, shrinkage: float, per_row: float = 1.0, n_labels: int = 0, excess: float = 1.0
+) -> FloatArray:
     """Return the leverage in each column, (d,), of a row at the mean.
 
     Parameters
     ----------
     counts : (d,) int array
         Number of observed cells in each column, in the fit.
+    shrinkage : float
+        Of the correlations: it counts like this many rows in a ridge regression, whose leverages are smaller.
     per_row : float
         Mean number of observed cells in a row.
     n_labels : int
@@ -275,7 +283,7 @@ def leverage_unit(counts: IntArray, per_row: float, n_labels: int, excess: float
         Measured leverage, without labels, over that of a regression.
     """
     part = n_labels / (per_row + n_labels) if n_labels else 0.0
-    return ((1 - part) * excess + part * max(1.0, excess)) / np.maximum(counts, 1)
+    return ((1 - part) * excess + part * max(1.0, excess)) / np.maximum(counts + shrinkage, 1)
 
 
 def calibration_stride(n_rows: int) -> int:
@@ -340,6 +348,19 @@ def _shrunk_ratios(found: FloatArray, expected: FloatArray, bins: list[IntArray]
         return np.array([whole])
     sums = np.array([[found[at].sum(), expected[at].sum()] for at in bins])
     return (sums[:, 0] + PRIOR_OF_BIN * unit * whole) / (sums[:, 1] + PRIOR_OF_BIN * unit)
+
+
+def _bin_scales(standardised: FloatArray, bins: list[IntArray]) -> FloatArray:
+    """Return how large residuals are in each bin over those of the column, shrunk towards 1.
+
+    The mean absolute residual of n normal cells has the relative variance `SCALE_NOISE` / n. What the scales
+    of the bins vary beyond that is believed (empirical Bayes on their logarithms).
+    """
+    sizes = np.array([max(float(np.abs(standardised[at]).mean()), 1e-12) for at in bins])
+    logs = np.log(sizes) - np.log(np.abs(standardised).mean() + 1e-12)
+    noise = SCALE_NOISE / np.array([len(at) for at in bins])
+    between = max(0.0, float(logs.var() - noise.mean()))
+    return np.exp(logs * (between / (between + noise)))
 
 
 def _sorted_quantiles(cells: FloatArray) -> FloatArray:

@@ -127,7 +127,7 @@ def fit_gaussian(
     fitted = FittedGaussian(result.model, margins, form.trust, chosen.shrinkage, chosen.excess)
     if settings.calibrate:
         per_row = float(rows.counts.sum()) / settings.n_rows
-        leverage = leverage_unit(rows.counts, per_row, fitted.n_labels, fitted.excess)
+        leverage = leverage_unit(rows.counts, chosen.shrinkage, per_row, fitted.n_labels, fitted.excess)
         fitted = replace(fitted, leverage=leverage)
         fitted = fitted.calibrated(rows.left_out(fitted))
     return fitted, form, result

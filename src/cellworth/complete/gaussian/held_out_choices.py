@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from cellworth.arrays import BoolArray, FloatArray
-from cellworth.complete.gaussian.calibration import MAX_LEVERAGE
+from cellworth.complete.gaussian.calibration import MAX_LEVERAGE, leverage_unit
 from cellworth.complete.gaussian.margins import Margins
 from cellworth.complete.gaussian.quick_fit import (
     Gaussian,
@@ -30,12 +30,13 @@ from cellworth.complete.gaussian.quick_fit import (
 STRAIGHT = 0.995  # normal scores this correlated with the values change nothing
 MIN_GAIN = 0.02  # rank margins are chosen if they lower the squared error by at least this fraction
 SHRINKAGES = (3.0, 20.0, 100.0, 500.0)
-WORTH = 0.002  # a stronger shrinkage must lower the squared error by this fraction
-FAR = 10.0  # standard deviations of a column: larger errors count as this
+HOPELESS = 0.02  # fraction by which a shrinkage raises the least squared error if stronger ones are not tried
+FAR = 10.0  # standard deviations of a column: larger errors count as this for the choice of margins,
+FAR_TO_SHRINK = 5.0  # and as this for that of the shrinkage
 LEAST_LEVERAGE = 0.005  # below it, neither the shrinkage nor the calibration depends on the cells in the fit
-QUANTILE = 0.9  # of the absolute residuals, by which hidden cells and those in the fit are compared
-NOISE = 1.77  # relative standard error of that quantile's square for normal residuals, times root n
-MAX_EXCESS = 10.0
+LARGEST = 3.0  # standardised residual: larger ones of hidden cells and of those in the fit count as this
+NOISE = 1.34  # relative standard error of the mean of their squares for normal residuals, times root n
+MAX_EXCESS = 3.0
 TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -80,14 +81,14 @@ class _Trial:
 
     def fit(
         self, estimator: GaussianEstimator, margins: Margins, start: Any = None
-    ) -> tuple[Gaussian, float]:
-        """Return a Gaussian fitted to the kept cells and its squared error on the hidden ones."""
+    ) -> tuple[Gaussian, FloatArray]:
+        """Return a Gaussian fitted to the kept cells and its squared errors on the hidden ones."""
         scores = margins.to_scores(self.values, self.kept)
         model = estimator.fit(scores, self.kept, start)
         completed = complete_scaled(model, margins, scores, self.kept)
-        return model, float(np.minimum((completed - self.values)[self.hidden] ** 2, FAR**2).sum())
+        return model, (completed - self.values)[self.hidden] ** 2
 
-    def excess(self, model: Gaussian, margins: Margins) -> float:
+    def excess(self, model: Gaussian, margins: Margins, shrinkage: float) -> float:
         """Return the leverage of the kept cells over that of a regression, from both kinds of residuals."""
         seen = self.kept | self.hidden
         scores = margins.to_scores(self.values, seen)
@@ -96,7 +97,7 @@ class _Trial:
         residual = completed - model.mean
         weighted = model.precision_times(residual)
         distance = np.einsum("ij,ij->i", weighted, residual)[:, None]
-        unit = 1 / np.maximum(self.kept.sum(axis=0), 1)
+        unit = leverage_unit(self.kept.sum(axis=0), shrinkage)
         fresh = ((scores - completed) ** 2 / np.maximum(model.hole_variances(self.kept), TINY))[self.hidden]
         variance = model.left_out_variances(self.kept)
         within = (weighted**2 * variance)[self.kept]
@@ -105,8 +106,8 @@ class _Trial:
 
         def ratio(excess: float) -> float:
             """Return the log of fresh over within, squared, if this were the excess."""
-            of_fresh = np.quantile(fresh * (1 - np.minimum(excess * far, MAX_LEVERAGE)), QUANTILE)
-            of_within = np.quantile(within / (1 - np.minimum(excess * near, MAX_LEVERAGE)), QUANTILE)
+            of_fresh = np.minimum(fresh * (1 - np.minimum(excess * far, MAX_LEVERAGE)), LARGEST**2).mean()
+            of_within = np.minimum(within / (1 - np.minimum(excess * near, MAX_LEVERAGE)), LARGEST**2).mean()
             return float(np.log(max(of_fresh, TINY) / max(of_within, TINY)))
 
         # Believe in a deviation from a regression as far as it stands out from the noise of the quantile.
@@ -162,44 +163,51 @@ def choose(
     if trial is None:
         return given
     estimator = estimator if shrinkage is None else replace(estimator, shrinkage=shrinkage)
-    margins, model, error = _best_margins(trial, estimator, ranked)
+    margins, model, errors = _best_margins(trial, estimator, ranked)
     if shrinkage is None and not settled:
-        estimator, model = _stronger(trial, estimator, margins, model, error)
+        estimator, model = _stronger(trial, estimator, margins, model, errors)
     whole = len(model.mean) == observed.shape[1]
     return Chosen(
         bool(margins.ranked.any()),
         estimator.shrinkage,
-        trial.excess(model, margins) if calibrate and not settled else 1.0,
+        trial.excess(model, margins, estimator.shrinkage) if calibrate and not settled else 1.0,
         model if whole else None,
     )
 
 
 def _best_margins(
     trial: _Trial, estimator: GaussianEstimator, ranked: bool | None
-) -> tuple[Margins, Gaussian, float]:
-    """Return the margins given or chosen, with their fit and its error."""
+) -> tuple[Margins, Gaussian, FloatArray]:
+    """Return the margins given or chosen, with their fit and its squared errors."""
     d = trial.values.shape[1]
     fits = []
     for by_rank in (False, True) if ranked is None else (ranked,):
         margins = Margins.of(trial.values, trial.kept, np.full(d, by_rank))
         fits.append((margins, *trial.fit(estimator, margins)))
     first, last = fits[0], fits[-1]
-    return last if last[2] < (1 - MIN_GAIN) * first[2] else first
+    return last if _total(last[2], FAR) < (1 - MIN_GAIN) * _total(first[2], FAR) else first
+
+
+def _total(squares: FloatArray, far: float) -> float:
+    return float(np.minimum(squares, far**2).sum())
 
 
 def _stronger(
-    trial: _Trial, estimator: GaussianEstimator, margins: Margins, model: Gaussian, error: float
+    trial: _Trial, estimator: GaussianEstimator, margins: Margins, model: Gaussian, errors: FloatArray
 ) -> tuple[GaussianEstimator, Gaussian]:
-    """Return the estimator with the shrinkage of the least error, and its fit; stops where it gets worse."""
+    """Return the estimator with the shrinkage of the least error, and its fit."""
+    best, following, least = (estimator, model), model, _total(errors, FAR_TO_SHRINK)
     for shrinkage in SHRINKAGES:
         if shrinkage <= estimator.shrinkage:
             continue
         stronger = replace(estimator, shrinkage=shrinkage)
-        following, error_of_it = trial.fit(stronger, margins, model)
-        if error_of_it > (1 - WORTH) * error:
+        following, errors = trial.fit(stronger, margins, following)
+        error = _total(errors, FAR_TO_SHRINK)
+        if error < least:
+            best, least = (stronger, following), error
+        elif error > (1 + HOPELESS) * least:
             break
-        estimator, model, error = stronger, following, error_of_it
-    return estimator, model
+    return best
 
 
 def _all_straight(values: FloatArray, observed: BoolArray) -> bool:
