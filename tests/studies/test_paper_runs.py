@@ -263,9 +263,9 @@ def test_progress_has_the_time_left(paper_folder, tmp_path, monkeypatch, capsys)
     settings = Settings.quick().but(datasets=["letter"], repeats=1)
     rows = carry_out(["curves"], settings, tmp_path, progress=True)
     shown = capsys.readouterr().err
-    assert "10/10" in shown
+    assert "13/13" in shown
     assert " left" in shown
-    assert len(rows["curves"]) == 10 * 5
+    assert len(rows["curves"]) == 13 * 5
 
 
 def test_wrong_names_are_one_line(capsys, tmp_path):

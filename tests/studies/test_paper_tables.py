@@ -10,7 +10,7 @@ import pytest
 
 from studies.paper import report, tables
 from studies.paper.claims_on_completion import checks, claims
-from studies.paper.experiments import FROM_RATIOS
+from studies.paper.experiments import FROM_RATIOS, PUBLISHED_CURVES, PUBLISHED_RIVALS
 from studies.paper.report import WRITERS
 from studies.paper.tables import Grid, escape_latex, to_csv, to_html, to_latex
 from studies.published import SHARES, TABLE_2
@@ -124,7 +124,7 @@ def test_shares_beyond_the_curves_are_not_drawn_out():
 
 
 def test_claims_and_checks_as_html():
-    rows = completion_rows(dict.fromkeys(METHODS, 0.1))
+    rows = completion_rows(dict.fromkeys((*METHODS, *PUBLISHED_RIVALS), 0.1))
     text = report.whole_page(
         "t",
         [
@@ -143,7 +143,10 @@ def folder(tmp_path_factory):
 
 
 PRICED = ("afasmc", "afasmc-ratio", "afasmc-poss", FROM_RATIOS, "afasmc-knapsack", "linear-impact")
-STRATEGIES = ("random", "qbc", "stability", "afasmc", "em-inference", "linear-impact", "random-gaussian")
+STRATEGIES = (
+    *("random", "qbc", "stability", "afasmc", "em-inference", "linear-impact", "random-gaussian"),
+    *PUBLISHED_CURVES,
+)
 
 
 @pytest.mark.parametrize(

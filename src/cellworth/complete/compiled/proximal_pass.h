@@ -115,14 +115,44 @@ static void NAME(scores_of)(const TYPE(Blas) * blas, int64_t n, int64_t d, const
                    &q);
 }
 
+/* ABREAST rows with one score each: adds the slopes' part g w to the next points, and adds up these points, alone and times the
+ * working targets t. Sums of rows are read and written once for all of them. */
+TARGET static void NAME(rows_abreast)(int64_t d, const REAL *restrict w, const REAL *g, const double *t, REAL *restrict next,
+                                      double *restrict to, double *restrict ones) {
+#pragma omp simd
+    for (int64_t j = 0; j < d; j++) {
+        double sum = 0.0, weighted = 0.0;
+#pragma GCC unroll 8
+        for (int i = 0; i < ABREAST; i++) {
+            const REAL moved = next[i * d + j] + g[i] * w[j];
+            next[i * d + j] = moved;
+            sum += (double)moved;
+            weighted += t[i] * (double)moved;
+        }
+        ones[j] += sum;
+        to[j] += weighted;
+    }
+}
+
 /* Labelled rows: turns the scores of Z into slopes, adds the slopes' part to the next points, and adds up these points,
  * alone and times the working targets. Returns the loss if it is `wanted`, else 0. */
 TARGET static double NAME(labelled_rows)(int wanted, int64_t n, int64_t d, double lipschitz, const REAL *targets,
                                          const TYPE(Model) * ahead, REAL *scores, REAL *next, double *cross, double *working) {
     const int64_t q = ahead->q;
     const REAL factor = (REAL)(-ahead->weight / lipschitz);
-    double loss = 0.0, *t = working + q;
-    for (int64_t i = 0; i < n; i++) {
+    double loss = 0.0, *t = working + q, *restrict ones = cross + q * d;
+    int64_t begin = 0;
+    for (; q == 1 && begin + ABREAST <= n; begin += ABREAST) {
+        REAL g[ABREAST];
+        double of_rows[ABREAST];
+        for (int i = 0; i < ABREAST; i++) {
+            loss += NAME(loss_of_row)(ahead->loss, wanted, 1, scores + begin + i, targets + begin + i, of_rows + i);
+            g[i] = factor * scores[begin + i];
+            working[0] += of_rows[i];
+        }
+        NAME(rows_abreast)(d, ahead->coef, g, of_rows, next + begin * d, cross, ones);
+    }
+    for (int64_t i = begin; i < n; i++) {
         REAL *restrict out = next + i * d;
         loss += NAME(loss_of_row)(ahead->loss, wanted, q, scores + i * q, targets + i * q, t);
         for (int64_t c = 0; c < q; c++) {
@@ -131,7 +161,6 @@ TARGET static double NAME(labelled_rows)(int wanted, int64_t n, int64_t d, doubl
 #pragma omp simd
             for (int64_t j = 0; j < d; j++) out[j] += g * w[j];
         }
-        double *restrict ones = cross + q * d;
         for (int64_t c = 0; c < q; c++) {
             double *restrict to = cross + c * d;
             working[c] += t[c];

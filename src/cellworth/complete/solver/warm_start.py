@@ -32,7 +32,9 @@ LEAST_RIDGE = 1e-8  # relative to the squared norm of R, for rows with too few c
 def column_means(rows: Rows) -> tuple[FloatArray, float]:
     """Return the table (n, d) with column means in its holes, and its trace norm."""
     means = rows.values.sum(axis=0) / np.maximum(1, rows.observed.sum(axis=0))
-    iterate = np.where(rows.observed, rows.values, means.astype(rows.values.dtype))
+    # A sum, as values are 0 in the holes: choosing between two arrays takes three times as long.
+    iterate = np.multiply(~rows.observed, means.astype(rows.values.dtype))
+    iterate += rows.values
     return iterate, spectrum(iterate).trace_norm
 
 
