@@ -15,7 +15,7 @@ class Settings:
 
     quick: bool = False
     seed: int = 0
-    cpu_limit: int = 120  # CPU seconds for one solver on one problem
+    cpu_limit: int = 40  # CPU seconds for one solver on one problem
     plot: str | None = None
 
     @property
