@@ -91,7 +91,7 @@ def reproduce(
 
     Notes
     -----
-    All parts with ten repeats take 52 minutes on one core, half of that for `AutoCompleter` in Table 1.
+    All parts with ten repeats take some 40 minutes of processor time.
     """
     settings = settings or Settings()
     chosen, left_out = _choose(parts, settings)
