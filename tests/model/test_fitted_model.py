@@ -8,6 +8,7 @@ from cellworth import GaussianCompleter
 from cellworth.errors import DataError
 from cellworth.model import Candidate, fit_candidate
 from cellworth.model.candidates import default_models
+from cellworth.model.draws_given_labels import draw_given_labels
 from cellworth.model.feature_views import View
 from tests.model.holed_tables import holed
 
@@ -29,8 +30,7 @@ def test_it_is_the_learner_on_the_given_completion(completed):
     draws = fit_candidate(
         Candidate("own", View("draws"), LogisticRegression()), completer, X, y, is_number=False
     )
-    given_labels = GaussianCompleter(label_trust=1.0, target="classes", margins="normal").fit(X, y)
-    several = given_labels.sample(5, 0)
+    several = draw_given_labels(completer, X, y, 5, 0, is_number=False)
     stacked = LogisticRegression().fit(several.reshape(-1, 4), np.tile(y, 5))
     assert draws.predict(whole) == pytest.approx(stacked.predict_proba(whole))
     alike = completer.sample(5, 0, X, shared=True)

@@ -1,12 +1,4 @@
-"""Rows with holes as learners see them: filled with means, filled with several draws, or with their holes.
-
-Draws of rows to train on are conditional on their labels. A label tells something of the missing cells, and
-draws that ignore it have nothing to do with it: a learner would take the columns for less than they are
-(Moons et al., "Using the outcome for imputation of missing predictor values was preferred", Journal of
-Clinical Epidemiology 59, 2006). With means it is the other way round: the mean given the other cells is what
-a linear model needs, and a mean given the label would give the label away. Rows to predict are filled
-without their label.
-"""
+"""Rows with holes as learners see them: filled with means, filled with several draws, or with their holes."""
 
 from __future__ import annotations
 
@@ -16,11 +8,11 @@ from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone
 
 from cellworth.arrays import BoolArray, Float64Array, IntArray
 from cellworth.cached_property import cached_property
 from cellworth.errors import ParameterError
+from cellworth.model.draws_given_labels import draw_given_labels, takes_labels
 
 N_DRAWS = 5
 """Draws per row in the view "draws"; more cost time in proportion and bring little."""
@@ -58,7 +50,7 @@ class ViewedRows:
     draw : callable or None
         Given a number of draws, returns them, (draws, n, d); None if the completer cannot draw.
     completer : completer, optional
-        What to fit anew, with labels, for draws that are conditional on them; see `given_labels`.
+        What is fitted anew for draws given labels; None: they are not to be had.
     seed : int
         Of those draws.
     """
@@ -117,17 +109,16 @@ class ViewedRows:
     def given_labels(self, y: Float64Array, *, is_number: bool) -> ViewedRows:
         """Return the rows with draws that are conditional on labels y (n,), NaN where there is none.
 
-        Costs one fit of the completer when draws are first needed; the rows of the last labels are kept.
-        Labels that are all alike tell nothing, and a completer that takes none draws without them.
+        The rows of the last labels are kept; see `draw_given_labels` for what draws cost. Labels
+        that are all alike tell nothing, and a completer that takes none draws without them.
         """
         if self._completer is None or len(np.unique(y[~np.isnan(y)])) < 2:
             return self
         if self._with_labels is None or not np.array_equal(self._with_labels[0], y, equal_nan=True):
-            trusting = clone(self._completer).set_params(
-                label_trust=1.0, target="number" if is_number else "classes"
-            )
             rows = ViewedRows(
-                self.X, lambda: self.mean, lambda n: trusting.fit(self.X, y).sample(n, self._seed)
+                self.X,
+                lambda: self.mean,
+                lambda n: draw_given_labels(self._completer, self.X, y, n, self._seed, is_number=is_number),
             )
             self._with_labels = y, rows
         return self._with_labels[1]
@@ -163,11 +154,6 @@ class ViewedRows:
 def can_draw(completer: Any) -> bool:
     """Return whether a completer draws from a posterior."""
     return hasattr(completer, "sample")
-
-
-def takes_labels(completer: Any) -> bool:
-    """Return whether a completer that draws can be told how far to trust the labels."""
-    return can_draw(completer) and "label_trust" in getattr(completer, "get_params", dict)()
 
 
 def sample_alike(completer: Any, n: int, seed: int, X: Float64Array) -> Any:
