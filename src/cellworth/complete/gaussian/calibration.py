@@ -170,7 +170,8 @@ class Calibration:
         standardised = (scores - mean) / np.sqrt(variance)
         bins = np.array_split(np.arange(len(values)), max(1, min(MOST_BINS, len(values) // BIN_CELLS)))
         of_bin = np.minimum(np.arange(MOST_BINS), len(bins) - 1)
-        self.centres[j] = np.array([np.median(mean[at]) for at in bins])[of_bin]
+        middles = [(at[(len(at) - 1) // 2], at[len(at) // 2]) for at in bins]  # of the sorted predictions
+        self.centres[j] = mean[np.array(middles)].mean(axis=1)[of_bin]
         self.score_factor[j] = _shrunk_ratios(standardised**2, np.ones_like(mean), bins)[of_bin]
         expected, spread, margin = mean, variance, margins.columns[j]
         if margin is not None:  # the mean of a value depends on the variance of its score
@@ -274,11 +275,9 @@ def leverage_unit(
     counts : (d,) int array
         Number of observed cells in each column, in the fit.
     shrinkage : float
-        Of the correlations: it counts like this many rows in a ridge regression, whose leverages are smaller.
-    per_row : float
-        Mean number of observed cells in a row.
-    n_labels : int
-        Number of label columns; they take part in each prediction.
+        Of the correlations; leverages are those of a ridge regression.
+    per_row, n_labels : float, int
+        Mean number of observed cells in a row, and number of label columns, which take part in predictions.
     excess : float
         Measured leverage, without labels, over that of a regression.
     """
@@ -346,8 +345,11 @@ def _shrunk_ratios(found: FloatArray, expected: FloatArray, bins: list[IntArray]
     whole = (found.sum() + PRIOR_CELLS * unit) / (expected.sum() + PRIOR_CELLS * unit)
     if len(bins) == 1:
         return np.array([whole])
-    sums = np.array([[found[at].sum(), expected[at].sum()] for at in bins])
-    return (sums[:, 0] + PRIOR_OF_BIN * unit * whole) / (sums[:, 1] + PRIOR_OF_BIN * unit)
+    return (_sums(found, bins) + PRIOR_OF_BIN * unit * whole) / (_sums(expected, bins) + PRIOR_OF_BIN * unit)
+
+
+def _sums(cells: FloatArray, bins: list[IntArray]) -> FloatArray:
+    return np.asarray(np.add.reduceat(cells, [at[0] for at in bins]))  # bins follow each other
 
 
 def _bin_scales(standardised: FloatArray, bins: list[IntArray]) -> FloatArray:
@@ -356,9 +358,9 @@ def _bin_scales(standardised: FloatArray, bins: list[IntArray]) -> FloatArray:
     The mean absolute residual of n normal cells has the relative variance `SCALE_NOISE` / n. What the scales
     of the bins vary beyond that is believed (empirical Bayes on their logarithms).
     """
-    sizes = np.array([max(float(np.abs(standardised[at]).mean()), 1e-12) for at in bins])
-    logs = np.log(sizes) - np.log(np.abs(standardised).mean() + 1e-12)
-    noise = SCALE_NOISE / np.array([len(at) for at in bins])
+    counts, sizes = np.array([len(at) for at in bins]), np.abs(standardised)
+    logs = np.log(_sums(sizes, bins) / counts + 1e-12) - np.log(sizes.mean() + 1e-12)
+    noise = SCALE_NOISE / counts
     between = max(0.0, float(logs.var() - noise.mean()))
     return np.exp(logs * (between / (between + noise)))
 

@@ -13,6 +13,7 @@ computed by Gauss-Hermite quadrature. The mean, not g(m), minimises the squared 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -86,11 +87,17 @@ class Margin:
 
     def mean_and_variance(self, mean: FloatArray, variance: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the mean and variance of values whose normal scores have these, (k,) each."""
-        nodes, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE_POINTS)
-        weights = weights / weights.sum()
+        nodes, weights = _quadrature()
         points = self.to_values(mean[:, None] + np.sqrt(variance)[:, None] * nodes)
         value = points @ weights
         return value, ((points - value[:, None]) ** 2) @ weights
+
+
+@cache
+def _quadrature() -> tuple[FloatArray, FloatArray]:
+    """Return the nodes of a standard normal variable, and their weights, which sum to 1."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(QUADRATURE_POINTS)
+    return nodes, weights / weights.sum()
 
 
 @dataclass(frozen=True)
